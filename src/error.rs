@@ -1,0 +1,150 @@
+//! The one error type: something that *we*, the environment or the user's input broke.
+//!
+//! Verdicts about ports are values (see `verdict`), never errors. An error says what happened, where, and,
+//! wherever one exists, the command that mends it.
+
+use std::fmt;
+
+/// Process exit codes; documented in `docs/formats.md`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitCode {
+    /// Everything asked for was done and nothing was refuted.
+    Ok = 0,
+    /// The tool or its environment failed.
+    Error = 1,
+    /// The command line or the configuration is wrong.
+    Usage = 2,
+    /// A port diverges from the C original.
+    Divergence = 10,
+    /// Stubs, unverified or stale symbols remain.
+    Incomplete = 11,
+    /// A token, money or time budget ran out.
+    Budget = 12,
+    /// A bug of the C library was found.
+    CBug = 13,
+    /// A defect of this tool.
+    Internal = 70,
+    /// Ctrl-C.
+    Interrupted = 130,
+}
+
+/// What kind of thing failed; decides the exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A tool or library of the machine is missing or does not work.
+    Environment,
+    /// The command line is wrong.
+    Usage,
+    /// `implfuzz.toml`, a contract or an override is wrong.
+    Config,
+    /// The C library cannot be read or built.
+    C,
+    /// The generated Rust does not build for a reason that is not the candidate's.
+    Build,
+    /// The model provider failed.
+    Model,
+    /// The database failed.
+    Store,
+    /// A file could not be read or written.
+    Io,
+    /// A budget is spent.
+    Budget,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+    /// A defect of this tool.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The exit code that a process ends with on an error of this kind.
+    pub fn exit_code(self) -> ExitCode {
+        match self {
+            Self::Usage | Self::Config => ExitCode::Usage,
+            Self::Budget => ExitCode::Budget,
+            Self::Interrupted => ExitCode::Interrupted,
+            Self::Internal => ExitCode::Internal,
+            Self::Environment | Self::C | Self::Build | Self::Model | Self::Store | Self::Io => {
+                ExitCode::Error
+            }
+        }
+    }
+}
+
+/// An error with its context and the command that mends it.
+#[derive(Debug)]
+pub struct Error {
+    kind: ErrorKind,
+    message: String,
+    context: Vec<String>,
+    help: Option<String>,
+}
+
+/// The result of everything that can fail for a reason that is not a verdict.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of `kind`; `message` says what happened and where, in one sentence.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), context: Vec::new(), help: None }
+    }
+
+    /// Adds the line that tells the user what to do; the first one given stays.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.get_or_insert_with(|| help.into());
+        self
+    }
+
+    /// Adds what was being done, outermost last.
+    #[must_use]
+    pub fn context(mut self, context: impl Into<String>) -> Self {
+        self.context.push(context.into());
+        self
+    }
+
+    /// The kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// The line behind `help:`.
+    pub fn help_text(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
+    /// `Ctrl-C`.
+    pub fn interrupted() -> Self {
+        Self::new(ErrorKind::Interrupted, "interrupted")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for context in self.context.iter().rev() {
+            write!(f, "{context}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        // fs-err puts the path and the operation into the message.
+        Self::new(ErrorKind::Io, error.to_string())
+    }
+}
+
+/// Adds context to a failing result.
+pub trait Context<T> {
+    /// Says what was being done when it failed.
+    fn context(self, context: impl FnOnce() -> String) -> Result<T>;
+}
+
+impl<T, E: Into<Error>> Context<T> for std::result::Result<T, E> {
+    fn context(self, context: impl FnOnce() -> String) -> Result<T> {
+        self.map_err(|error| error.into().context(context()))
+    }
+}

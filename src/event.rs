@@ -1,0 +1,35 @@
+//! What happens while the tool works. Code emits events; the reporters in `report` decide how they look.
+
+use crate::symbol::SymbolName;
+use crate::verdict::{Finding, RunStats};
+
+/// Something that happened.
+#[derive(Debug, Clone)]
+pub enum Event {
+    /// A long step begins; `total` is known where progress can be measured.
+    StepStarted { step: String, total: Option<u64> },
+    /// The running step got to `done`.
+    StepProgress { done: u64, message: String },
+    /// The running step ended.
+    StepFinished { message: String },
+    /// A file was written, changed or left alone on purpose.
+    Note { text: String },
+    /// Something that the user should know, and that stops nothing.
+    Warning { text: String, help: Option<String> },
+    /// Work on a symbol begins: number `index` (from 1) of `total`.
+    SymbolStarted { symbol: SymbolName, index: usize, total: usize },
+    /// A step of the loop was taken, with the reason.
+    SymbolStep { symbol: SymbolName, attempt: u32, step: String },
+    /// The fuzzer is running.
+    Fuzzing { symbol: SymbolName, stats: RunStats },
+    /// The C original disagrees.
+    Found { symbol: SymbolName, finding: Box<Finding> },
+    /// Work on a symbol ended.
+    SymbolFinished { symbol: SymbolName, ok: bool, summary: String },
+}
+
+/// Where events go. The two implementors are the terminal and the JSON reporter.
+pub trait Reporter {
+    /// Takes note of an event; must not fail.
+    fn event(&mut self, event: Event);
+}

@@ -1,0 +1,2 @@
+//! Starts things; everything else is in the library.
+fn main() {}

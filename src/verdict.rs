@@ -1,0 +1,148 @@
+//! What is said about a port, and how strongly. Values only; who arrives at them lives in `fuzz` and `verify`.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The state of a symbol.
+///
+/// The word `verified` is not here yet on purpose: it needs the adequacy of the harness to be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Grade {
+    /// The Rust body is still the generated stub.
+    Stub,
+    /// Written, but no run has judged this text yet.
+    Unjudged,
+    /// Judged once, but the C text, the contract or the Rust text has changed since.
+    Stale,
+    /// Fuzzed against the C original without a difference; adequacy of the harness unmeasured.
+    Unrefuted,
+    /// The C original disagrees.
+    Refuted,
+    /// No harness can judge it yet: the reason is stored beside.
+    Unverifiable,
+}
+
+impl Grade {
+    /// One word, as in tables and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stub => "stub",
+            Self::Unjudged => "unjudged",
+            Self::Stale => "stale",
+            Self::Unrefuted => "unrefuted",
+            Self::Refuted => "refuted",
+            Self::Unverifiable => "unverifiable",
+        }
+    }
+}
+
+impl fmt::Display for Grade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unrefuted => f.write_str("unrefuted (adequacy unmeasured)"),
+            other => f.write_str(other.word()),
+        }
+    }
+}
+
+/// Classes of findings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FindingClass {
+    /// Both sides returned, with different effects.
+    Mismatch,
+    /// The port panicked.
+    Panic,
+    /// The port aborted, or died by a signal.
+    Abort,
+    /// The port ran past the time limit of one call.
+    Timeout,
+    /// The port ran past the memory limit.
+    OutOfMemory,
+    /// The port wrote outside of the memory it was given.
+    OutOfBounds,
+    /// The fuzz process ended without reporting, as a port that exits the process makes it.
+    SilentExit,
+}
+
+impl FindingClass {
+    /// One word, as in tables, JSON and the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Mismatch => "mismatch",
+            Self::Panic => "panic",
+            Self::Abort => "abort",
+            Self::Timeout => "timeout",
+            Self::OutOfMemory => "out-of-memory",
+            Self::OutOfBounds => "out-of-bounds",
+            Self::SilentExit => "silent-exit",
+        }
+    }
+}
+
+impl fmt::Display for FindingClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// One input on which the port and the C original disagree, minimised.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    pub class: FindingClass,
+    /// What differs, in one line: `return value`, `buffer dst[3]`, the panic message.
+    pub what: String,
+    /// The fuzz input.
+    pub input: Vec<u8>,
+    /// Decoded arguments, name and value, in order.
+    pub args: Vec<(String, String)>,
+    /// What the C original made of it, part by part.
+    pub oracle: Vec<(String, String)>,
+    /// What the port made of it; empty where it did not return.
+    pub subject: Vec<(String, String)>,
+}
+
+/// What a fuzzing run measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunStats {
+    /// Inputs tried, accepted or not.
+    pub executions: u64,
+    /// Calls of the C original that returned.
+    pub oracle_calls: u64,
+    /// Calls of the port that returned.
+    pub subject_calls: u64,
+    /// Inputs discarded because the C original broke on them, by reason and place.
+    pub rejected: Vec<(String, u64)>,
+    /// Wall time, milliseconds.
+    pub millis: u64,
+    /// libFuzzer's edge count at the end; absent when it did not say.
+    pub edges: Option<u64>,
+    pub seed: u32,
+}
+
+impl RunStats {
+    /// Share of inputs that the C original accepted, 0 to 1; absent without executions.
+    pub fn accept_rate(&self) -> Option<f64> {
+        (self.executions > 0).then(|| {
+            let rejected: u64 = self.rejected.iter().map(|(_, n)| n).sum();
+            1.0 - rejected.min(self.executions) as f64 / self.executions as f64
+        })
+    }
+}
+
+/// The outcome of judging one port by fuzzing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// No difference in `stats`; both sides were called at least once.
+    Unrefuted(RunStats),
+    Refuted {
+        finding: Box<Finding>,
+        stats: RunStats,
+    },
+    /// The run says nothing: no execution, no accepted input, one side never called.
+    Vacuous {
+        reason: String,
+        stats: RunStats,
+    },
+}
