@@ -1,1 +1,6 @@
-//! (being written)
+//! Contracts: how a function is to be called, and what is compared.
+
+pub mod types;
+pub mod file;
+pub mod facts;
+pub mod infer;

@@ -1,1 +1,5 @@
-//! (being written)
+//! The Rust side of the target repository, as text and syntax.
+
+pub mod signature;
+pub mod shims;
+pub mod emit;

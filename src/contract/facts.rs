@@ -1,0 +1,255 @@
+//! What the bodies of a library do with each pointer parameter: a fixpoint over the call graph.
+//!
+//! Facts only; what role follows from them is decided in `contract::infer`.
+
+use crate::symbol::{Access, Function, Library, Param, TypeKind, UseKind};
+use std::collections::{BTreeMap, HashMap};
+
+/// What is done with one parameter, in the function itself and in what it passes the parameter to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Facts {
+    pub reads: bool,
+    pub writes: bool,
+    /// `*p`, without moving `p`.
+    pub dereferenced: bool,
+    /// Variable index, or the pointer moves.
+    pub walks: bool,
+    /// Highest constant index.
+    pub constant_index: Option<i64>,
+    pub fields: bool,
+    /// Passed to a `str…` function that reads up to the NUL.
+    pub string: bool,
+    pub null_checked: bool,
+    pub returned: bool,
+    pub stored: bool,
+    pub freed: bool,
+    pub called: bool,
+    /// Passed to a function of which nothing is known.
+    pub escapes: Option<String>,
+    /// Parameters that bound it, with the line that says so.
+    pub lengths: BTreeMap<String, u32>,
+    /// The first line that touches it.
+    pub line: Option<u32>,
+}
+
+/// Facts of all parameters of a library.
+#[derive(Debug, Default)]
+pub struct FactTable {
+    facts: HashMap<(String, usize), Facts>,
+}
+
+impl FactTable {
+    /// Runs the fixpoint; it ends because facts only grow.
+    pub fn build(library: &Library) -> Self {
+        let mut table = Self::default();
+        loop {
+            let mut changed = false;
+            for function in &library.functions {
+                for (index, param) in function.params.iter().enumerate() {
+                    let new = table.gather(library, function, param);
+                    let slot = table.facts.entry((function.key.0.clone(), index)).or_default();
+                    if *slot != new {
+                        *slot = new;
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                return table;
+            }
+        }
+    }
+
+    /// Facts of parameter `index` of `function`.
+    pub fn of(&self, function: &Function, index: usize) -> Facts {
+        self.facts.get(&(function.key.0.clone(), index)).cloned().unwrap_or_default()
+    }
+
+    fn gather(&self, library: &Library, function: &Function, param: &Param) -> Facts {
+        let mut facts = Facts::default();
+        for used in &param.uses {
+            facts.line.get_or_insert(used.line);
+            match &used.kind {
+                UseKind::Deref(access) => {
+                    facts.dereferenced = true;
+                    facts.access(*access);
+                }
+                UseKind::Index { index, constant, access } => {
+                    facts.access(*access);
+                    match constant {
+                        Some(n) => facts.constant_index = facts.constant_index.max(Some(*n)),
+                        None => {
+                            facts.walks = true;
+                            bounds_of(function, param, index, &mut facts);
+                        }
+                    }
+                }
+                UseKind::Field { access, .. } => {
+                    facts.fields = true;
+                    facts.access(*access);
+                }
+                UseKind::Advance | UseKind::Arithmetic => facts.walks = true,
+                UseKind::NullCheck => facts.null_checked = true,
+                UseKind::Compare { with, .. } => {
+                    facts.null_checked |=
+                        matches!(with.trim(), "0" | "NULL" | "Z_NULL" | "((void *)0)" | "((void*)0)");
+                }
+                UseKind::Argument { callee, position, args } => {
+                    self.passed(library, function, param, (callee, *position, args, used.line), &mut facts);
+                }
+                UseKind::Called => facts.called = true,
+                UseKind::Returned => facts.returned = true,
+                UseKind::Stored { .. } | UseKind::AddressOf => facts.stored = true,
+                UseKind::Reassigned | UseKind::Cast { .. } | UseKind::Other => {}
+            }
+        }
+        facts
+    }
+
+    fn passed(
+        &self,
+        library: &Library,
+        function: &Function,
+        param: &Param,
+        (callee, position, args, line): (&str, usize, &[String], u32),
+        facts: &mut Facts,
+    ) {
+        if let Some(inner) = resolve(library, function, callee) {
+            let Some(theirs) = inner.params.get(position) else { return };
+            let there = self.facts.get(&(inner.key.0.clone(), position)).cloned().unwrap_or_default();
+            facts.merge(&there);
+            for length in there.lengths.keys() {
+                let at = inner.params.iter().position(|p| p.name == *length);
+                if let Some(text) = at.and_then(|at| args.get(at)) {
+                    mention(function, param, text, line, facts);
+                }
+            }
+            // An argument like `p + i` moves; a plain `p` does not.
+            facts.walks |= there.walks || args.get(position).is_some_and(|text| text.contains('+'));
+            let _ = theirs;
+            return;
+        }
+        match known(callee, position) {
+            Some(External { reads, writes, string, size }) => {
+                facts.reads |= reads;
+                facts.writes |= writes;
+                facts.string |= string;
+                facts.walks |= size.is_some();
+                if let Some(text) = size.and_then(|at| args.get(at)) {
+                    mention(function, param, text, line, facts);
+                }
+            }
+            None if callee == "free" || callee == "realloc" => facts.freed = true,
+            None => facts.escapes = facts.escapes.take().or_else(|| Some(callee.to_owned())),
+        }
+    }
+}
+
+impl Facts {
+    fn access(&mut self, access: Access) {
+        self.reads |= access != Access::Write;
+        self.writes |= access != Access::Read;
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.reads |= other.reads;
+        self.writes |= other.writes;
+        self.dereferenced |= other.dereferenced;
+        self.constant_index = self.constant_index.max(other.constant_index);
+        self.fields |= other.fields;
+        self.string |= other.string;
+        self.null_checked |= other.null_checked;
+        self.stored |= other.stored;
+        self.freed |= other.freed;
+        self.called |= other.called;
+        self.escapes = self.escapes.take().or_else(|| other.escapes.clone());
+    }
+}
+
+/// The library function that a call by name reaches: one of the same file first, for statics.
+pub fn resolve<'a>(library: &'a Library, from: &Function, callee: &str) -> Option<&'a Function> {
+    let named = || library.functions.iter().filter(|f| f.c_name == callee);
+    named().find(|f| f.module == from.module).or_else(|| named().next())
+}
+
+/// Integer parameters that the index is compared with.
+fn bounds_of(function: &Function, param: &Param, index: &str, facts: &mut Facts) {
+    let names = identifiers(index);
+    for comparison in &function.comparisons {
+        let (left, right) = (identifiers(&comparison.left), identifiers(&comparison.right));
+        let others = if left.iter().any(|n| names.contains(n)) {
+            &comparison.right
+        } else if right.iter().any(|n| names.contains(n)) {
+            &comparison.left
+        } else {
+            continue;
+        };
+        mention(function, param, others, comparison.line, facts);
+    }
+}
+
+/// Notes every integer parameter that `text` mentions as a bound.
+fn mention(function: &Function, param: &Param, text: &str, line: u32, facts: &mut Facts) {
+    for name in identifiers(text) {
+        let is_integer = |p: &Param| p.name == name && matches!(p.ty.kind, TypeKind::Int { .. });
+        if name != param.name && function.params.iter().any(is_integer) {
+            facts.lengths.entry(name.to_owned()).or_insert(line);
+        }
+    }
+}
+
+/// Identifiers in a piece of C text.
+pub fn identifiers(text: &str) -> Vec<&str> {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_'))
+        .collect()
+}
+
+struct External {
+    reads: bool,
+    writes: bool,
+    string: bool,
+    /// Index of the argument that says how many bytes.
+    size: Option<usize>,
+}
+
+/// What the C library's functions do with a pointer argument.
+fn known(callee: &str, position: usize) -> Option<External> {
+    let callee = callee.trim_start_matches("__builtin_").trim_start_matches("__").trim_end_matches("_chk");
+    let make = |reads, writes, string, size| Some(External { reads, writes, string, size });
+    match (callee, position) {
+        ("memcpy" | "memmove" | "strncpy", 0) => make(false, true, false, Some(2)),
+        ("memcpy" | "memmove", 1) => make(true, false, false, Some(2)),
+        ("memset", 0) => make(false, true, false, Some(2)),
+        ("memcmp", 0 | 1) | ("memchr", 0) => make(true, false, false, Some(2)),
+        ("snprintf" | "vsnprintf", 0) => make(false, true, false, Some(1)),
+        ("strcpy" | "strcat", 0) => make(false, true, false, None),
+        (
+            "strlen" | "strchr" | "strrchr" | "strdup" | "strtol" | "strtoul" | "strtoll" | "strtoull"
+            | "strtod" | "atoi" | "atol" | "atof",
+            0,
+        )
+        | (
+            "strcmp" | "strncmp" | "strcasecmp" | "strncasecmp" | "strstr" | "strspn" | "strcspn" | "strpbrk",
+            0 | 1,
+        )
+        | ("strcpy" | "strcat" | "strncpy" | "strncat", 1) => make(true, false, true, None),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_leave_numbers_and_operators_out() {
+        assert_eq!(identifiers("2 * len_1 - (i + 0x1f)"), ["len_1", "i"]);
+    }
+
+    #[test]
+    fn fortified_names_are_the_same_functions() {
+        assert_eq!(known("__builtin___memcpy_chk", 1).and_then(|e| e.size), Some(2));
+        assert!(known("unheard_of", 0).is_none());
+    }
+}

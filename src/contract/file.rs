@@ -1,0 +1,274 @@
+//! `rust/contracts/<symbol>.toml`: contracts as people read and edit them.
+//!
+//! A generated file carries the fingerprint of its own content. While that fits, the tool may write it anew; once a
+//! person has changed anything it no longer does, and the file is never overwritten.
+
+use super::types::{Contract, Direction, Parameter, Returns, Role, Signature};
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::SymbolName;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+const VERSION: u32 = 1;
+const FINGERPRINT: &str = "# fingerprint: ";
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContractFile {
+    version: u32,
+    symbol: String,
+    signature: Signature,
+    returns: Returns,
+    #[serde(default)]
+    errno: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    require: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    interesting: Vec<usize>,
+    #[serde(default, rename = "param")]
+    params: Vec<ParamFile>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ParamFile {
+    name: String,
+    role: RoleName,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    direction: Option<Direction>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    length: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    len: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    max: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    min: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    values: Option<Vec<i64>>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    nullable: bool,
+    #[serde(default)]
+    reason: String,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum RoleName {
+    Value,
+    OneOf,
+    Buffer,
+    Length,
+    CString,
+    Pointer,
+    FixedArray,
+}
+
+/// The file's text for a contract.
+pub fn render(contract: &Contract) -> String {
+    let file = ContractFile {
+        version: VERSION,
+        symbol: contract.symbol.to_string(),
+        signature: contract.signature,
+        returns: contract.returns,
+        errno: contract.errno,
+        require: contract.require.clone(),
+        interesting: contract.interesting.clone(),
+        params: contract.params.iter().map(param_file).collect(),
+    };
+    let body = toml::to_string(&file).expect("a contract has only types that TOML knows");
+    let head = "# How to call the function, and what is compared. Inferred from the C text by cargo-implfuzz;\n\
+                # edit it freely: an edited contract is never overwritten.\n";
+    format!("{head}{FINGERPRINT}{}\n{body}", fingerprint(&body))
+}
+
+/// Whether a person has changed the text since it was generated.
+pub fn is_edited(text: &str) -> bool {
+    let Some((_, rest)) = text.split_once(FINGERPRINT) else { return true };
+    let Some((mark, body)) = rest.split_once('\n') else { return true };
+    mark != fingerprint(body)
+}
+
+fn fingerprint(body: &str) -> String {
+    let digest = Sha256::digest(body.as_bytes());
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads a contract; `path` is for messages.
+pub fn parse(text: &str, path: &str) -> Result<Contract> {
+    let bad = |message: String| {
+        Error::new(ErrorKind::Config, format!("{path}: {message}")).help(format!(
+            "correct {path}, or delete it and run `cargo implfuzz init` to have it inferred again"
+        ))
+    };
+    let file: ContractFile = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
+    if file.version != VERSION {
+        return Err(bad(format!(
+            "version {} is not known to this cargo-implfuzz (it knows {VERSION})",
+            file.version
+        )));
+    }
+    let mut params = Vec::new();
+    for param in file.params {
+        let name = param.name.clone();
+        params.push(typed(param).map_err(|what| bad(format!("parameter `{name}`: {what}")))?);
+    }
+    let contract = Contract {
+        symbol: SymbolName::new(file.symbol),
+        signature: file.signature,
+        params,
+        returns: file.returns,
+        errno: file.errno,
+        require: file.require,
+        interesting: file.interesting,
+    };
+    for param in &contract.params {
+        if let Role::Buffer { length, .. } = &param.role
+            && contract.role(length) != Some(&Role::Length)
+        {
+            return Err(bad(format!(
+                "`{}`: its length `{length}` is no parameter with role \"length\"",
+                param.name
+            )));
+        }
+        if param.role == Role::Length && contract.buffers_of(&param.name).next().is_none() {
+            return Err(bad(format!("`{}` is the length of no buffer", param.name)));
+        }
+    }
+    Ok(contract)
+}
+
+fn param_file(param: &Parameter) -> ParamFile {
+    let mut out = ParamFile {
+        name: param.name.clone(),
+        role: RoleName::Value,
+        direction: None,
+        length: None,
+        len: None,
+        max: None,
+        min: None,
+        values: None,
+        nullable: false,
+        reason: param.reason.clone(),
+    };
+    match &param.role {
+        Role::Value { min, max } => (out.min, out.max) = (*min, *max),
+        Role::OneOf { values } => (out.role, out.values) = (RoleName::OneOf, Some(values.clone())),
+        Role::Buffer { direction, length, max, nullable } => {
+            out.role = RoleName::Buffer;
+            out.direction = Some(*direction);
+            out.length = Some(length.clone());
+            out.max = Some(*max as i64);
+            out.nullable = *nullable;
+        }
+        Role::Length => out.role = RoleName::Length,
+        Role::CString { max, nullable } => {
+            (out.role, out.max, out.nullable) = (RoleName::CString, Some(*max as i64), *nullable);
+        }
+        Role::Pointer { direction, nullable } => {
+            (out.role, out.direction, out.nullable) = (RoleName::Pointer, Some(*direction), *nullable);
+        }
+        Role::FixedArray { direction, len } => {
+            (out.role, out.direction, out.len) = (RoleName::FixedArray, Some(*direction), Some(*len));
+        }
+    }
+    out
+}
+
+fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
+    let need = |key: &str| format!("a {} needs `{key}`", role_word(param.role));
+    let max = || match param.max {
+        Some(max) if (0..=1 << 24).contains(&max) => Ok(max as usize),
+        Some(max) => Err(format!("max = {max} is not between 0 and 16777216")),
+        None => Err(need("max")),
+    };
+    let direction = || param.direction.ok_or_else(|| need("direction"));
+    let role = match param.role {
+        RoleName::Value => Role::Value { min: param.min, max: param.max },
+        RoleName::OneOf => match param.values.clone() {
+            Some(values) if !values.is_empty() => Role::OneOf { values },
+            _ => return Err(need("values")),
+        },
+        RoleName::Buffer => Role::Buffer {
+            direction: direction()?,
+            length: param.length.clone().ok_or_else(|| need("length"))?,
+            max: max()?,
+            nullable: param.nullable,
+        },
+        RoleName::Length => Role::Length,
+        RoleName::CString => Role::CString { max: max()?, nullable: param.nullable },
+        RoleName::Pointer => Role::Pointer { direction: direction()?, nullable: param.nullable },
+        RoleName::FixedArray => {
+            Role::FixedArray { direction: direction()?, len: param.len.ok_or_else(|| need("len"))? }
+        }
+    };
+    Ok(Parameter { name: param.name, role, reason: param.reason })
+}
+
+fn role_word(role: RoleName) -> &'static str {
+    match role {
+        RoleName::Value => "value",
+        RoleName::OneOf => "one-of",
+        RoleName::Buffer => "buffer",
+        RoleName::Length => "length",
+        RoleName::CString => "c-string",
+        RoleName::Pointer => "pointer",
+        RoleName::FixedArray => "fixed-array",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn contract(max: usize, nullable: bool, values: Vec<i64>) -> Contract {
+        let param = |name: &str, role| Parameter { name: name.into(), role, reason: "a.c:1: `x`".into() };
+        Contract {
+            symbol: SymbolName::new("f"),
+            signature: Signature::Safe,
+            params: vec![
+                param("mode", Role::OneOf { values }),
+                param("buf", Role::Buffer { direction: Direction::InOut, length: "n".into(), max, nullable }),
+                param("n", Role::Length),
+                param("s", Role::CString { max, nullable }),
+                param("out", Role::Pointer { direction: Direction::Out, nullable }),
+                param("a", Role::FixedArray { direction: Direction::In, len: max }),
+                param("v", Role::Value { min: Some(-3), max: None }),
+            ],
+            returns: Returns::StaticString,
+            errno: true,
+            require: vec!["v < 3".into()],
+            interesting: vec![5552],
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_contract_survives_its_file(max in 0usize..100_000, nullable: bool, values in prop::collection::vec(any::<i64>(), 1..5)) {
+            let contract = contract(max, nullable, values);
+            let text = render(&contract);
+            prop_assert!(!is_edited(&text));
+            prop_assert_eq!(parse(&text, "f.toml").unwrap(), contract);
+        }
+    }
+
+    #[test]
+    fn any_change_by_hand_is_noticed() {
+        let text = render(&contract(8, false, vec![1]));
+        assert!(is_edited(&text.replace("max = 8", "max = 9")));
+        assert!(is_edited("version = 1"));
+    }
+
+    #[test]
+    fn a_wrong_contract_says_which_parameter_and_why() {
+        let text = render(&contract(8, false, vec![1]));
+        let error = parse(&text.replace("length = \"n\"", "length = \"m\""), "f.toml").unwrap_err();
+        assert!(error.to_string().contains("its length `m` is no parameter"), "{error}");
+        let error = parse(&text.replace("direction = \"inout\"\n", ""), "f.toml").unwrap_err();
+        assert!(error.to_string().contains("parameter `buf`: a buffer needs `direction`"), "{error}");
+        assert!(parse(&text.replace("nullable", "nulable"), "f.toml").is_ok());
+        let unknown = parse(&text.replace("errno", "erno"), "f.toml").unwrap_err();
+        assert!(unknown.to_string().contains("erno"), "{unknown}");
+    }
+}

@@ -1,0 +1,394 @@
+//! Roles from facts: which contract a function has, or why none can be made yet.
+
+use super::facts::{FactTable, Facts, identifiers};
+use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
+use crate::symbol::{CType, Function, Library, Param, Returned, SymbolKey, TypeKind};
+use std::collections::BTreeSet;
+
+/// Largest buffer or string unless the C text has a larger constant that matters.
+const MAX: usize = 4096;
+/// Constants of the C text above this do not widen buffers.
+const MAX_INTERESTING: usize = 16_384;
+
+/// Infers the contract of `function`.
+pub fn infer(library: &Library, facts: &FactTable, function: &Function) -> Judgeable {
+    match try_infer(library, facts, function) {
+        Ok(contract) => Judgeable::Yes(contract),
+        Err(reason) => Judgeable::NotYet(reason),
+    }
+}
+
+fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Result<Contract, String> {
+    if let Some(reason) = &function.unsupported {
+        return Err(reason.clone());
+    }
+    state_of_its_own(library, function)?;
+    let interesting = constants(library, function);
+    let max = interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64));
+    let lengths = length_partners(facts, function);
+    let mut params = Vec::new();
+    for (index, param) in function.params.iter().enumerate() {
+        let facts = facts.of(function, index);
+        let role = role_of(library, function, param, &facts, &lengths, (index, max))?;
+        let reason = reason_of(function, param, &facts);
+        params.push(Parameter { name: param.name.clone(), role, reason });
+    }
+    let signature = if params.iter().any(|p| keeps_c(function, p)) { Signature::C } else { Signature::Safe };
+    let returns = returns_of(library, function)?;
+    let errno = reaches(library, function).iter().any(|f| sets_errno(f));
+    Ok(Contract {
+        symbol: function.name.clone(),
+        signature,
+        params,
+        returns,
+        errno,
+        require: Vec::new(),
+        interesting,
+    })
+}
+
+/// Harnesses for handles, callbacks and globals come with the full oracle; until then say what is in the way.
+fn state_of_its_own(library: &Library, function: &Function) -> Result<(), String> {
+    for callee in reaches(library, function) {
+        let via = if callee.key == function.key {
+            String::new()
+        } else {
+            format!(" (through `{}`)", callee.c_name)
+        };
+        let globals = callee.globals_read.iter().chain(&callee.globals_written);
+        for global in globals.filter_map(|key| library.global(key)).filter(|g| !g.is_const) {
+            return Err(format!("depends on the mutable global `{}`{via}", global.c_name));
+        }
+        if let Some(name) = callee.local_statics.first() {
+            return Err(format!("keeps state in the local static `{name}`{via}"));
+        }
+        for external in &callee.externs {
+            if UNREPEATABLE.contains(&external.as_str()) {
+                return Err(format!("calls `{external}`{via}: input, output, time or chance"));
+            }
+        }
+    }
+    Ok(())
+}
+
+const UNREPEATABLE: [&str; 44] = [
+    "rand",
+    "srand",
+    "random",
+    "time",
+    "clock",
+    "gettimeofday",
+    "clock_gettime",
+    "getpid",
+    "getrandom",
+    "getenv",
+    "printf",
+    "fprintf",
+    "puts",
+    "putchar",
+    "fputs",
+    "fputc",
+    "fwrite",
+    "fread",
+    "fopen",
+    "fclose",
+    "fgets",
+    "getc",
+    "fgetc",
+    "read",
+    "write",
+    "open",
+    "close",
+    "lseek",
+    "scanf",
+    "sscanf",
+    "fscanf",
+    "system",
+    "fork",
+    "socket",
+    "vfprintf",
+    "perror",
+    "fflush",
+    "fseek",
+    "ftell",
+    "ungetc",
+    "localtime",
+    "setjmp",
+    "longjmp",
+    "signal",
+];
+
+/// The function and everything of the library that it calls.
+fn reaches<'a>(library: &'a Library, function: &'a Function) -> Vec<&'a Function> {
+    let mut seen: BTreeSet<&SymbolKey> = BTreeSet::new();
+    let mut todo = vec![function];
+    let mut all = Vec::new();
+    while let Some(next) = todo.pop() {
+        if seen.insert(&next.key) {
+            all.push(next);
+            todo.extend(next.calls.iter().filter_map(|key| library.function(key)));
+        }
+    }
+    all
+}
+
+fn sets_errno(function: &Function) -> bool {
+    const SETTERS: [&str; 8] =
+        ["__errno_location", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strtold"];
+    function.externs.iter().any(|e| SETTERS.contains(&e.as_str()))
+        || function.macros.iter().any(|m| m == "errno")
+}
+
+/// For each pointer parameter the integer parameter that bounds it.
+fn length_partners(facts: &FactTable, function: &Function) -> Vec<Option<String>> {
+    function.params.iter().enumerate().map(|(index, param)| partner(facts, function, index, param)).collect()
+}
+
+fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) -> Option<String> {
+    let TypeKind::Pointer(target) = &param.ty.kind else { return None };
+    let facts = facts.of(function, index);
+    let is_length =
+        |p: &&Param| matches!(p.ty.kind, TypeKind::Int { bits, .. } if bits >= 8) && length_like(&p.name);
+    // The convention (pointer, length) is stronger than a comparison: an output is often walked by the input's index.
+    if let Some(next) = function.params.get(index + 1).filter(is_length)
+        && (facts.walks || facts.lengths.contains_key(&next.name) || !facts.dereferenced && !facts.fields)
+    {
+        return Some(next.name.clone());
+    }
+    let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
+    if (text && target.is_const && !facts.lengths.keys().any(|l| length_like(l))) || !facts.walks {
+        return None;
+    }
+    if text && facts.string {
+        return None;
+    }
+    if let Some(name) = facts.lengths.keys().find(|name| length_like(name)) {
+        return Some(name.clone());
+    }
+    if let Some(name) = facts.lengths.keys().next() {
+        return Some(name.clone());
+    }
+    let near = |offset: isize| {
+        let at = index.checked_add_signed(offset)?;
+        function.params.get(at).filter(is_length).map(|p| p.name.clone())
+    };
+    if text && target.is_const { None } else { near(-1).or_else(|| near(2)).or_else(|| near(3)) }
+}
+
+fn length_like(name: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "len", "length", "size", "sz", "count", "cnt", "num", "cap", "capacity", "bytes", "limit", "max",
+        "total", "elems", "nmemb", "avail",
+    ];
+    let lower = name.to_ascii_lowercase();
+    matches!(lower.as_str(), "n" | "m" | "l" | "k")
+        || lower.starts_with("n_")
+        || lower.ends_with("_n")
+        || lower.split('_').any(|part| WORDS.contains(&part))
+        || WORDS.iter().any(|w| lower.ends_with(w) && w.len() > 2)
+}
+
+fn role_of(
+    library: &Library,
+    function: &Function,
+    param: &Param,
+    facts: &Facts,
+    lengths: &[Option<String>],
+    (index, max): (usize, usize),
+) -> Result<Role, String> {
+    if lengths.iter().flatten().any(|length| *length == param.name) {
+        return Ok(Role::Length);
+    }
+    let name = &param.name;
+    match &param.ty.kind {
+        TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } => {
+            Ok(Role::Value { min: None, max: None })
+        }
+        TypeKind::Enum { values, .. } if !values.is_empty() => one_of(values).ok_or_else(|| wide(name)),
+        TypeKind::Record(_) if flat(library, &param.ty) => Ok(Role::Value { min: None, max: None }),
+        TypeKind::Record(_) => Err(format!("`{name}` is a struct with pointers, unions or bit-fields")),
+        TypeKind::Array { of, len: Some(len) } if flat(library, of) => {
+            Ok(Role::FixedArray { direction: direction(of, facts), len: *len as usize })
+        }
+        TypeKind::Pointer(target) | TypeKind::Array { of: target, .. } => {
+            pointer(library, function, param, target, facts, (lengths[index].clone(), max))
+        }
+        _ => Err(format!("`{name}` has the type `{}`", param.ty.spelling)),
+    }
+}
+
+fn wide(name: &str) -> String {
+    format!("`{name}` is an enum with values beyond 64 bits")
+}
+
+fn one_of(values: &[(String, i128)]) -> Option<Role> {
+    let mut values = values.iter().map(|(_, v)| i64::try_from(*v).ok()).collect::<Option<Vec<_>>>()?;
+    values.sort_unstable();
+    values.dedup();
+    Some(Role::OneOf { values })
+}
+
+fn pointer(
+    library: &Library,
+    function: &Function,
+    param: &Param,
+    target: &CType,
+    facts: &Facts,
+    (length, max): (Option<String>, usize),
+) -> Result<Role, String> {
+    let name = &param.name;
+    let nullable = facts.null_checked;
+    if facts.called || matches!(target.kind, TypeKind::Function { .. }) {
+        return Err(format!("`{name}` is a callback"));
+    }
+    if matches!(target.kind, TypeKind::Pointer(_)) {
+        return Err(format!("`{name}` is a pointer to a pointer"));
+    }
+    if facts.freed {
+        return Err(format!("`{name}` is freed: a handle's destructor"));
+    }
+    if facts.stored {
+        return Err(format!("the pointer `{name}` is kept or its address taken"));
+    }
+    if let Some(callee) = &facts.escapes {
+        return Err(format!("`{name}` goes to `{callee}`, of which nothing is known"));
+    }
+    let is_void = target.kind == TypeKind::Void;
+    if !is_void && !flat(library, target) {
+        return Err(format!("`{name}` points to `{}`: a handle", target.spelling));
+    }
+    let direction = direction(target, facts);
+    if let Some(length) = length {
+        return Ok(Role::Buffer { direction, length, max, nullable });
+    }
+    if is_void {
+        return Err(format!("nothing says what the `void *` `{name}` points to"));
+    }
+    let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
+    if (text && target.is_const && !facts.returned) || (facts.string && !facts.writes) {
+        return Ok(Role::CString { max: max.min(MAX), nullable });
+    }
+    if facts.returned {
+        return Err(format!("a pointer into `{name}` is returned"));
+    }
+    if facts.walks {
+        return Err(format!("nothing says how much memory `{name}` points to"));
+    }
+    match facts.constant_index {
+        Some(last) if last > 0 => Ok(Role::FixedArray { direction, len: last as usize + 1 }),
+        _ if facts.dereferenced || facts.fields || facts.constant_index.is_some() => {
+            Ok(Role::Pointer { direction, nullable })
+        }
+        _ if function.params.len() == 1 || !facts.reads && !facts.writes => {
+            Ok(Role::Pointer { direction, nullable })
+        }
+        _ => Err(format!("nothing says how much memory `{name}` points to")),
+    }
+}
+
+fn direction(target: &CType, facts: &Facts) -> Direction {
+    match (target.is_const || !facts.writes, facts.reads) {
+        (true, _) => Direction::In,
+        (false, true) => Direction::InOut,
+        (false, false) => Direction::Out,
+    }
+}
+
+/// Numbers, enums, and structs and arrays of them: no pointers, unions, bit-fields.
+pub fn flat(library: &Library, ty: &CType) -> bool {
+    match &ty.kind {
+        TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } => true,
+        TypeKind::Enum { values, .. } => !values.is_empty(),
+        TypeKind::Array { of, len: Some(len) } => *len > 0 && flat(library, of),
+        TypeKind::Record(key) => library.records.get(key).is_some_and(|record| {
+            record.complete
+                && !record.is_union
+                && !record.fields.is_empty()
+                && record
+                    .fields
+                    .iter()
+                    .all(|f| f.bits.is_none() && !f.name.is_empty() && flat(library, &f.ty))
+        }),
+        _ => false,
+    }
+}
+
+fn returns_of(library: &Library, function: &Function) -> Result<Returns, String> {
+    match &function.ret.kind {
+        TypeKind::Void => Ok(Returns::Nothing),
+        TypeKind::Pointer(target)
+            if target.is_const && matches!(target.kind, TypeKind::Int { plain_char: true, .. }) =>
+        {
+            let elsewhere =
+                |r: &Returned| matches!(r, Returned::Param(_) | Returned::Local(_) | Returned::Call(_));
+            if function.returns.iter().any(elsewhere) {
+                return Err("returns a string that it may not own".into());
+            }
+            Ok(Returns::StaticString)
+        }
+        TypeKind::Pointer(_) => Err(format!("returns `{}`", function.ret.spelling)),
+        _ if flat(library, &function.ret) => Ok(Returns::Value),
+        _ => Err(format!("returns `{}`", function.ret.spelling)),
+    }
+}
+
+/// A slice has no negative length and a null slice no length: where the C text looks at either, C's types stay.
+fn keeps_c(function: &Function, parameter: &Parameter) -> bool {
+    if parameter.role != Role::Length {
+        return false;
+    }
+    let Some(param) = function.params.iter().find(|p| p.name == parameter.name) else { return false };
+    matches!(param.ty.kind, TypeKind::Int { signed: true, .. })
+        && function.comparisons.iter().any(|c| {
+            let sides = (identifiers(&c.left), identifiers(&c.right));
+            (sides.0 == [param.name.as_str()] && matches!(c.right.trim(), "0" | "1" | "-1"))
+                || (sides.1 == [param.name.as_str()] && matches!(c.left.trim(), "0" | "1" | "-1"))
+        })
+}
+
+fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {
+    let file = &function.place.file;
+    match facts.lengths.values().next().or(facts.line.as_ref()) {
+        Some(line) => {
+            let text = function.text.lines().nth(line.saturating_sub(function.place.line) as usize);
+            format!("{file}:{line}: {}", text.unwrap_or_default().trim())
+        }
+        None => format!("{file}:{}: `{}`", function.place.line, param.ty.spelling),
+    }
+}
+
+/// Integer constants of the function and its macros that may be lengths at which something happens.
+fn constants(library: &Library, function: &Function) -> Vec<usize> {
+    let macros = library.macros.iter().filter(|m| function.macros.contains(&m.name)).map(|m| m.text.as_str());
+    let texts = std::iter::once(function.text.as_str()).chain(macros);
+    let mut found: Vec<usize> = texts
+        .flat_map(|text| text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')))
+        .filter_map(|word| {
+            let digits = word.trim_end_matches(['u', 'U', 'l', 'L']);
+            match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+                Some(hex) => usize::from_str_radix(hex, 16).ok(),
+                None => digits.parse().ok(),
+            }
+        })
+        .filter(|n| (16..=MAX_INTERESTING).contains(n))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.truncate(12);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_lengths_are_told_from_other_names() {
+        for yes in ["n", "len", "src_len", "dstCapacity", "count", "n_items", "avail_in"] {
+            assert!(length_like(yes), "{yes}");
+        }
+        for no in ["crc", "value", "adler", "mode", "seed", "x"] {
+            assert!(!length_like(no), "{no}");
+        }
+    }
+}

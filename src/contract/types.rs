@@ -1,0 +1,109 @@
+//! The contract of a function, typed. How it is written as TOML lives in `contract::file`, how it is found in
+//! `contract::infer`.
+
+use crate::symbol::SymbolName;
+use serde::{Deserialize, Serialize};
+
+/// Which way data goes through a pointer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    In,
+    Out,
+    InOut,
+}
+
+/// What a parameter is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Role {
+    /// A number or a struct by value; `min` and `max` narrow numbers.
+    Value { min: Option<i64>, max: Option<i64> },
+    /// One of these values (C enums).
+    OneOf { values: Vec<i64> },
+    /// `length` elements at most `max`; `length` names the parameter that says how many.
+    Buffer { direction: Direction, length: String, max: usize, nullable: bool },
+    /// The length of the buffers that name it.
+    Length,
+    /// A NUL-terminated string that is read, of at most `max` bytes.
+    CString { max: usize, nullable: bool },
+    /// A pointer to one number or flat struct.
+    Pointer { direction: Direction, nullable: bool },
+    /// A pointer to `len` elements.
+    FixedArray { direction: Direction, len: usize },
+}
+
+/// A parameter with its role and where that was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    pub name: String,
+    pub role: Role,
+    /// The C line that the role came from, or what a person wrote.
+    pub reason: String,
+}
+
+/// What is compared of the return value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Returns {
+    Nothing,
+    /// The value, field by field for structs.
+    Value,
+    /// The text that a `const char *` points to; null is a value of its own.
+    StaticString,
+}
+
+/// Which signature the inner Rust function has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Signature {
+    /// Slices, references, `CStr`, values.
+    Safe,
+    /// The types of C, and `unsafe`.
+    C,
+}
+
+/// A complete contract: a harness can be made from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contract {
+    pub symbol: SymbolName,
+    pub signature: Signature,
+    pub params: Vec<Parameter>,
+    pub returns: Returns,
+    /// `errno` is zeroed before and compared after.
+    pub errno: bool,
+    /// Expressions over parameters that must hold.
+    pub require: Vec<String>,
+    /// Lengths around which behaviour may change: constants of the C text.
+    pub interesting: Vec<usize>,
+}
+
+impl Contract {
+    /// The role of the parameter called `name`.
+    pub fn role(&self, name: &str) -> Option<&Role> {
+        self.params.iter().find(|p| p.name == name).map(|p| &p.role)
+    }
+
+    /// Buffers whose length is the parameter `length`.
+    pub fn buffers_of<'a>(&'a self, length: &'a str) -> impl Iterator<Item = &'a Parameter> {
+        self.params.iter().filter(move |p| matches!(&p.role, Role::Buffer { length: l, .. } if l == length))
+    }
+}
+
+/// What is known of how to call a function.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Judgeable {
+    /// A harness can be made.
+    Yes(Contract),
+    /// None can be made yet, and why.
+    NotYet(String),
+}
+
+impl Judgeable {
+    /// The contract, if there is one.
+    pub fn contract(&self) -> Option<&Contract> {
+        match self {
+            Self::Yes(contract) => Some(contract),
+            Self::NotYet(_) => None,
+        }
+    }
+}

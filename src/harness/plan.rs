@@ -1,0 +1,154 @@
+//! How each parameter of a contract takes part in a harness: what is decoded, handed over and compared.
+
+use crate::contract::types::{Contract, Direction, Role, Signature as Style};
+use crate::rust::shims::Bound;
+use crate::rust::signature::pointee;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+/// One parameter in a harness.
+pub struct Slot<'a> {
+    pub name: &'a Ident,
+    /// As shown to people.
+    pub label: &'a str,
+    pub role: &'a Role,
+    /// The C type, and what it points to.
+    pub ty: &'a syn::Type,
+    pub target: syn::Type,
+    /// The only variable-length part that needs no length of its own in the input.
+    pub last: bool,
+    /// Shares its length with another buffer.
+    pub shared: bool,
+    /// Signed lengths are also tried below zero.
+    pub signed: bool,
+}
+
+/// The parameters of a function with a contract, in C's order.
+pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
+    let shared = |role: &Role| match role {
+        Role::Buffer { length, .. } => contract.buffers_of(length).count() > 1,
+        _ => false,
+    };
+    let variable = |role: &Role| match role {
+        Role::Buffer { direction, .. } => *direction != Direction::Out && !shared(role),
+        Role::CString { .. } => true,
+        _ => false,
+    };
+    let last = contract.params.iter().rposition(|p| variable(&p.role));
+    let make = |(at, (param, (name, ty))): (
+        usize,
+        (&'a crate::contract::types::Parameter, &'a (Ident, syn::Type)),
+    )| {
+        let kind = &bound.function.params[at].ty.kind;
+        Slot {
+            name,
+            label: &param.name,
+            role: &param.role,
+            ty,
+            target: pointee(ty),
+            last: last == Some(at),
+            shared: shared(&param.role),
+            signed: matches!(kind, crate::symbol::TypeKind::Int { signed: true, .. }),
+        }
+    };
+    contract.params.iter().zip(&bound.c.params).enumerate().map(make).collect()
+}
+
+impl Slot<'_> {
+    /// Whether the side may write through it, so that its content is compared after the call.
+    pub fn is_effect(&self) -> bool {
+        match self.role {
+            Role::Buffer { direction, .. }
+            | Role::Pointer { direction, .. }
+            | Role::FixedArray { direction, .. } => *direction != Direction::In,
+            _ => false,
+        }
+    }
+
+    /// Whether it is memory at all.
+    pub fn is_memory(&self) -> bool {
+        matches!(
+            self.role,
+            Role::Buffer { .. } | Role::Pointer { .. } | Role::FixedArray { .. } | Role::CString { .. }
+        )
+    }
+
+    /// Whether null is tried.
+    pub fn nullable(&self) -> bool {
+        match self.role {
+            Role::Buffer { nullable, .. }
+            | Role::Pointer { nullable, .. }
+            | Role::CString { nullable, .. } => *nullable,
+            _ => false,
+        }
+    }
+
+    /// The local that holds the memory of one side.
+    pub fn region(&self) -> Ident {
+        format_ident!("{}_memory", self.name)
+    }
+
+    /// The type of the elements of its memory.
+    pub fn element(&self) -> TokenStream {
+        match self.role {
+            Role::CString { .. } => quote!(u8),
+            _ => {
+                let target = &self.target;
+                quote!(#target)
+            }
+        }
+    }
+}
+
+/// The argument that C gets: pointers into regions, values, lengths.
+pub fn c_argument(slot: &Slot) -> TokenStream {
+    let (name, region) = (slot.name, slot.region());
+    match slot.role {
+        Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
+        Role::Length => {
+            let length = format_ident!("{}_length", name);
+            quote!(#length as _)
+        }
+        _ if slot.nullable() => quote!(#region.as_ref().map_or(core::ptr::null_mut(), |m| m.ptr()) as _),
+        _ => quote!(#region.ptr() as _),
+    }
+}
+
+/// The argument that the inner Rust function gets; nothing for a length in a safe signature.
+pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
+    if style == Style::C {
+        return Some(c_argument(slot));
+    }
+    let (name, region) = (slot.name, slot.region());
+    let of = |one: TokenStream, reference: TokenStream| match slot.nullable() {
+        true => quote!(#region #reference.map(|m| #one)),
+        false => quote!({ let m = &mut #region; #one }),
+    };
+    let shared = quote!(.as_ref());
+    let unique = quote!(.as_mut());
+    Some(match slot.role {
+        Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
+        Role::Length => return None,
+        Role::Buffer { direction, length, .. } => {
+            let below = format_ident!("{}_length", format_ident!("{}", length));
+            // A negative length is an empty slice to a safe port, as the C-ABI shim makes it.
+            let take = quote!(usize::try_from(#below).unwrap_or(0).min(m.slice().len()));
+            match direction {
+                Direction::In => of(quote!({ let n = #take; &m.slice()[..n] }), shared),
+                _ => of(quote!({ let n = #take; &mut m.slice_mut()[..n] }), unique),
+            }
+        }
+        Role::CString { .. } => of(
+            quote!(core::ffi::CStr::from_bytes_with_nul(m.slice()).expect("the harness ends strings")),
+            shared,
+        ),
+        Role::Pointer { direction: Direction::In, .. } => of(quote!(&m.slice()[0]), shared),
+        Role::Pointer { .. } => of(quote!(&mut m.slice_mut()[0]), unique),
+        Role::FixedArray { direction: Direction::In, .. } => {
+            quote!(<&[_; _]>::try_from(#region.slice()).expect("the harness allocates the array"))
+        }
+        Role::FixedArray { .. } => {
+            quote!(<&mut [_; _]>::try_from(#region.slice_mut()).expect("the harness allocates the array"))
+        }
+    })
+}

@@ -1,0 +1,91 @@
+//! Preconditions of a contract: Rust expressions over integer parameters, and nothing else.
+
+use crate::contract::types::{Contract, Role};
+use crate::error::{Error, ErrorKind, Result};
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use std::collections::BTreeSet;
+
+/// The condition as code over `args` and lengths, with everything widened to `i128`.
+pub fn condition(contract: &Contract) -> Result<TokenStream> {
+    let mut all = Vec::new();
+    for text in &contract.require {
+        let expr: syn::Expr =
+            syn::parse_str(text).map_err(|error| bad(contract, text, &error.to_string()))?;
+        all.push(translate(contract, &expr).map_err(|why| bad(contract, text, &why))?);
+    }
+    for param in &contract.params {
+        let name = format_ident!("{}", param.name);
+        if let Role::Value { min, max } = param.role {
+            all.extend(min.map(|min| quote!(args.#name as i128 >= #min as i128)));
+            all.extend(max.map(|max| quote!(args.#name as i128 <= #max as i128)));
+        }
+    }
+    Ok(if all.is_empty() { quote!(true) } else { quote!(#((#all))&&*) })
+}
+
+/// Lengths that the condition mentions, which the harness must compute first.
+pub fn lengths_mentioned(contract: &Contract) -> BTreeSet<String> {
+    let lengths = contract.params.iter().filter(|p| p.role == Role::Length);
+    lengths
+        .filter(|p| {
+            contract.require.iter().any(|r| crate::contract::facts::identifiers(r).contains(&p.name.as_str()))
+        })
+        .map(|p| p.name.clone())
+        .collect()
+}
+
+fn bad(contract: &Contract, text: &str, why: &str) -> Error {
+    let path = format!("rust/contracts/{}.toml", contract.symbol);
+    Error::new(ErrorKind::Config, format!("{path}: require = {text:?}: {why}"))
+        .help(format!("write comparisons of integer parameters with + - * / % && || !, then correct {path}"))
+}
+
+fn translate(contract: &Contract, expr: &syn::Expr) -> std::result::Result<TokenStream, String> {
+    match expr {
+        syn::Expr::Binary(binary) => {
+            let (left, right) = (translate(contract, &binary.left)?, translate(contract, &binary.right)?);
+            let op = &binary.op;
+            use syn::BinOp::{Add, Div, Mul, Rem, Sub};
+            Ok(match op {
+                // A precondition must not end the process by overflow or division by zero.
+                Add(_) => quote!((#left).wrapping_add(#right)),
+                Sub(_) => quote!((#left).wrapping_sub(#right)),
+                Mul(_) => quote!((#left).wrapping_mul(#right)),
+                Div(_) => quote!((#left).checked_div(#right).unwrap_or(0)),
+                Rem(_) => quote!((#left).checked_rem(#right).unwrap_or(0)),
+                op if is_comparison(op) => quote!((#left) #op (#right)),
+                other => return Err(format!("the operator `{}` is not known here", quote!(#other))),
+            })
+        }
+        syn::Expr::Unary(unary) => {
+            let inner = translate(contract, &unary.expr)?;
+            let op = &unary.op;
+            Ok(quote!(#op(#inner)))
+        }
+        syn::Expr::Paren(paren) => translate(contract, &paren.expr),
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) => {
+            let number: i128 = number.base10_parse().map_err(|e| e.to_string())?;
+            Ok(quote!((#number as i128)))
+        }
+        syn::Expr::Path(path) => {
+            let Some(ident) = path.path.get_ident() else {
+                return Err("only parameters can be named".into());
+            };
+            match contract.role(&ident.to_string()) {
+                Some(Role::Value { .. } | Role::OneOf { .. }) => Ok(quote!((args.#ident as i128))),
+                Some(Role::Length) => {
+                    let length = format_ident!("{ident}_length");
+                    Ok(quote!((#length as i128)))
+                }
+                _ => Err(format!("`{ident}` is no integer parameter")),
+            }
+        }
+        other => Err(format!("`{}` is not known here", quote!(#other))),
+    }
+}
+
+fn is_comparison(op: &syn::BinOp) -> bool {
+    use syn::BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    matches!(op, And(_) | Or(_) | Eq(_) | Ne(_) | Lt(_) | Le(_) | Gt(_) | Ge(_))
+}

@@ -1,0 +1,178 @@
+//! The two layers around an inner function: the C-ABI shim that replaces the original (`capi`), and the shim through
+//! which ports call a C function that is not ported yet (`callee`).
+
+use super::signature::{CSignature, ident, inner, pointee};
+use crate::contract::types::{Contract, Direction, Parameter, Returns, Role, Signature as Style};
+use crate::symbol::{Function, Linkage};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+/// A function as the generators see it.
+#[derive(Debug, Clone, Copy)]
+pub struct Bound<'a> {
+    pub function: &'a Function,
+    pub contract: Option<&'a Contract>,
+    pub c: &'a CSignature,
+}
+
+impl Bound<'_> {
+    /// Its contract, where that makes the inner signature safe.
+    pub fn safe(&self) -> Option<&Contract> {
+        self.contract.filter(|c| c.signature == Style::Safe)
+    }
+
+    fn path(&self) -> TokenStream {
+        let module = format_ident!("{}", self.function.module);
+        let name = ident(self.function);
+        quote!(crate::#module::#name)
+    }
+}
+
+/// The C-ABI shim; feature `capi` exports it under the C name.
+pub fn capi(bound: &Bound) -> TokenStream {
+    let name = ident(bound.function);
+    let path = bound.path();
+    let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
+    let ret = bound.c.ret.iter();
+    let args = bound.c.params.iter().enumerate();
+    let args: Vec<TokenStream> = match bound.safe() {
+        None => args.map(|(_, (name, _))| quote!(#name)).collect(),
+        Some(contract) => {
+            args.filter_map(|(at, c)| to_inner(contract, &contract.params[at], c, bound.c)).collect()
+        }
+    };
+    let call = match bound.safe() {
+        None => quote!(unsafe { #path(#(#args),*) }),
+        Some(contract) if contract.returns == Returns::StaticString => {
+            quote!(unsafe { #path(#(#args),*) }.map_or(core::ptr::null(), core::ffi::CStr::as_ptr))
+        }
+        Some(_) => quote!(#[allow(unused_unsafe)] unsafe { #path(#(#args),*) }),
+    };
+    let export = (bound.function.linkage == Linkage::External).then(|| {
+        let c_name = &bound.function.c_name;
+        quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #c_name))])
+    });
+    quote! {
+        #export
+        pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #call }
+    }
+}
+
+/// From C's argument to the inner function's; nothing for a length.
+fn to_inner(
+    contract: &Contract,
+    param: &Parameter,
+    (name, ty): &(Ident, syn::Type),
+    c: &CSignature,
+) -> Option<TokenStream> {
+    let target = pointee(ty);
+    let length = |of: &str| {
+        let at = contract.params.iter().position(|p| p.name == of);
+        at.map(|at| &c.params[at].0).map(|name| quote!(usize::try_from(#name).unwrap_or(0)))
+    };
+    let value = match &param.role {
+        Role::Value { .. } | Role::OneOf { .. } => quote!(#name),
+        Role::Length => return None,
+        Role::Buffer { direction, length: of, nullable, .. } => {
+            let length = length(of)?;
+            let made = match direction {
+                Direction::In => quote!(slice(#name as *const #target, #length)),
+                _ => quote!(slice_mut(#name as *mut #target, #length)),
+            };
+            if *nullable { quote!(if #name.is_null() { None } else { Some(#made) }) } else { made }
+        }
+        Role::CString { nullable, .. } => {
+            let made = quote!(core::ffi::CStr::from_ptr(#name as *const _));
+            if *nullable { quote!(if #name.is_null() { None } else { Some(#made) }) } else { made }
+        }
+        Role::Pointer { direction: Direction::In, nullable: true } => {
+            quote!((#name as *const #target).as_ref())
+        }
+        Role::Pointer { nullable: true, .. } => quote!((#name as *mut #target).as_mut()),
+        Role::Pointer { direction: Direction::In, .. } => quote!(&*(#name as *const #target)),
+        Role::Pointer { .. } => quote!(&mut *(#name as *mut #target)),
+        Role::FixedArray { direction: Direction::In, len } => quote!(&*(#name as *const [#target; #len])),
+        Role::FixedArray { len, .. } => quote!(&mut *(#name as *mut [#target; #len])),
+    };
+    Some(value)
+}
+
+/// The way to a callee: the Rust function where it is ported, else a shim to the C function.
+pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
+    let name = ident(bound.function);
+    if ported {
+        let path = bound.path();
+        return quote!(pub use #path;);
+    }
+    let mut signature = inner(bound.function, bound.contract, bound.c);
+    let Some(contract) = bound.safe() else {
+        let args = bound.c.params.iter().map(|(name, _)| name);
+        return quote!(#[inline] pub #signature { unsafe { ffi::#name(#(#args),*) } });
+    };
+    for input in &mut signature.inputs {
+        // An `Option<&mut …>` is reborrowed on the way.
+        if let syn::FnArg::Typed(typed) = input
+            && {
+                let ty = &typed.ty;
+                quote!(#ty)
+            }
+            .to_string()
+            .starts_with("Option < & mut")
+            && let syn::Pat::Ident(pat) = &mut *typed.pat
+        {
+            pat.mutability = Some(Default::default());
+        }
+    }
+    let lengths = contract.params.iter().zip(&bound.c.params).filter(|(p, _)| p.role == Role::Length);
+    let lengths = lengths.map(|(param, (name, _))| {
+        let each = contract.params.iter().zip(&bound.c.params).filter_map(|(p, (buffer, _))| match &p.role {
+            Role::Buffer { length, nullable: true, .. } if *length == param.name => {
+                Some(quote!(#buffer.as_ref().map_or(usize::MAX, |b| b.len())))
+            }
+            Role::Buffer { length, .. } if *length == param.name => Some(quote!(#buffer.len())),
+            _ => None,
+        });
+        quote! {
+            let #name = [#(#each),*].into_iter().min().unwrap_or(0);
+            let #name = if #name == usize::MAX { 0 } else { #name };
+        }
+    });
+    let args = contract.params.iter().zip(&bound.c.params).map(|(param, c)| to_c(param, c));
+    let call = quote!(unsafe { ffi::#name(#(#args),*) });
+    let call = match contract.returns {
+        Returns::StaticString => quote! {
+            let text = #call;
+            if text.is_null() { None } else { Some(unsafe { core::ffi::CStr::from_ptr(text) }) }
+        },
+        _ => call,
+    };
+    quote!(#[inline] pub #signature { #(#lengths)* #call })
+}
+
+/// From the inner function's argument to C's.
+fn to_c(param: &Parameter, (name, _): &(Ident, syn::Type)) -> TokenStream {
+    match &param.role {
+        Role::Value { .. } | Role::OneOf { .. } => quote!(#name),
+        Role::Length => quote!(#name as _),
+        Role::Buffer { direction: Direction::In, nullable: true, .. } => {
+            quote!(#name.map_or(core::ptr::null(), |b| b.as_ptr()) as _)
+        }
+        Role::Buffer { nullable: true, .. } => {
+            quote!(#name.as_deref_mut().map_or(core::ptr::null_mut(), |b| b.as_mut_ptr()) as _)
+        }
+        Role::Buffer { direction: Direction::In, .. } | Role::FixedArray { direction: Direction::In, .. } => {
+            quote!(#name.as_ptr() as _)
+        }
+        Role::Buffer { .. } | Role::FixedArray { .. } => quote!(#name.as_mut_ptr() as _),
+        Role::CString { nullable: true, .. } => quote!(#name.map_or(core::ptr::null(), |s| s.as_ptr()) as _),
+        Role::CString { .. } => quote!(#name.as_ptr() as _),
+        Role::Pointer { direction: Direction::In, nullable: true } => {
+            quote!(#name.map_or(core::ptr::null(), |r| core::ptr::from_ref(r)) as _)
+        }
+        Role::Pointer { nullable: true, .. } => {
+            quote!(#name.as_deref_mut().map_or(core::ptr::null_mut(), |r| core::ptr::from_mut(r)) as _)
+        }
+        Role::Pointer { direction: Direction::In, .. } => quote!(core::ptr::from_ref(#name) as _),
+        Role::Pointer { .. } => quote!(core::ptr::from_mut(#name) as _),
+    }
+}

@@ -1,0 +1,148 @@
+//! Signatures: what C has, and the inner Rust function that the contract makes of it.
+
+use crate::contract::types::{Contract, Direction, Returns, Role, Signature as Style};
+use crate::symbol::Function;
+use proc_macro2::{Ident, Span};
+use quote::{format_ident, quote};
+use syn::visit_mut::VisitMut;
+
+/// A C function's signature in Rust types, with bindgen's types under `ffi::`.
+#[derive(Debug, Clone)]
+pub struct CSignature {
+    pub params: Vec<(Ident, syn::Type)>,
+    /// Absent for `void`.
+    pub ret: Option<syn::Type>,
+}
+
+impl CSignature {
+    /// From what bindgen bound.
+    pub fn of(signature: &syn::Signature) -> Self {
+        let mut params = Vec::new();
+        for (index, input) in signature.inputs.iter().enumerate() {
+            let syn::FnArg::Typed(typed) = input else { continue };
+            let name = match &*typed.pat {
+                syn::Pat::Ident(pat) if pat.ident != "_" => clean(&pat.ident.to_string()),
+                _ => format!("arg{index}"),
+            };
+            params.push((Ident::new(&name, Span::call_site()), qualified(&typed.ty)));
+        }
+        let ret = match &signature.output {
+            syn::ReturnType::Default => None,
+            syn::ReturnType::Type(_, ty) => Some(qualified(ty)),
+        };
+        Self { params, ret }
+    }
+}
+
+/// A parameter name that collides with nothing that generated code uses.
+fn clean(name: &str) -> String {
+    let name = name.trim_start_matches("r#");
+    let reserved =
+        matches!(name, "ffi" | "callee" | "globals" | "capi" | "core" | "self" | "Self" | "super" | "crate");
+    if reserved || syn::parse_str::<Ident>(name).is_err() { format!("{name}_") } else { name.to_owned() }
+}
+
+/// The type with bindgen's names under `ffi::`.
+fn qualified(ty: &syn::Type) -> syn::Type {
+    struct Qualify;
+    impl VisitMut for Qualify {
+        fn visit_type_path_mut(&mut self, path: &mut syn::TypePath) {
+            syn::visit_mut::visit_type_path_mut(self, path);
+            let single = path.qself.is_none() && path.path.leading_colon.is_none();
+            if single && path.path.segments.len() == 1 {
+                let name = path.path.segments[0].ident.to_string();
+                if !is_primitive(&name) && name != "Option" {
+                    let rest = &path.path;
+                    *path = syn::parse_quote!(ffi::#rest);
+                }
+            }
+        }
+    }
+    let mut ty = ty.clone();
+    Qualify.visit_type_mut(&mut ty);
+    ty
+}
+
+fn is_primitive(name: &str) -> bool {
+    const NAMES: [&str; 18] = [
+        "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "u128", "i128", "usize", "isize", "f32", "f64",
+        "bool", "char", "str", "Self",
+    ];
+    NAMES.contains(&name)
+}
+
+/// What a pointer points to; `void` counts as bytes.
+pub fn pointee(ty: &syn::Type) -> syn::Type {
+    let syn::Type::Ptr(pointer) = ty else { return ty.clone() };
+    let text = quote!(#pointer).to_string();
+    if text.ends_with("c_void") { syn::parse_quote!(u8) } else { (*pointer.elem).clone() }
+}
+
+/// The name of the inner function.
+pub fn ident(function: &Function) -> Ident {
+    format_ident!("{}", clean(function.name.as_str()))
+}
+
+/// The inner function's signature: safe where the contract says so, else C's types and `unsafe`.
+pub fn inner(function: &Function, contract: Option<&Contract>, c: &CSignature) -> syn::Signature {
+    let name = ident(function);
+    let safe = contract.filter(|contract| contract.signature == Style::Safe);
+    let Some(contract) = safe else {
+        let params = c.params.iter().map(|(name, ty)| quote!(#name: #ty));
+        let ret = c.ret.iter();
+        return syn::parse_quote!(unsafe fn #name(#(#params),*) #(-> #ret)*);
+    };
+    let params = contract.params.iter().zip(&c.params).filter_map(|(param, (name, ty))| {
+        let ty = inner_type(&param.role, ty)?;
+        Some(quote!(#name: #ty))
+    });
+    let ret = match contract.returns {
+        Returns::StaticString => Some(syn::parse_quote!(Option<&'static core::ffi::CStr>)),
+        Returns::Nothing | Returns::Value => c.ret.clone(),
+    };
+    let ret = ret.iter();
+    syn::parse_quote!(fn #name(#(#params),*) #(-> #ret)*)
+}
+
+/// The Rust type of a parameter; a length disappears into its slice.
+fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
+    let target = pointee(c);
+    let (plain, nullable): (syn::Type, bool) = match role {
+        Role::Value { .. } | Role::OneOf { .. } => return Some(c.clone()),
+        Role::Length => return None,
+        Role::Buffer { direction: Direction::In, nullable, .. } => (syn::parse_quote!(&[#target]), *nullable),
+        Role::Buffer { nullable, .. } => (syn::parse_quote!(&mut [#target]), *nullable),
+        Role::CString { nullable, .. } => (syn::parse_quote!(&core::ffi::CStr), *nullable),
+        Role::Pointer { direction: Direction::In, nullable } => (syn::parse_quote!(&#target), *nullable),
+        Role::Pointer { nullable, .. } => (syn::parse_quote!(&mut #target), *nullable),
+        Role::FixedArray { direction: Direction::In, len } => (syn::parse_quote!(&[#target; #len]), false),
+        Role::FixedArray { len, .. } => (syn::parse_quote!(&mut [#target; #len]), false),
+    };
+    Some(if nullable { syn::parse_quote!(Option<#plain>) } else { plain })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(signature: &str) -> String {
+        let signature: syn::Signature = syn::parse_str(signature).unwrap();
+        let c = CSignature::of(&signature);
+        let types = c.params.iter().map(|(name, ty)| quote!(#name: #ty).to_string());
+        types.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn bindgens_types_are_named_under_ffi_and_primitives_are_not() {
+        let got = text("fn f(a: *const kit_point, n: usize, c: ::core::ffi::c_int, t: uLong)");
+        assert_eq!(
+            got,
+            "a : * const ffi :: kit_point, n : usize, c : :: core :: ffi :: c_int, t : ffi :: uLong"
+        );
+    }
+
+    #[test]
+    fn a_parameter_called_like_a_module_gets_another_name() {
+        assert_eq!(text("fn f(ffi: u8, r#type: u8)"), "ffi_ : u8, type_ : u8");
+    }
+}

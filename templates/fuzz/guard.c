@@ -1,0 +1,322 @@
+/*
+ * The guard: runs one call of the C original so that an input which breaks it is skipped instead of ending the
+ * process. Compiled without sanitizers; the linker sends the handlers named in `wraps.txt` here first (--wrap).
+ * Armed only while the original runs: what breaks the port is never skipped.
+ */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+struct implfuzz_broke {
+    const char *reason;
+    const char *file; /* NULL where the sanitizer does not say */
+    unsigned line;
+};
+
+struct source_location { /* UBSan's layout: the first member of every handler's data */
+    const char *file;
+    uint32_t line, column;
+};
+
+static sigjmp_buf resume;
+static volatile sig_atomic_t armed;
+static struct implfuzz_broke broke;
+static struct sigaction chained[65];
+static volatile unsigned long calls, calls_at_tick;
+static volatile unsigned ticks, ticks_allowed = 10;
+
+extern void __asan_handle_no_return(void) __attribute__((weak));
+extern void *__asan_region_is_poisoned(void *, size_t) __attribute__((weak));
+extern int __sanitizer_get_ownership(const volatile void *) __attribute__((weak));
+
+static void skip(const char *reason, const struct source_location *at)
+{
+    broke.reason = reason;
+    broke.file = at ? at->file : NULL;
+    broke.line = at ? at->line : 0;
+    armed = 0;
+    if (__asan_handle_no_return)
+        __asan_handle_no_return(); /* unpoison the frames that the jump leaves */
+    siglongjmp(resume, 1);
+}
+
+static const char *signal_name(int number)
+{
+    switch (number) {
+    case SIGSEGV: return "SIGSEGV";
+    case SIGBUS: return "SIGBUS";
+    case SIGFPE: return "SIGFPE";
+    case SIGILL: return "SIGILL";
+    case SIGTRAP: return "SIGTRAP";
+    default: return "SIGABRT";
+    }
+}
+
+/* The timer counts processor time in steps of 100 ms; a call still running after `ticks_allowed` of them hangs. */
+static void on_tick(void)
+{
+    if (!armed)
+        return;
+    if (calls != calls_at_tick) {
+        calls_at_tick = calls;
+        ticks = 0;
+    } else if (++ticks >= ticks_allowed) {
+        skip("hang", NULL);
+    }
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    if (number == SIGVTALRM) {
+        on_tick();
+        return;
+    }
+    if (armed)
+        skip(signal_name(number), NULL);
+    const struct sigaction *next = &chained[number];
+    if (next->sa_flags & SA_SIGINFO) {
+        next->sa_sigaction(number, info, context);
+    } else if (next->sa_handler != SIG_DFL && next->sa_handler != SIG_IGN) {
+        next->sa_handler(number);
+    } else {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+}
+
+static void install(void)
+{
+    static char stack[1 << 16] __attribute__((aligned(16)));
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGVTALRM};
+    stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, current;
+    struct sigaction action;
+    struct itimerval timer = {{0, 100000}, {0, 100000}};
+
+    sigaltstack(NULL, &current);
+    if (current.ss_flags & SS_DISABLE)
+        sigaltstack(&own, NULL);
+    memset(&action, 0, sizeof action);
+    action.sa_sigaction = on_signal;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaction(signals[i], &action, &chained[signals[i]]);
+    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+}
+
+/* Runs `call(argument)`. 0: it returned. 1: it broke, and `*out` says how. */
+int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *out)
+{
+    static int installed;
+    if (!installed) {
+        installed = 1;
+        install();
+    }
+    if (sigsetjmp(resume, 0)) {
+        *out = broke;
+        return 1;
+    }
+    calls++;
+    armed = 1;
+    call(argument);
+    armed = 0;
+    return 0;
+}
+
+/* How long one call may take, in steps of 100 ms of processor time. */
+void implfuzz_guard_ticks(unsigned allowed)
+{
+    ticks_allowed = allowed ? allowed : 1;
+}
+
+/* --- UBSan handlers: the first argument always starts with the source location ------------------------------- */
+
+#define UBSAN(name)                                                                                              \
+    void __real___ubsan_handle_##name(void *, void *, void *) __attribute__((weak));                             \
+    void __wrap___ubsan_handle_##name(void *data, void *a, void *b)                                              \
+    {                                                                                                            \
+        if (armed)                                                                                               \
+            skip("ubsan " #name, (const struct source_location *)data);                                          \
+        if (__real___ubsan_handle_##name)                                                                        \
+            __real___ubsan_handle_##name(data, a, b);                                                            \
+        else                                                                                                     \
+            abort();                                                                                             \
+    }
+#define UBSAN2(name) UBSAN(name) UBSAN(name##_abort)
+
+UBSAN2(add_overflow)
+UBSAN2(sub_overflow)
+UBSAN2(mul_overflow)
+UBSAN2(negate_overflow)
+UBSAN2(divrem_overflow)
+UBSAN2(shift_out_of_bounds)
+UBSAN2(out_of_bounds)
+UBSAN2(vla_bound_not_positive)
+UBSAN2(load_invalid_value)
+UBSAN2(float_cast_overflow)
+UBSAN2(nonnull_arg)
+UBSAN2(nonnull_return_v1)
+UBSAN2(type_mismatch_v1)
+UBSAN2(pointer_overflow)
+UBSAN(builtin_unreachable)
+UBSAN(missing_return)
+
+/* --- ASan reports from instrumented loads and stores ---------------------------------------------------------- */
+
+#define ASAN_SIZED(name)                                                                                         \
+    void __real___asan_report_##name(uintptr_t) __attribute__((weak));                                           \
+    void __wrap___asan_report_##name(uintptr_t address)                                                          \
+    {                                                                                                            \
+        if (armed)                                                                                               \
+            skip("asan " #name, NULL);                                                                           \
+        if (__real___asan_report_##name)                                                                         \
+            __real___asan_report_##name(address);                                                                \
+        else                                                                                                     \
+            abort();                                                                                             \
+    }
+#define ASAN_RANGE(name)                                                                                         \
+    void __real___asan_report_##name(uintptr_t, size_t) __attribute__((weak));                                   \
+    void __wrap___asan_report_##name(uintptr_t address, size_t size)                                             \
+    {                                                                                                            \
+        if (armed)                                                                                               \
+            skip("asan " #name, NULL);                                                                           \
+        if (__real___asan_report_##name)                                                                         \
+            __real___asan_report_##name(address, size);                                                          \
+        else                                                                                                     \
+            abort();                                                                                             \
+    }
+#define ASAN_BOTH(kind)                                                                                          \
+    ASAN_SIZED(kind##1)                                                                                          \
+    ASAN_SIZED(kind##2)                                                                                          \
+    ASAN_SIZED(kind##4)                                                                                          \
+    ASAN_SIZED(kind##8)                                                                                          \
+    ASAN_SIZED(kind##16)                                                                                         \
+    ASAN_RANGE(kind##_n)
+
+ASAN_BOTH(load)
+ASAN_BOTH(store)
+
+/* --- Library functions whose ASan interceptors would end the process: check first ----------------------------- */
+
+static int poisoned(const void *at, size_t size)
+{
+    return armed && size && __asan_region_is_poisoned && __asan_region_is_poisoned((void *)at, size);
+}
+
+static void check(const char *what, const void *at, size_t size)
+{
+    if (poisoned(at, size))
+        skip(what, NULL);
+}
+
+/* Length of a string up to `limit`, stopping before memory that may not be read. */
+static size_t checked_length(const char *what, const char *string, size_t limit)
+{
+    size_t length = 0;
+    while (length < limit) {
+        check(what, string + length, 1);
+        if (!string[length])
+            break;
+        length++;
+    }
+    return length;
+}
+
+#define COPIES(name)                                                                                             \
+    void *__real_##name(void *, const void *, size_t) __attribute__((weak));                                     \
+    void *__wrap_##name(void *to, const void *from, size_t size)                                                 \
+    {                                                                                                            \
+        check("asan " #name, to, size);                                                                          \
+        check("asan " #name, from, size);                                                                        \
+        return __real_##name(to, from, size);                                                                    \
+    }
+#define FILLS(name)                                                                                              \
+    void *__real_##name(void *, int, size_t) __attribute__((weak));                                              \
+    void *__wrap_##name(void *to, int value, size_t size)                                                        \
+    {                                                                                                            \
+        check("asan " #name, to, size);                                                                          \
+        return __real_##name(to, value, size);                                                                   \
+    }
+
+COPIES(memcpy)
+COPIES(memmove)
+COPIES(__asan_memcpy)
+COPIES(__asan_memmove)
+FILLS(memset)
+FILLS(__asan_memset)
+
+int __real_memcmp(const void *, const void *, size_t);
+int __wrap_memcmp(const void *a, const void *b, size_t size)
+{
+    check("asan memcmp", a, size);
+    check("asan memcmp", b, size);
+    return __real_memcmp(a, b, size);
+}
+
+size_t __real_strlen(const char *);
+size_t __wrap_strlen(const char *string)
+{
+    if (armed)
+        checked_length("asan strlen", string, SIZE_MAX);
+    return __real_strlen(string);
+}
+
+char *__real_strcpy(char *, const char *);
+char *__wrap_strcpy(char *to, const char *from)
+{
+    if (armed)
+        check("asan strcpy", to, checked_length("asan strcpy", from, SIZE_MAX) + 1);
+    return __real_strcpy(to, from);
+}
+
+char *__real_strncpy(char *, const char *, size_t);
+char *__wrap_strncpy(char *to, const char *from, size_t size)
+{
+    if (armed) {
+        checked_length("asan strncpy", from, size);
+        check("asan strncpy", to, size);
+    }
+    return __real_strncpy(to, from, size);
+}
+
+int __real_strcmp(const char *, const char *);
+int __wrap_strcmp(const char *a, const char *b)
+{
+    if (armed) {
+        checked_length("asan strcmp", a, SIZE_MAX);
+        checked_length("asan strcmp", b, SIZE_MAX);
+    }
+    return __real_strcmp(a, b);
+}
+
+char *__real_strchr(const char *, int);
+char *__wrap_strchr(const char *string, int wanted)
+{
+    if (armed)
+        checked_length("asan strchr", string, SIZE_MAX);
+    return __real_strchr(string, wanted);
+}
+
+void __real_free(void *);
+void __wrap_free(void *block)
+{
+    if (armed && block && __sanitizer_get_ownership && !__sanitizer_get_ownership(block))
+        skip("asan bad free", NULL);
+    __real_free(block);
+}
+
+void __real_exit(int) __attribute__((noreturn));
+void __wrap_exit(int code)
+{
+    if (armed)
+        skip("exit", NULL);
+    __real_exit(code);
+}
+
+#ifdef IMPLFUZZ_TRACE_PC
+#include "trace_pc.c" /* in this object, so that the linker takes both or none */
+#endif

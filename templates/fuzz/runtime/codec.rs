@@ -1,0 +1,341 @@
+//! Fuzz input to values and back. `decode` takes any bytes; `encode` is its inverse: decoding what was encoded gives
+//! the same value. What is missing at the end reads as zero.
+
+use std::fmt::Write as _;
+
+/// Reads values off a fuzz input.
+pub struct Reader<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(data: &'a [u8]) -> Self {
+        Self { rest: data }
+    }
+
+    /// The next `N` bytes, padded with zeros.
+    pub fn array<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        let n = N.min(self.rest.len());
+        bytes[..n].copy_from_slice(&self.rest[..n]);
+        self.rest = &self.rest[n..];
+        bytes
+    }
+
+    /// The next `n` bytes, or what is left of them.
+    pub fn take(&mut self, n: usize) -> &'a [u8] {
+        let (head, tail) = self.rest.split_at(n.min(self.rest.len()));
+        self.rest = tail;
+        head
+    }
+
+    /// A length of at most `max`, from two bytes, or four where two do not suffice.
+    pub fn length(&mut self, max: usize) -> usize {
+        if max <= usize::from(u16::MAX) {
+            usize::from(u16::from_le_bytes(self.array())) % (max + 1)
+        } else {
+            u32::from_le_bytes(self.array()) as usize % (max + 1)
+        }
+    }
+
+    /// How many bytes are left.
+    pub fn left(&self) -> usize {
+        self.rest.len()
+    }
+}
+
+/// Writes values as a fuzz input.
+#[derive(Default)]
+pub struct Writer {
+    pub bytes: Vec<u8>,
+}
+
+impl Writer {
+    pub fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// The inverse of [`Reader::length`].
+    pub fn length(&mut self, n: usize, max: usize) {
+        if max <= usize::from(u16::MAX) {
+            self.put(&(n as u16).to_le_bytes());
+        } else {
+            self.put(&(n as u32).to_le_bytes());
+        }
+    }
+}
+
+/// A value that can be decoded, encoded, compared and shown.
+pub trait Value: Sized {
+    /// How many bytes of input it takes.
+    const WIDTH: usize;
+    fn decode(reader: &mut Reader) -> Self;
+    fn encode(&self, writer: &mut Writer);
+    /// Equality of behaviour: floats bit by bit with one NaN, structs field by field.
+    fn same(&self, other: &Self) -> bool;
+    fn show(&self) -> String;
+    /// Values worth trying first.
+    fn boundaries() -> Vec<Self>;
+}
+
+macro_rules! integers {
+    ($($t:ty),*) => {$(
+        impl Value for $t {
+            const WIDTH: usize = std::mem::size_of::<$t>();
+            fn decode(reader: &mut Reader) -> Self {
+                Self::from_le_bytes(reader.array())
+            }
+            fn encode(&self, writer: &mut Writer) {
+                writer.put(&self.to_le_bytes());
+            }
+            fn same(&self, other: &Self) -> bool {
+                self == other
+            }
+            fn show(&self) -> String {
+                self.to_string()
+            }
+            fn boundaries() -> Vec<Self> {
+                let half = <$t>::MAX / 2;
+                vec![0, 1, 2, <$t>::MIN, <$t>::MAX, <$t>::MIN.wrapping_add(1), <$t>::MAX - 1, half, half + 1,
+                     (0 as $t).wrapping_sub(1), (0 as $t).wrapping_sub(2), 7, 10, 31, 32, 63, 64, b'a' as $t, b'0' as $t]
+            }
+        }
+    )*};
+}
+integers!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, u128, i128);
+
+macro_rules! floats {
+    ($($t:ty),*) => {$(
+        impl Value for $t {
+            const WIDTH: usize = std::mem::size_of::<$t>();
+            fn decode(reader: &mut Reader) -> Self {
+                Self::from_le_bytes(reader.array())
+            }
+            fn encode(&self, writer: &mut Writer) {
+                writer.put(&self.to_le_bytes());
+            }
+            fn same(&self, other: &Self) -> bool {
+                self.to_bits() == other.to_bits() || (self.is_nan() && other.is_nan())
+            }
+            fn show(&self) -> String {
+                format!("{self:?} (bits {:#x})", self.to_bits())
+            }
+            fn boundaries() -> Vec<Self> {
+                vec![0.0, -0.0, 1.0, -1.0, 0.5, 1e10, <$t>::MAX, <$t>::MIN, <$t>::MIN_POSITIVE, <$t>::INFINITY,
+                     <$t>::NEG_INFINITY, <$t>::NAN, <$t>::EPSILON]
+            }
+        }
+    )*};
+}
+floats!(f32, f64);
+
+impl Value for bool {
+    const WIDTH: usize = 1;
+    fn decode(reader: &mut Reader) -> Self {
+        reader.array::<1>()[0] & 1 == 1
+    }
+    fn encode(&self, writer: &mut Writer) {
+        writer.put(&[u8::from(*self)]);
+    }
+    fn same(&self, other: &Self) -> bool {
+        self == other
+    }
+    fn show(&self) -> String {
+        self.to_string()
+    }
+    fn boundaries() -> Vec<Self> {
+        vec![false, true]
+    }
+}
+
+impl<T: Value, const N: usize> Value for [T; N] {
+    const WIDTH: usize = N * T::WIDTH;
+    fn decode(reader: &mut Reader) -> Self {
+        std::array::from_fn(|_| T::decode(reader))
+    }
+    fn encode(&self, writer: &mut Writer) {
+        for element in self {
+            element.encode(writer);
+        }
+    }
+    fn same(&self, other: &Self) -> bool {
+        slices_same(self, other)
+    }
+    fn show(&self) -> String {
+        show_slice(self)
+    }
+    fn boundaries() -> Vec<Self> {
+        let list = |offset: usize| {
+            let mut values = T::boundaries().into_iter().skip(offset).collect::<Vec<_>>().into_iter();
+            std::array::from_fn(|_| values.next().or_else(|| T::boundaries().into_iter().next()).expect("not empty"))
+        };
+        let all = |index: usize| std::array::from_fn(|_| T::boundaries().swap_remove(index));
+        (0..T::boundaries().len()).map(all).chain([list(0), list(3)]).collect()
+    }
+}
+
+/// Element by element.
+pub fn slices_same<T: Value>(a: &[T], b: &[T]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+}
+
+/// How many elements of a buffer are shown.
+const SHOWN: usize = 300;
+
+/// A buffer as a person reads it: bytes as a byte string, other elements as a list.
+pub fn show_slice<T: Value>(slice: &[T]) -> String {
+    let mut text = String::new();
+    let bytes = T::WIDTH == 1;
+    if bytes {
+        text.push_str("b\"");
+        for element in slice.iter().take(SHOWN) {
+            let mut one = Writer::default();
+            element.encode(&mut one);
+            for byte in one.bytes {
+                text.extend(std::ascii::escape_default(byte).map(char::from));
+            }
+        }
+        text.push('"');
+    } else {
+        let list: Vec<String> = slice.iter().take(SHOWN).map(Value::show).collect();
+        _ = write!(text, "[{}]", list.join(", "));
+    }
+    if slice.len() > SHOWN {
+        text.push('…');
+    }
+    _ = write!(text, " ({} {})", slice.len(), if bytes { "bytes" } else { "elements" });
+    text
+}
+
+/// One of `values`, by index; what is not among them maps onto them.
+pub fn choose<T: Copy>(reader: &mut Reader, values: &[T]) -> T {
+    values[usize::from(u16::from_le_bytes(reader.array())) % values.len()]
+}
+
+/// The inverse of [`choose`].
+pub fn choice<T: PartialEq>(writer: &mut Writer, values: &[T], value: &T) {
+    let index = values.iter().position(|v| v == value).unwrap_or(0);
+    writer.put(&(index as u16).to_le_bytes());
+}
+
+/// A buffer of at most `max` elements.
+pub fn decode_buffer<T: Value>(reader: &mut Reader, max: usize, last: bool) -> Vec<T> {
+    let size = T::WIDTH.max(1);
+    // The last buffer takes what is left: no length to get wrong by mutation.
+    let n = if last { (reader.left().div_ceil(size)).min(max) } else { reader.length(max) };
+    // A length beyond the input is no reason to invent content.
+    let n = n.min(reader.left().div_ceil(size));
+    (0..n).map(|_| T::decode(reader)).collect()
+}
+
+/// The inverse of [`decode_buffer`].
+pub fn encode_buffer<T: Value>(writer: &mut Writer, buffer: &[T], max: usize, last: bool) {
+    if !last {
+        writer.length(buffer.len(), max);
+    }
+    for element in buffer {
+        element.encode(writer);
+    }
+}
+
+/// A NUL-terminated string of at most `max` bytes before its NUL.
+pub fn decode_string(reader: &mut Reader, max: usize, last: bool) -> Vec<u8> {
+    if last {
+        let bytes = reader.take(max);
+        let n = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+        return bytes[..n].to_vec();
+    }
+    let mut string = Vec::new();
+    while string.len() < max && reader.left() > 0 {
+        match reader.array::<1>()[0] {
+            0 => return string,
+            byte => string.push(byte),
+        }
+    }
+    string
+}
+
+/// The inverse of [`decode_string`].
+pub fn encode_string(writer: &mut Writer, string: &[u8], max: usize, last: bool) {
+    writer.put(string);
+    if !last && string.len() < max {
+        writer.put(&[0]);
+    }
+}
+
+/// A memory of unknown content for an output: `n` elements that repeat four bytes of the input.
+pub fn decode_output(reader: &mut Reader, max: usize) -> (usize, [u8; 4]) {
+    (reader.length(max), reader.array())
+}
+
+/// The elements that [`decode_output`] stands for.
+pub fn fill<T: Value>(n: usize, seed: [u8; 4]) -> Vec<T> {
+    let size = T::WIDTH.max(1);
+    let bytes: Vec<u8> = seed.iter().copied().cycle().take(n * size).collect();
+    let mut reader = Reader::new(&bytes);
+    (0..n).map(|_| T::decode(&mut reader)).collect()
+}
+
+const LENGTHS: [usize; 24] =
+    [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257];
+
+/// Contents that tell implementations apart: extremes of signs and carries, text, digits, encodings.
+const CONTENTS: [&[u8]; 10] = [
+    &[0xff],
+    &[0],
+    &[0x80],
+    &[0x7f],
+    b"The quick brown fox jumps over the lazy dog. ",
+    b"0123456789abcdefABCDEF+-",
+    b"-12345678 ",
+    b"QUJDREVGR0g=",
+    "h\u{e9}llo \u{20ac} \u{1f600}\u{7ff}".as_bytes(),
+    &[1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 254, 129, 0, 77],
+];
+
+/// Lengths around which behaviour may change: small ones, powers of two, the constants of the C text, the maximum.
+pub fn boundary_lengths(max: usize, around: &[usize]) -> Vec<usize> {
+    let near = around.iter().flat_map(|n| [n.saturating_sub(1), *n, n + 1]);
+    let mut lengths: Vec<usize> = LENGTHS.into_iter().chain(near).chain([max]).filter(|n| *n <= max).collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
+}
+
+/// Buffers worth trying first.
+pub fn boundary_buffers<T: Value>(max: usize, around: &[usize]) -> Vec<Vec<T>> {
+    let lengths = boundary_lengths(max, around);
+    let mut all = Vec::new();
+    for content in CONTENTS {
+        for n in &lengths {
+            let bytes: Vec<u8> = content.iter().copied().cycle().take(n * T::WIDTH).collect();
+            let mut reader = Reader::new(&bytes);
+            all.push((0..*n).map(|_| T::decode(&mut reader)).collect());
+        }
+    }
+    all
+}
+
+/// Strings worth trying first.
+pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
+    const NUMBERS: [&str; 16] = [
+        "0", "-0", "+1", "2147483647", "2147483648", "-2147483648", "-2147483649", "9223372036854775807",
+        "9223372036854775808", "0x1f", "1e3", " 42", "42 ", "4 2", "99999999999999999999", "*a?b*",
+    ];
+    let strings = boundary_buffers::<u8>(max, around).into_iter();
+    let strings = strings.map(|s| s.into_iter().take_while(|b| *b != 0).collect::<Vec<u8>>());
+    let mut all: Vec<_> = NUMBERS.iter().map(|n| n.as_bytes().to_vec()).filter(|n| n.len() <= max).collect();
+    all.extend(strings);
+    all.dedup();
+    all
+}
+
+/// The width of what a field accessor gives; lets generated code speak of a field without naming its type.
+pub const fn width_of<S, T: Value>(_field: fn(&S) -> &T) -> usize {
+    T::WIDTH
+}
+
+/// Boundary values of the type of an example.
+pub fn boundaries_like<T: Value>(_example: &T) -> Vec<T> {
+    T::boundaries()
+}

@@ -1,0 +1,251 @@
+//! One input through both sides: decode, C original, port, comparison, counters, shrinking, report.
+
+use super::codec::{Reader, Writer};
+use super::guard::{self, Broke};
+use super::report::{self, Json, Parts};
+use libfuzzer_sys::Corpus;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What the generated code knows about a function.
+pub trait Case {
+    type Args;
+    type Effects;
+    fn decode(reader: &mut Reader) -> Self::Args;
+    fn encode(args: &Self::Args, writer: &mut Writer);
+    fn show(args: &Self::Args) -> Parts;
+    /// Inputs worth trying first.
+    fn boundaries() -> Vec<Self::Args>;
+    /// Whether the contract's preconditions hold.
+    fn admits(args: &Self::Args) -> bool;
+    /// Calls the C original on memory of its own.
+    fn oracle(args: &Self::Args) -> Result<Self::Effects, Broke>;
+    /// Calls the port on memory of its own; `Err` names memory that it wrote outside of its bounds.
+    fn subject(args: &Self::Args) -> Result<Self::Effects, String>;
+    /// What differs, if anything does.
+    fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
+    fn effects(effects: &Self::Effects) -> Parts;
+}
+
+/// A function under test, as the registry of harnesses lists it.
+pub struct Target {
+    pub name: &'static str,
+    pub fuzz: fn(&[u8]) -> Corpus,
+    pub seeds: fn(&Path),
+    pub show: fn(&[u8]),
+}
+
+impl Target {
+    pub const fn of<C: Case>(name: &'static str) -> Self {
+        Self { name, fuzz: fuzz::<C>, seeds: write_seeds::<C>, show: show_input::<C> }
+    }
+}
+
+static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
+static ORACLE_CALLS: AtomicU64 = AtomicU64::new(0);
+static SUBJECT_CALLS: AtomicU64 = AtomicU64::new(0);
+static IN_SUBJECT: AtomicBool = AtomicBool::new(false);
+static REJECTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+
+thread_local! {
+    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+enum Judged {
+    Same,
+    Rejected(String),
+    Found(Found),
+}
+
+struct Found {
+    class: &'static str,
+    what: String,
+    oracle: Parts,
+    subject: Parts,
+}
+
+fn judge<C: Case>(data: &[u8]) -> Judged {
+    let args = C::decode(&mut Reader::new(data));
+    if !C::admits(&args) {
+        return Judged::Rejected("precondition of the contract".into());
+    }
+    let oracle = match C::oracle(&args) {
+        Ok(effects) => effects,
+        Err(Broke(reason)) => return Judged::Rejected(reason),
+    };
+    ORACLE_CALLS.fetch_add(1, Ordering::Relaxed);
+    IN_SUBJECT.store(true, Ordering::Relaxed);
+    let subject = catch_unwind(AssertUnwindSafe(|| C::subject(&args)));
+    IN_SUBJECT.store(false, Ordering::Relaxed);
+    let found = |class, what, subject| Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject });
+    match subject {
+        Err(_) => found("panic", PANIC.with(|p| p.borrow().clone()), Vec::new()),
+        Ok(Err(where_)) => found("out-of-bounds", format!("the port wrote outside of {where_}"), Vec::new()),
+        Ok(Ok(subject)) => {
+            SUBJECT_CALLS.fetch_add(1, Ordering::Relaxed);
+            match C::differs(&oracle, &subject) {
+                Some(what) => found("mismatch", what, C::effects(&subject)),
+                None => Judged::Same,
+            }
+        }
+    }
+}
+
+/// One execution of the fuzz target.
+fn fuzz<C: Case>(data: &[u8]) -> Corpus {
+    let executions = EXECUTIONS.fetch_add(1, Ordering::Relaxed) + 1;
+    if executions % 4096 == 0 {
+        progress();
+    }
+    match judge::<C>(data) {
+        Judged::Same => Corpus::Keep,
+        Judged::Rejected(reason) => {
+            if let Ok(mut rejected) = REJECTED.lock() {
+                *rejected.entry(reason).or_default() += 1;
+            }
+            Corpus::Reject
+        }
+        Judged::Found(found) => stop::<C>(data, found),
+    }
+}
+
+/// Reports the smallest input with the same class of finding, and ends the process.
+fn stop<C: Case>(data: &[u8], found: Found) -> ! {
+    let (data, found) = shrink::<C>(data.to_vec(), found);
+    let args = C::show(&C::decode(&mut Reader::new(&data)));
+    if report::listening() {
+        let fields = [
+            ("class", Json::Text(found.class.into())),
+            ("what", Json::Text(found.what)),
+            ("input", Json::Text(report::hex(&data))),
+            ("args", Json::Parts(args)),
+            ("oracle", Json::Parts(found.oracle)),
+            ("subject", Json::Parts(found.subject)),
+        ];
+        report::send("finding", &fields);
+        send_stats("stats");
+        // SAFETY: ends the process without running handlers that would report a regular end.
+        unsafe { libc::_exit(77) };
+    }
+    eprintln!("{}: {}", found.class, found.what);
+    for (title, parts) in [("argument", args), ("C", found.oracle), ("Rust", found.subject)] {
+        for (name, value) in parts {
+            eprintln!("  {title} {name} = {value}");
+        }
+    }
+    eprintln!("  input {}", report::hex(&data));
+    std::process::abort();
+}
+
+/// Removes and simplifies bytes while the finding keeps its class, within a second.
+fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
+    let end = Instant::now() + Duration::from_secs(1);
+    let mut attempt = |candidate: Vec<u8>, data: &mut Vec<u8>, found: &mut Found| match judge::<C>(&candidate) {
+        Judged::Found(other) if other.class == found.class => {
+            *data = candidate;
+            *found = other;
+            true
+        }
+        _ => false,
+    };
+    loop {
+        let before = data.clone();
+        let mut size = data.len().div_ceil(2).max(1);
+        while size > 0 && Instant::now() < end {
+            let mut at = 0;
+            while at < data.len() && Instant::now() < end {
+                let mut shorter = data.clone();
+                shorter.drain(at..(at + size).min(data.len()));
+                if !attempt(shorter, &mut data, &mut found) {
+                    at += size;
+                }
+            }
+            size /= 2;
+        }
+        for at in 0..data.len() {
+            for byte in [0, 1, b'a'] {
+                if Instant::now() >= end || data[at] <= byte && data[at] != 0xff {
+                    continue;
+                }
+                let mut simpler = data.clone();
+                simpler[at] = byte;
+                if attempt(simpler, &mut data, &mut found) {
+                    break;
+                }
+            }
+        }
+        if data == before || Instant::now() >= end {
+            return (data, found);
+        }
+    }
+}
+
+fn progress() {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let Ok(mut last) = LAST.lock() else { return };
+    if last.is_none_or(|at| at.elapsed() > Duration::from_millis(250)) {
+        *last = Some(Instant::now());
+        send_stats("progress");
+    }
+}
+
+fn send_stats(kind: &str) {
+    let rejected = REJECTED.lock().map(|r| r.iter().map(|(k, n)| (k.clone(), *n)).collect()).unwrap_or_default();
+    let number = |counter: &AtomicU64| Json::Number(counter.load(Ordering::Relaxed));
+    let fields = [
+        ("executions", number(&EXECUTIONS)),
+        ("oracle_calls", number(&ORACLE_CALLS)),
+        ("subject_calls", number(&SUBJECT_CALLS)),
+        ("rejected", Json::Counts(rejected)),
+    ];
+    report::send(kind, &fields);
+}
+
+/// Runs at the regular end of the process, and at an end that the port brought about.
+extern "C" fn at_exit() {
+    send_stats(if IN_SUBJECT.load(Ordering::Relaxed) { "exit-in-port" } else { "done" });
+}
+
+/// Sets the process up: panics are recorded, the end is reported, `show` and `seeds` runs are answered.
+pub fn init(target: &Target) {
+    std::panic::set_hook(Box::new(|info| {
+        let text = info.to_string().replace('\n', " ");
+        PANIC.with(|p| *p.borrow_mut() = text);
+    }));
+    let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(1000);
+    guard::allow(millis);
+    let path = std::env::var_os("IMPLFUZZ_PATH").unwrap_or_default();
+    match std::env::var("IMPLFUZZ_MODE").as_deref() {
+        Ok("seeds") => (target.seeds)(Path::new(&path)),
+        Ok("show") => (target.show)(&std::fs::read(&path).unwrap_or_default()),
+        _ => {
+            // SAFETY: registers a function that lives as long as the process.
+            unsafe { libc::atexit(at_exit) };
+            return;
+        }
+    }
+    // SAFETY: the answer is given; nothing else is to run.
+    unsafe { libc::_exit(0) };
+}
+
+fn write_seeds<C: Case>(dir: &Path) {
+    for (index, args) in C::boundaries().iter().enumerate() {
+        let mut writer = Writer::default();
+        C::encode(args, &mut writer);
+        _ = std::fs::write(dir.join(format!("boundary-{index:04}")), writer.bytes);
+    }
+}
+
+fn show_input<C: Case>(data: &[u8]) {
+    let args = C::decode(&mut Reader::new(data));
+    let oracle = match C::oracle(&args) {
+        Ok(effects) => C::effects(&effects),
+        Err(Broke(reason)) => vec![("rejected".into(), reason)],
+    };
+    report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
+}

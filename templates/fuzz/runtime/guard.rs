@@ -1,0 +1,61 @@
+//! Calls of the C original under the guard (`guard.c`): an input that breaks it is a value, not the end.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+#[repr(C)]
+struct RawBroke {
+    reason: *const c_char,
+    file: *const c_char,
+    line: c_uint,
+}
+
+unsafe extern "C" {
+    fn implfuzz_guard(call: extern "C" fn(*mut c_void), argument: *mut c_void, out: *mut RawBroke) -> c_int;
+    fn implfuzz_guard_ticks(allowed: c_uint);
+}
+
+/// The C original broke on the input: the reason, with the place where it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broke(pub String);
+
+extern "C" fn run<F: FnMut()>(call: *mut c_void) {
+    // SAFETY: `guarded` passes its own closure, which outlives the call.
+    let call = unsafe { &mut *call.cast::<F>() };
+    call();
+}
+
+/// Runs `call`, which must hold nothing that needs dropping: it may be left by a jump.
+pub fn guarded<F: FnMut()>(mut call: F) -> Result<(), Broke> {
+    let mut broke = RawBroke { reason: std::ptr::null(), file: std::ptr::null(), line: 0 };
+    // SAFETY: `run::<F>` gets the closure that it expects; the jump crosses only frames without destructors.
+    if unsafe { implfuzz_guard(run::<F>, (&raw mut call).cast(), &mut broke) } == 0 {
+        return Ok(());
+    }
+    // SAFETY: the guard gives static strings or null.
+    let text = |p: *const c_char| unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned();
+    let mut reason = text(broke.reason);
+    if !broke.file.is_null() {
+        let file = text(broke.file);
+        let file = file.rsplit('/').next().unwrap_or_default();
+        reason.push_str(&format!(" at {file}:{}", broke.line));
+    }
+    Err(Broke(reason))
+}
+
+/// How long one call of the original may take, in milliseconds of processor time (steps of 100).
+pub fn allow(millis: u32) {
+    // SAFETY: sets a number.
+    unsafe { implfuzz_guard_ticks(millis.div_ceil(100)) };
+}
+
+/// Sets `errno`.
+pub fn set_errno(value: c_int) {
+    // SAFETY: libc gives a valid pointer to this thread's errno.
+    unsafe { *libc::__errno_location() = value };
+}
+
+/// Reads `errno`.
+pub fn errno() -> c_int {
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() }
+}

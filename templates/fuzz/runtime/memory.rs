@@ -1,0 +1,87 @@
+//! Memory that is handed to one side: a copy of its own, with canaries around it where no sanitizer watches.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::marker::PhantomData;
+
+const CANARY: u8 = 0xa5;
+
+/// `len` elements, and `pad` more before and behind them that nobody may write.
+pub struct Region<T: Copy> {
+    base: *mut u8,
+    layout: Layout,
+    pad: usize,
+    len: usize,
+    of: PhantomData<T>,
+}
+
+impl<T: Copy> Region<T> {
+    /// For the C original: exactly as long as promised, so that ASan sees every step outside.
+    pub fn exact(values: &[T]) -> Self {
+        Self::new(values, 0)
+    }
+
+    /// For the port: canaries on both sides.
+    pub fn padded(values: &[T]) -> Self {
+        Self::new(values, (64 / std::mem::size_of::<T>().max(1)).max(2))
+    }
+
+    fn new(values: &[T], pad: usize) -> Self {
+        let layout = Layout::array::<T>(values.len() + 2 * pad).expect("harness buffers are small");
+        let base = if layout.size() == 0 {
+            layout.align() as *mut u8
+        } else {
+            // SAFETY: the size is not zero.
+            let base = unsafe { alloc(layout) };
+            if base.is_null() {
+                handle_alloc_error(layout);
+            }
+            base
+        };
+        let region = Self { base, layout, pad, len: values.len(), of: PhantomData };
+        // SAFETY: the block has room for the pads and the values.
+        unsafe {
+            std::ptr::write_bytes(base, CANARY, layout.size());
+            std::ptr::copy_nonoverlapping(values.as_ptr(), region.start(), values.len());
+        }
+        region
+    }
+
+    fn start(&self) -> *mut T {
+        self.base.cast::<T>().wrapping_add(self.pad)
+    }
+
+    /// The first element, for C and for ports with C's signature.
+    pub fn ptr(&self) -> *mut T {
+        self.start()
+    }
+
+    /// The elements.
+    pub fn slice(&self) -> &[T] {
+        // SAFETY: `len` elements were written at `start`, and this region owns them.
+        unsafe { std::slice::from_raw_parts(self.start(), self.len) }
+    }
+
+    /// The elements.
+    pub fn slice_mut(&mut self) -> &mut [T] {
+        // SAFETY: as above, and the borrow is unique.
+        unsafe { std::slice::from_raw_parts_mut(self.start(), self.len) }
+    }
+
+    /// Whether the canaries are untouched.
+    pub fn intact(&self) -> bool {
+        let pad = self.pad * std::mem::size_of::<T>();
+        let value = self.len * std::mem::size_of::<T>();
+        // SAFETY: pads and values together are the block.
+        let block = unsafe { std::slice::from_raw_parts(self.base, self.layout.size()) };
+        block[..pad].iter().chain(&block[pad + value..]).all(|byte| *byte == CANARY)
+    }
+}
+
+impl<T: Copy> Drop for Region<T> {
+    fn drop(&mut self) {
+        if self.layout.size() > 0 {
+            // SAFETY: allocated with this layout.
+            unsafe { dealloc(self.base, self.layout) };
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! What every harness shares. Written by cargo-implfuzz; the harnesses in `harness/` are generated on top of it.
+
+pub mod codec;
+pub mod driver;
+pub mod guard;
+pub mod memory;
+pub mod report;

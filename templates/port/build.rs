@@ -1,0 +1,137 @@
+//! Builds the C original: one alias unit per source file, all symbols renamed to `c_<name>`, so that the port may
+//! carry the C names. With `--cfg fuzzing` it is instrumented and sanitised. Written by cargo-implfuzz.
+//!
+//! No file of the C library is touched. `CC`, `CFLAGS`, `AR` and `OBJCOPY` are honoured; `IMPLFUZZ_C_ROOT` says where
+//! the C sources are, if not in the parent directory; `IMPLFUZZ_ASAN=1` adds AddressSanitizer (whose runtime the
+//! caller links).
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+include!("c_units.rs");
+
+/// A C source file, what its compilation needs, and the statics that get a reachable second name.
+struct Unit {
+    file: &'static str,
+    flags: &'static [&'static str],
+    aliases: &'static [(&'static str, &'static str)],
+}
+
+const UBSAN: &str = "-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,bounds,unreachable,return,\
+                     vla-bound,bool,enum,nonnull-attribute,returns-nonnull-attribute,float-cast-overflow";
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=c_units.rs");
+    for name in ["IMPLFUZZ_C_ROOT", "IMPLFUZZ_ASAN", "OBJCOPY"] {
+        println!("cargo:rerun-if-env-changed={name}");
+    }
+    if env::var_os("CARGO_FEATURE_C_ORIGINAL").is_none() {
+        return;
+    }
+    let root = env::var_os("IMPLFUZZ_C_ROOT").map_or_else(|| PathBuf::from(".."), PathBuf::from);
+    let root = root.canonicalize().unwrap_or_else(|error| panic!("{}: {error}", root.display()));
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    for path in WATCHED {
+        println!("cargo:rerun-if-changed={}", root.join(path).display());
+    }
+    let mut objects = Vec::new();
+    for (index, unit) in UNITS.iter().enumerate() {
+        objects.extend(compile(&root, &out.join(format!("unit{index}")), unit));
+    }
+    rename(&out, &objects);
+    archive(&out, &objects);
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static:-bundle=implfuzz_c");
+    for library in LINK {
+        println!("cargo:rustc-link-lib={library}");
+    }
+}
+
+fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
+    fs::create_dir_all(dir).expect("OUT_DIR is writable");
+    let mut text = format!("#include \"{}\"\n", root.join(unit.file).display());
+    for (name, alias) in unit.aliases {
+        text += &format!("extern __typeof__({name}) {alias} __attribute__((alias(\"{name}\")));\n");
+    }
+    let source = dir.join("unit.c");
+    if fs::read_to_string(&source).ok().as_deref() != Some(&text) {
+        fs::write(&source, text).expect("OUT_DIR is writable");
+    }
+    let mut build = cc::Build::new();
+    build.cargo_metadata(false).warnings(false).file(&source).out_dir(dir).opt_level(2).debug(false);
+    // The unit stands elsewhere than the file it includes: what the file finds beside itself it still does.
+    for flag in unit.flags {
+        match flag.strip_prefix("-I").filter(|path| Path::new(path).is_relative()) {
+            Some(path) => build.flag(format!("-I{}", root.join(path).display())),
+            None => build.flag(flag),
+        };
+    }
+    for class in ["implicit-function-declaration", "int-conversion", "implicit-int", "incompatible-pointer-types"] {
+        build.flag_if_supported(format!("-Wno-error={class}"));
+    }
+    if env::var_os("CARGO_CFG_FUZZING").is_some() {
+        instrument(&mut build);
+    }
+    build.compile_intermediates()
+}
+
+fn instrument(build: &mut cc::Build) {
+    build.flag("-UFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION").flag("-fno-omit-frame-pointer").flag("-g1");
+    if build.get_compiler().is_like_clang() {
+        build.flag("-fsanitize=fuzzer-no-link").flag(UBSAN);
+    } else {
+        build.flag("-fsanitize-coverage=trace-pc,trace-cmp").flag(UBSAN);
+        println!("cargo:trace_pc=1");
+    }
+    let by_rustc = env::var("CARGO_CFG_SANITIZE").is_ok_and(|list| list.split(',').any(|s| s == "address"));
+    if by_rustc || env::var_os("IMPLFUZZ_ASAN").is_some_and(|value| value == "1") {
+        build.flag("-fsanitize=address");
+    }
+}
+
+/// Gives every symbol of the library its new name, in definitions and references alike.
+fn rename(out: &Path, objects: &[PathBuf]) {
+    let map = out.join("renames.txt");
+    let lines: String = RENAMED.iter().map(|name| format!("{name} c_{name}\n")).collect();
+    fs::write(&map, lines).expect("OUT_DIR is writable");
+    let objcopy = objcopy();
+    for object in objects {
+        let mut flag = std::ffi::OsString::from("--redefine-syms=");
+        flag.push(&map);
+        let status = Command::new(&objcopy).arg(flag).arg(object).status();
+        assert!(
+            status.as_ref().is_ok_and(|s| s.success()),
+            "{} failed on {}: {status:?}; run `cargo implfuzz doctor`",
+            objcopy.display(),
+            object.display()
+        );
+    }
+}
+
+/// `OBJCOPY`, else the system's, else the one that comes with the Rust toolchain.
+fn objcopy() -> PathBuf {
+    if let Some(path) = env::var_os("OBJCOPY") {
+        return path.into();
+    }
+    for name in ["objcopy", "llvm-objcopy"] {
+        if Command::new(name).arg("--version").output().is_ok_and(|o| o.status.success()) {
+            return name.into();
+        }
+    }
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).args(["--print", "sysroot"]).output().expect("rustc runs");
+    let sysroot = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let host = env::var("HOST").expect("cargo sets HOST");
+    Path::new(&sysroot).join("lib/rustlib").join(host).join("bin/rust-objcopy")
+}
+
+fn archive(out: &Path, objects: &[PathBuf]) {
+    let library = out.join("libimplfuzz_c.a");
+    drop(fs::remove_file(&library));
+    let mut ar = cc::Build::new().get_archiver();
+    let status = ar.arg("crs").arg(&library).args(objects).status();
+    assert!(status.as_ref().is_ok_and(|s| s.success()), "ar failed: {status:?}; run `cargo implfuzz doctor`");
+}
