@@ -8,6 +8,7 @@ pub mod verdict;
 pub mod event;
 // floor 1
 pub mod process;
+pub mod toolchain;
 pub mod workspace;
 pub mod config;
 pub mod store;

@@ -1,1 +1,112 @@
-//! (being written)
+//! The database `.implfuzz/state.db`: symbols, evidence, runs, attempts, model calls, findings.
+//!
+//! The only place that knows SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have
+//! been saved before ([`Store::save_symbols`]).
+
+mod columns;
+mod evidence;
+mod findings;
+mod migrate;
+mod runs;
+mod symbols;
+mod totals;
+
+pub use evidence::Evidence;
+pub use findings::{FindingId, FindingRow, NewFinding, Side};
+pub use runs::{Attempt, ModelCall, NewRun, Run, RunId, RunOutcome};
+pub use symbols::{SymbolKind, SymbolRow};
+pub use totals::{SymbolTotals, Totals};
+
+use crate::error::{Error, ErrorKind, Result};
+use jiff::Timestamp;
+use rusqlite::{Connection, ErrorCode};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a writer waits for another one.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// An open database. One per thread; several may be open at once, writes wait for each other.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the database, made where it is missing, and brings it to this version. Runs whose process is gone are
+    /// marked interrupted.
+    ///
+    /// Errors (`Store`): not a database or damaged, written by a newer version, not writable.
+    pub fn open(path: &Path) -> Result<Self> {
+        if let Some(dir) = path.parent() {
+            fs_err::create_dir_all(dir)?;
+        }
+        let connection = Connection::open(path).map_err(|error| explain(path, &error))?;
+        let mut store = Self { connection, path: path.to_owned() };
+        store.run(|connection| {
+            connection.busy_timeout(PATIENCE)?;
+            write_ahead(connection)?;
+            // With a write-ahead log this loses at most the last commits in a power cut, and corrupts nothing.
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            connection.pragma_update(None, "foreign_keys", true)
+        })?;
+        migrate::migrate(&mut store)?;
+        store.mark_interrupted()?;
+        Ok(store)
+    }
+
+    /// Runs SQL and explains its errors.
+    fn run<T>(&mut self, work: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&mut self.connection).map_err(|error| explain(&self.path, &error))
+    }
+
+    /// As [`Store::run`], for reading.
+    fn query<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&self.connection).map_err(|error| explain(&self.path, &error))
+    }
+}
+
+/// Turns the write-ahead log on. `SQLite` does not wait when another connection is doing the same, so this does.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    let mut tries = 0;
+    loop {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && tries < 500 => {
+                tries += 1;
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// The present moment, in whole milliseconds so that what is written is what is read.
+fn now() -> Timestamp {
+    let millis = Timestamp::now().as_millisecond();
+    Timestamp::from_millisecond(millis).expect("a moment stays in range without its microseconds")
+}
+
+fn explain(path: &Path, error: &rusqlite::Error) -> Error {
+    let file = path.display();
+    let new = |text: String| Error::new(ErrorKind::Store, text);
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => new(format!(
+            "the database {file} is damaged: {error}"
+        ))
+        .help(format!("mv {file} {file}.damaged; rm -f {file}-wal {file}-shm; cargo implfuzz verify --all")),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            new(format!("another process keeps the database {file} locked: {error}"))
+                .help("wait until it ends")
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            new(format!("the database {file} cannot be opened for writing: {error}"))
+                .help(format!("chmod u+w {file}"))
+        }
+        Some(ErrorCode::DiskFull) => new(format!("the disk is full: {file} cannot be written")),
+        _ => new(format!("the database {file} failed: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,121 @@
+//! The evidence of a symbol: what its last judgement measured, and of which texts.
+
+use super::Store;
+use super::columns::{date, from_json, int, json, unsigned, unsigned32, word};
+use crate::error::Result;
+use crate::symbol::{SymbolKey, SymbolName};
+use crate::verdict::{Grade, RunStats};
+use jiff::Timestamp;
+use rusqlite::{OptionalExtension, Row, params};
+
+/// What is known about one port. It holds as long as the four hashes are those of the tree.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    pub symbol: SymbolKey,
+    pub c_hash: String,
+    pub contract_hash: String,
+    pub harness_hash: String,
+    pub rust_hash: String,
+    pub grade: Grade,
+    pub executions: u64,
+    /// Share of inputs that the C original accepted, 0 to 1; absent when unmeasured.
+    pub accept_rate: Option<f64>,
+    pub oracle_calls: u64,
+    pub subject_calls: u64,
+    pub edges: Option<u64>,
+    pub seed: u32,
+    /// Wall time of the run, milliseconds.
+    pub millis: u64,
+    /// Callees that still ran as C.
+    pub callees_in_c: Vec<SymbolName>,
+    /// Who wrote the port: `hand`, or provider and model.
+    pub provenance: String,
+    pub date: Timestamp,
+}
+
+impl Evidence {
+    /// The evidence of a run that ended now; the hashes are empty and to be filled in.
+    pub fn of_run(symbol: SymbolKey, grade: Grade, stats: &RunStats) -> Self {
+        Self {
+            symbol,
+            c_hash: String::new(),
+            contract_hash: String::new(),
+            harness_hash: String::new(),
+            rust_hash: String::new(),
+            grade,
+            executions: stats.executions,
+            accept_rate: stats.accept_rate(),
+            oracle_calls: stats.oracle_calls,
+            subject_calls: stats.subject_calls,
+            edges: stats.edges,
+            seed: stats.seed,
+            millis: stats.millis,
+            callees_in_c: Vec::new(),
+            provenance: String::new(),
+            date: super::now(),
+        }
+    }
+}
+
+impl Store {
+    /// Puts the evidence in the place of what was known before.
+    pub fn put_evidence(&mut self, evidence: &Evidence) -> Result<()> {
+        let e = evidence;
+        self.run(|connection| {
+            connection.execute(
+                "INSERT OR REPLACE INTO evidence (symbol, c_hash, contract_hash, harness_hash, rust_hash, grade,
+                     executions, accept_rate, oracle_calls, subject_calls, edges, seed, millis, callees_in_c,
+                     provenance, date)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                params![
+                    e.symbol.0,
+                    e.c_hash,
+                    e.contract_hash,
+                    e.harness_hash,
+                    e.rust_hash,
+                    e.grade.word(),
+                    int(e.executions),
+                    e.accept_rate,
+                    int(e.oracle_calls),
+                    int(e.subject_calls),
+                    e.edges.map(int),
+                    e.seed,
+                    int(e.millis),
+                    json(&e.callees_in_c),
+                    e.provenance,
+                    e.date.to_string(),
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The evidence of a symbol.
+    pub fn evidence(&self, symbol: &SymbolKey) -> Result<Option<Evidence>> {
+        self.query(|connection| {
+            let mut select = connection.prepare_cached("SELECT * FROM evidence WHERE symbol = ?1")?;
+            select.query_row([&symbol.0], read).optional()
+        })
+    }
+}
+
+fn read(row: &Row) -> rusqlite::Result<Evidence> {
+    Ok(Evidence {
+        symbol: SymbolKey(row.get("symbol")?),
+        c_hash: row.get("c_hash")?,
+        contract_hash: row.get("contract_hash")?,
+        harness_hash: row.get("harness_hash")?,
+        rust_hash: row.get("rust_hash")?,
+        grade: word(row, "grade")?,
+        executions: unsigned(row, "executions")?,
+        accept_rate: row.get("accept_rate")?,
+        oracle_calls: unsigned(row, "oracle_calls")?,
+        subject_calls: unsigned(row, "subject_calls")?,
+        edges: row.get::<_, Option<i64>>("edges")?.map(|n| u64::try_from(n).unwrap_or(0)),
+        seed: unsigned32(row, "seed")?,
+        millis: unsigned(row, "millis")?,
+        callees_in_c: from_json(row, "callees_in_c")?,
+        provenance: row.get("provenance")?,
+        date: date(row, "date")?,
+    })
+}

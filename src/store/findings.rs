@@ -1,0 +1,117 @@
+//! Findings: inputs on which the two sides disagree, kept once each.
+
+use super::columns::{date, from_json, json, word};
+use super::{RunId, Store, now};
+use crate::error::Result;
+use crate::symbol::SymbolKey;
+use crate::verdict::Finding;
+use jiff::Timestamp;
+use rusqlite::{Row, params};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+/// Number of a finding, as on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FindingId(pub i64);
+
+/// Whose bug it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    Port,
+    C,
+}
+
+impl Side {
+    /// One word, as in the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Port => "port",
+            Self::C => "c",
+        }
+    }
+}
+
+/// A finding to be kept.
+#[derive(Debug, Clone)]
+pub struct NewFinding<'a> {
+    pub symbol: &'a SymbolKey,
+    pub side: Side,
+    pub finding: &'a Finding,
+    pub run: Option<RunId>,
+    /// Hash of the port's text.
+    pub candidate_sha256: Option<String>,
+}
+
+/// A finding that was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FindingRow {
+    pub id: FindingId,
+    pub symbol: SymbolKey,
+    pub side: Side,
+    pub finding: Finding,
+    pub run: Option<RunId>,
+    pub candidate_sha256: Option<String>,
+    pub created: Timestamp,
+}
+
+impl Store {
+    /// Keeps a finding. One with the same symbol, class, description and input is kept already: its number comes back.
+    pub fn add_finding(&mut self, new: &NewFinding) -> Result<FindingId> {
+        let finding = new.finding;
+        let hash = hex(&Sha256::digest(&finding.input));
+        let sql = "INSERT INTO findings (symbol, class, side, what, input, input_sha256, args, oracle, subject, run,
+                       candidate_sha256, created)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                   ON CONFLICT (symbol, class, what, input_sha256) DO UPDATE SET symbol = symbol
+                   RETURNING id";
+        self.run(|connection| {
+            let values = params![
+                new.symbol.0,
+                finding.class.word(),
+                new.side.word(),
+                finding.what,
+                finding.input,
+                hash,
+                json(&finding.args),
+                json(&finding.oracle),
+                json(&finding.subject),
+                new.run.map(|run| run.0),
+                new.candidate_sha256,
+                now().to_string(),
+            ];
+            connection.query_row(sql, values, |row| row.get(0)).map(FindingId)
+        })
+    }
+
+    /// The findings of a symbol, or all (absent), oldest first.
+    pub fn findings(&self, symbol: Option<&SymbolKey>) -> Result<Vec<FindingRow>> {
+        let sql = "SELECT * FROM findings WHERE ?1 IS NULL OR symbol = ?1 ORDER BY id";
+        self.query(|connection| {
+            connection.prepare(sql)?.query_map([symbol.map(|key| &key.0)], read)?.collect()
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn read(row: &Row) -> rusqlite::Result<FindingRow> {
+    Ok(FindingRow {
+        id: FindingId(row.get("id")?),
+        symbol: SymbolKey(row.get("symbol")?),
+        side: word(row, "side")?,
+        finding: Finding {
+            class: word(row, "class")?,
+            what: row.get("what")?,
+            input: row.get("input")?,
+            args: from_json(row, "args")?,
+            oracle: from_json(row, "oracle")?,
+            subject: from_json(row, "subject")?,
+        },
+        run: row.get::<_, Option<i64>>("run")?.map(RunId),
+        candidate_sha256: row.get("candidate_sha256")?,
+        created: date(row, "created")?,
+    })
+}

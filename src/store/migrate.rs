@@ -1,0 +1,41 @@
+//! The database's schema, version by version. A migration that was released is never edited: a new one follows it.
+
+use super::Store;
+use crate::error::{Error, ErrorKind, Result};
+use rusqlite::{Connection, TransactionBehavior};
+
+/// Migration `i` leads from version `i` to `i + 1`; the version is `PRAGMA user_version`.
+const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_start.sql")];
+
+/// Brings the database to the newest version known here, or says that it is newer still.
+pub(super) fn migrate(store: &mut Store) -> Result<()> {
+    let newest = MIGRATIONS.len();
+    let found = store.run(|connection| {
+        if version(connection)? == newest {
+            return Ok(newest);
+        }
+        // The version is read again under the write lock: another process may have been faster.
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let found = version(&transaction)?;
+        for sql in MIGRATIONS.iter().skip(found) {
+            transaction.execute_batch(sql)?;
+        }
+        if found < newest {
+            transaction.pragma_update(None, "user_version", newest as i64)?;
+        }
+        transaction.commit()?;
+        Ok(found)
+    })?;
+    if found <= newest {
+        return Ok(());
+    }
+    let text = format!(
+        "the database {} has version {found}, and this cargo implfuzz knows versions up to {newest}",
+        store.path.display()
+    );
+    Err(Error::new(ErrorKind::Store, text).help("cargo install cargo-implfuzz"))
+}
+
+fn version(connection: &Connection) -> rusqlite::Result<usize> {
+    connection.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0)).map(|n| n.max(0) as usize)
+}

@@ -1,0 +1,253 @@
+//! Runs of the tool, the attempts they made and the model calls they paid for.
+
+use super::columns::{date, date_opt, int, word};
+use super::{Store, now};
+use crate::error::Result;
+use crate::symbol::SymbolKey;
+use jiff::Timestamp;
+use rusqlite::{Row, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+/// Number of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub i64);
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunOutcome {
+    /// Everything asked for was done.
+    Done,
+    /// Some symbols were left as they were.
+    Incomplete,
+    /// A port was refuted.
+    Refuted,
+    /// A budget ran out.
+    Budget,
+    /// The tool or its environment failed.
+    Failed,
+    /// Ctrl-C, or the process was killed.
+    Interrupted,
+}
+
+impl RunOutcome {
+    /// One word, as in tables, JSON and the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Incomplete => "incomplete",
+            Self::Refuted => "refuted",
+            Self::Budget => "budget",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A run that begins.
+#[derive(Debug, Clone, Default)]
+pub struct NewRun {
+    /// The command line's verb and what it was about: `port --all`.
+    pub command: String,
+    pub workflow: Option<String>,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub tool_version: String,
+}
+
+/// A run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Run {
+    pub id: RunId,
+    pub command: String,
+    pub workflow: Option<String>,
+    pub provider: Option<String>,
+    pub model: Option<String>,
+    pub tool_version: String,
+    pub started: Timestamp,
+    pub finished: Option<Timestamp>,
+    /// Absent while it runs.
+    pub outcome: Option<RunOutcome>,
+}
+
+/// One candidate, or one reply that became none.
+#[derive(Debug, Clone)]
+pub struct Attempt {
+    pub run: RunId,
+    pub symbol: SymbolKey,
+    /// From 1, over all roles of a symbol in a run.
+    pub number: u32,
+    pub role: String,
+    /// One word: `accepted`, `refuted`, `does-not-compile`, …
+    pub outcome: String,
+    /// The reason, as shown.
+    pub detail: String,
+    pub candidate_sha256: Option<String>,
+    pub millis: u64,
+}
+
+/// One request to a model, whether it succeeded or not.
+#[derive(Debug, Clone, Default)]
+pub struct ModelCall {
+    /// The symbol it was about.
+    pub symbol: Option<SymbolKey>,
+    pub role: String,
+    pub attempt: u32,
+    pub provider: String,
+    pub model: String,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Input tokens read from the provider's cache.
+    pub cached_tokens: u64,
+    /// Input tokens written into it.
+    pub cache_write_tokens: u64,
+    /// The provider gave no counts; these are guessed from the text.
+    pub estimated: bool,
+    /// US dollars; absent without a known price.
+    pub cost: Option<f64>,
+    pub latency_ms: u64,
+    pub stop_reason: Option<String>,
+    pub prompt_sha256: String,
+    pub error: Option<String>,
+}
+
+impl Store {
+    /// Begins a run of this process.
+    pub fn start_run(&mut self, run: &NewRun) -> Result<RunId> {
+        let pid = std::process::id();
+        self.run(|connection| {
+            connection.execute(
+                "INSERT INTO runs (command, workflow, provider, model, tool_version, process, process_start, started)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                params![
+                    run.command,
+                    run.workflow,
+                    run.provider,
+                    run.model,
+                    run.tool_version,
+                    pid,
+                    process_start(pid).unwrap_or_default(),
+                    now().to_string(),
+                ],
+            )?;
+            Ok(RunId(connection.last_insert_rowid()))
+        })
+    }
+
+    /// Ends a run; the first outcome given stays.
+    pub fn finish_run(&mut self, run: RunId, outcome: RunOutcome) -> Result<()> {
+        self.run(|connection| {
+            connection.execute(
+                "UPDATE runs SET finished = ?2, outcome = ?3 WHERE id = ?1 AND outcome IS NULL",
+                params![run.0, now().to_string(), outcome.word()],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The runs, newest first.
+    pub fn runs(&self) -> Result<Vec<Run>> {
+        self.query(|connection| {
+            connection.prepare("SELECT * FROM runs ORDER BY id DESC")?.query_map([], read)?.collect()
+        })
+    }
+
+    /// Marks the runs whose process is gone.
+    pub(super) fn mark_interrupted(&mut self) -> Result<()> {
+        let unfinished: Vec<(i64, u32, String)> = self.query(|connection| {
+            let sql = "SELECT id, process, process_start FROM runs WHERE outcome IS NULL";
+            let row = |row: &Row| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+            connection.prepare(sql)?.query_map([], row)?.collect()
+        })?;
+        for (id, pid, start) in unfinished {
+            if process_start(pid).is_none_or(|now| now != start) {
+                self.finish_run(RunId(id), RunOutcome::Interrupted)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes note of an attempt.
+    pub fn add_attempt(&mut self, attempt: &Attempt) -> Result<()> {
+        self.run(|connection| {
+            connection.execute(
+                "INSERT INTO attempts (run, symbol, number, role, outcome, detail, candidate_sha256, millis, created)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                params![
+                    attempt.run.0,
+                    attempt.symbol.0,
+                    attempt.number,
+                    attempt.role,
+                    attempt.outcome,
+                    attempt.detail,
+                    attempt.candidate_sha256,
+                    int(attempt.millis),
+                    now().to_string(),
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Takes note of a request to a model.
+    pub fn add_model_call(&mut self, run: RunId, call: &ModelCall) -> Result<()> {
+        self.run(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute(
+                "INSERT INTO model_calls (run, symbol, role, attempt, provider, model, input_tokens, output_tokens,
+                     cached_tokens, cache_write_tokens, estimated, cost, latency_ms, stop_reason, prompt_sha256,
+                     error, created)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+                params![
+                    run.0,
+                    call.symbol.as_ref().map(|key| &key.0),
+                    call.role,
+                    call.attempt,
+                    call.provider,
+                    call.model,
+                    int(call.input_tokens),
+                    int(call.output_tokens),
+                    int(call.cached_tokens),
+                    int(call.cache_write_tokens),
+                    call.estimated,
+                    call.cost,
+                    int(call.latency_ms),
+                    call.stop_reason,
+                    call.prompt_sha256,
+                    call.error,
+                    now().to_string(),
+                ],
+            )?;
+            // A provider that was chosen late is known only now.
+            transaction.execute(
+                "UPDATE runs SET provider = coalesce(provider, ?2), model = coalesce(model, ?3) WHERE id = ?1",
+                params![run.0, call.provider, call.model],
+            )?;
+            transaction.commit()
+        })
+    }
+}
+
+/// When a process began, in the kernel's ticks since boot: with the number it names a process for good. Absent when
+/// there is none.
+fn process_start(pid: u32) -> Option<String> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Field 22; the name in field 2 may hold spaces and parentheses, so counting starts behind it.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(19).map(str::to_owned)
+}
+
+fn read(row: &Row) -> rusqlite::Result<Run> {
+    let ended = row.get::<_, Option<String>>("outcome")?.is_some();
+    Ok(Run {
+        id: RunId(row.get("id")?),
+        command: row.get("command")?,
+        workflow: row.get("workflow")?,
+        provider: row.get("provider")?,
+        model: row.get("model")?,
+        tool_version: row.get("tool_version")?,
+        started: date(row, "started")?,
+        finished: date_opt(row, "finished")?,
+        outcome: if ended { Some(word(row, "outcome")?) } else { None },
+    })
+}

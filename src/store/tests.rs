@@ -1,0 +1,255 @@
+//! Tests of the database as a whole.
+
+use super::*;
+use crate::symbol::{RelPath, SymbolKey, SymbolName};
+use crate::verdict::{Finding, FindingClass, Grade, RunStats};
+
+fn fresh() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(&dir.path().join("state.db")).unwrap();
+    (dir, store)
+}
+
+fn symbol(name: &str) -> SymbolRow {
+    SymbolRow {
+        key: SymbolKey(format!("c:@F@{name}")),
+        name: SymbolName::new(name),
+        file: RelPath("src/a.c".into()),
+        line: 7,
+        module: "a".into(),
+        kind: SymbolKind::Function,
+        unjudgeable: (name == "b").then(|| "takes a callback".into()),
+        item_hash: "00".into(),
+    }
+}
+
+fn call(symbol: &SymbolRow, cost: Option<f64>) -> ModelCall {
+    ModelCall {
+        symbol: Some(symbol.key.clone()),
+        input_tokens: 100,
+        output_tokens: 10,
+        cost,
+        ..ModelCall::default()
+    }
+}
+
+fn finding() -> Finding {
+    Finding {
+        class: FindingClass::OutOfBounds,
+        what: "buffer dst[3]".into(),
+        input: vec![0, 255, 1],
+        args: vec![("n".into(), "3".into())],
+        oracle: vec![("return value".into(), "0".into())],
+        subject: vec![],
+    }
+}
+
+#[test]
+fn an_empty_database_is_migrated_and_stays_at_its_version() {
+    let (dir, store) = fresh();
+    drop(store);
+    let path = dir.path().join("state.db");
+    let version = |path: &Path| -> i64 {
+        let connection = Connection::open(path).unwrap();
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    };
+    assert_eq!(version(&path), 1);
+    let mut store = Store::open(&path).unwrap();
+    store.save_symbols(&[symbol("a")]).unwrap();
+    drop(store);
+    assert_eq!(Store::open(&path).unwrap().symbols().unwrap().len(), 1, "a second open loses nothing");
+}
+
+#[test]
+fn a_newer_database_is_left_alone() {
+    let (dir, store) = fresh();
+    drop(store);
+    let path = dir.path().join("state.db");
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = Store::open(&path).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Store);
+    assert!(error.to_string().contains("version 99"), "{error}");
+    assert_eq!(error.help_text(), Some("cargo install cargo-implfuzz"));
+}
+
+#[test]
+fn damage_is_an_error_with_the_mending_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    std::fs::write(&path, "this is no database, and long enough to be looked at".repeat(100)).unwrap();
+    let error = Store::open(&path).unwrap_err();
+    assert!(error.to_string().contains("is damaged"), "{error}");
+    assert!(error.help_text().unwrap().starts_with("mv "), "{error}");
+}
+
+#[test]
+fn damage_inside_is_found_by_the_query_that_meets_it() {
+    let (dir, mut store) = fresh();
+    let rows: Vec<_> = (0..500).map(|i| symbol(&format!("f{i}"))).collect();
+    store.save_symbols(&rows).unwrap();
+    drop(store);
+    let path = dir.path().join("state.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    let from = bytes.len() / 2;
+    bytes[from..].fill(0x5a);
+    std::fs::write(&path, bytes).unwrap();
+    let error = Store::open(&path).and_then(|store| store.symbols()).unwrap_err();
+    assert!(error.to_string().contains("is damaged"), "{error}");
+}
+
+#[test]
+fn symbols_come_back_in_order_and_the_lost_ones_keep_their_history() {
+    let (_dir, mut store) = fresh();
+    let (a, b) = (symbol("a"), symbol("b"));
+    store.save_symbols(&[b.clone(), a.clone()]).unwrap();
+    assert_eq!(store.symbols().unwrap(), [b.clone(), a.clone()]);
+    let evidence = Evidence::of_run(a.key.clone(), Grade::Unrefuted, &RunStats::default());
+    store.put_evidence(&evidence).unwrap();
+    store.save_symbols(&[b.clone()]).unwrap();
+    assert_eq!(store.symbols().unwrap(), [b]);
+    assert_eq!(store.evidence(&a.key).unwrap(), Some(evidence));
+}
+
+#[test]
+fn evidence_comes_back_as_it_was_and_the_newest_stays() {
+    let (_dir, mut store) = fresh();
+    let a = symbol("a");
+    store.save_symbols(std::slice::from_ref(&a)).unwrap();
+    assert_eq!(store.evidence(&a.key).unwrap(), None);
+    let stats = RunStats { executions: 10, rejected: vec![("x".into(), 5)], seed: 3, ..RunStats::default() };
+    for grade in
+        [Grade::Stub, Grade::Unjudged, Grade::Stale, Grade::Unrefuted, Grade::Refuted, Grade::Unverifiable]
+    {
+        let evidence = Evidence {
+            c_hash: "ab".into(),
+            callees_in_c: vec![SymbolName::new("g")],
+            ..Evidence::of_run(a.key.clone(), grade, &stats)
+        };
+        store.put_evidence(&evidence).unwrap();
+        assert_eq!(store.evidence(&a.key).unwrap(), Some(evidence));
+    }
+    assert_eq!(store.evidence(&a.key).unwrap().unwrap().accept_rate, Some(0.5));
+}
+
+#[test]
+fn evidence_of_an_unknown_symbol_is_refused() {
+    let (_dir, mut store) = fresh();
+    let evidence = Evidence::of_run(SymbolKey("none".into()), Grade::Stub, &RunStats::default());
+    assert_eq!(store.put_evidence(&evidence).unwrap_err().kind(), ErrorKind::Store);
+}
+
+#[test]
+fn a_finding_is_kept_once() {
+    let (_dir, mut store) = fresh();
+    let (a, b) = (symbol("a"), symbol("b"));
+    store.save_symbols(&[a.clone(), b.clone()]).unwrap();
+    let finding = finding();
+    let new = NewFinding {
+        symbol: &a.key,
+        side: Side::Port,
+        finding: &finding,
+        run: None,
+        candidate_sha256: Some("ff".into()),
+    };
+    let id = store.add_finding(&new).unwrap();
+    assert_eq!(store.add_finding(&new).unwrap(), id);
+    let other = Finding { input: vec![1], ..finding.clone() };
+    assert_ne!(store.add_finding(&NewFinding { finding: &other, ..new.clone() }).unwrap(), id);
+    store.add_finding(&NewFinding { symbol: &b.key, ..new.clone() }).unwrap();
+    let rows = store.findings(Some(&a.key)).unwrap();
+    assert_eq!(rows.len(), 2);
+    assert_eq!((&rows[0].finding, rows[0].side), (&finding, Side::Port));
+    assert_eq!(store.findings(None).unwrap().len(), 3);
+}
+
+#[test]
+fn every_class_of_finding_comes_back() {
+    let (_dir, mut store) = fresh();
+    let a = symbol("a");
+    store.save_symbols(std::slice::from_ref(&a)).unwrap();
+    use FindingClass::*;
+    for class in [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, SilentExit] {
+        let finding = Finding { class, ..finding() };
+        let new = NewFinding {
+            symbol: &a.key,
+            side: Side::C,
+            finding: &finding,
+            run: None,
+            candidate_sha256: None,
+        };
+        store.add_finding(&new).unwrap();
+        assert_eq!(store.findings(None).unwrap().last().unwrap().finding, finding);
+    }
+}
+
+#[test]
+fn totals_count_what_was_spent_and_say_what_is_unknown() {
+    let (_dir, mut store) = fresh();
+    let (a, b) = (symbol("a"), symbol("b"));
+    store.save_symbols(&[a.clone(), b.clone()]).unwrap();
+    let run = store.start_run(&NewRun::default()).unwrap();
+    let other = store.start_run(&NewRun::default()).unwrap();
+    assert_eq!(store.totals(Some(run)).unwrap(), Totals::default());
+    store.add_model_call(run, &call(&a, Some(0.25))).unwrap();
+    store.add_model_call(run, &call(&a, None)).unwrap();
+    store.add_model_call(other, &ModelCall { estimated: true, ..call(&b, None) }).unwrap();
+    let attempt = Attempt {
+        run,
+        symbol: a.key.clone(),
+        number: 1,
+        role: "prototyper".into(),
+        outcome: "accepted".into(),
+        detail: String::new(),
+        candidate_sha256: None,
+        millis: 5,
+    };
+    store.add_attempt(&attempt).unwrap();
+
+    let totals = store.totals(Some(run)).unwrap();
+    assert_eq!((totals.calls, totals.attempts, totals.input_tokens), (2, 1, 200));
+    assert_eq!((totals.cost, totals.unpriced, totals.estimated), (Some(0.25), 1, false));
+    let by_symbol = store.totals_by_symbol(Some(run)).unwrap();
+    assert_eq!((by_symbol[0].totals.calls, by_symbol[1].totals.calls), (2, 0));
+    let all = store.totals_by_symbol(None).unwrap();
+    assert_eq!((all[1].totals.calls, all[1].totals.cost, all[1].totals.estimated), (1, None, true));
+}
+
+#[test]
+fn a_run_ends_once_and_a_killed_one_is_interrupted() {
+    let (dir, mut store) = fresh();
+    let [done, killed, reused, alive] = [0; 4].map(|_| store.start_run(&NewRun::default()).unwrap());
+    store.finish_run(done, RunOutcome::Done).unwrap();
+    store.finish_run(done, RunOutcome::Failed).unwrap();
+    // No process has this number; another process has the other's.
+    let gone = "UPDATE runs SET process = 4194999 WHERE id = ?1";
+    store.connection.execute(gone, [killed.0]).unwrap();
+    store.connection.execute("UPDATE runs SET process_start = '1' WHERE id = ?1", [reused.0]).unwrap();
+    let runs = Store::open(&dir.path().join("state.db")).unwrap().runs().unwrap();
+    let outcome = |id| runs.iter().find(|run| run.id == id).unwrap().outcome;
+    assert_eq!(outcome(done), Some(RunOutcome::Done));
+    assert_eq!(outcome(killed), Some(RunOutcome::Interrupted));
+    assert_eq!(outcome(reused), Some(RunOutcome::Interrupted));
+    assert_eq!(outcome(alive), None);
+}
+
+#[test]
+fn many_writers_wait_for_each_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                let mut store = Store::open(&path).unwrap();
+                store.save_symbols(&[symbol("a")]).unwrap();
+                let run = store.start_run(&NewRun::default()).unwrap();
+                for _ in 0..20 {
+                    store.add_model_call(run, &call(&symbol("a"), Some(1.0))).unwrap();
+                }
+                store.finish_run(run, RunOutcome::Done).unwrap();
+            });
+        }
+    });
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.totals(None).unwrap().calls, 120);
+    assert!(store.runs().unwrap().iter().all(|run| run.outcome == Some(RunOutcome::Done)));
+}

@@ -1,0 +1,238 @@
+//! The target repository: where it is, its lock, where its files lie, and how they are written.
+//!
+//! What stands in the files is not known here: see `config`, `store`, `contract` and `rust`.
+
+mod atomic;
+mod transaction;
+
+pub use atomic::{Written, write_atomic};
+pub use transaction::{Recovery, Transaction};
+
+use crate::error::{Error, ErrorKind, Result};
+use std::fs::TryLockError;
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+/// The file that makes a directory a target repository.
+pub const CONFIG_FILE: &str = "implfuzz.toml";
+/// The tool's own directory, which git ignores.
+const PRIVATE_DIR: &str = ".implfuzz";
+
+/// A target repository, locked for this process until the value is dropped.
+#[derive(Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    recovery: Recovery,
+    /// The kernel gives the lock back when this is closed, also when the process is killed.
+    _lock: fs_err::File,
+}
+
+impl Workspace {
+    /// Finds the repository at or above `start` (absent: the current directory), locks it, and finishes or discards
+    /// what a killed process left half written.
+    ///
+    /// Errors: `Config` when there is no `implfuzz.toml`, `Environment` when another process works there, `Io` when the
+    /// directory cannot be written.
+    pub fn open(start: Option<&Path>) -> Result<Self> {
+        let start = absolute(start.unwrap_or(Path::new(".")))?;
+        let root = start.ancestors().find(|dir| dir.join(CONFIG_FILE).is_file()).ok_or_else(|| {
+            Error::new(
+                ErrorKind::Config,
+                format!("no {CONFIG_FILE} in {} or in a directory above it", start.display()),
+            )
+            .help("cargo implfuzz init")
+        })?;
+        Self::lock(root)
+    }
+
+    /// Locks `dir` for `init`; it need not have a configuration yet. Errors as [`Workspace::open`].
+    pub fn create(dir: &Path) -> Result<Self> {
+        Self::lock(&absolute(dir)?)
+    }
+
+    fn lock(root: &Path) -> Result<Self> {
+        let private = root.join(PRIVATE_DIR);
+        let refuse = |error| unwritable(root, error);
+        fs_err::create_dir_all(&private).map_err(refuse)?;
+        let ignore = private.join(".gitignore");
+        if !ignore.exists() {
+            write_atomic(&ignore, b"*\n")?;
+        }
+        let mut lock = fs_err::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(private.join("lock"))
+            .map_err(refuse)?;
+        match lock.file().try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(busy(root, &mut lock)),
+            Err(TryLockError::Error(error)) => return Err(unwritable(root, error)),
+        }
+        // Only for the message of a process that comes second; the lock itself is the kernel's.
+        lock.set_len(0)?;
+        lock.rewind()?;
+        writeln!(lock, "{}", std::process::id())?;
+        let recovery = transaction::recover(root)?;
+        Ok(Self { root: root.to_owned(), recovery, _lock: lock })
+    }
+
+    /// The repository's root, absolute and without symbolic links.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What was done about a transaction that a killed process left behind.
+    pub fn recovery(&self) -> Recovery {
+        self.recovery
+    }
+
+    /// `implfuzz.toml`.
+    pub fn config(&self) -> PathBuf {
+        self.root.join(CONFIG_FILE)
+    }
+
+    /// The crate that holds the port.
+    pub fn rust_dir(&self) -> PathBuf {
+        self.root.join("rust")
+    }
+
+    /// The fuzz crate.
+    pub fn fuzz_dir(&self) -> PathBuf {
+        self.root.join("rust/fuzz")
+    }
+
+    /// One contract file per symbol.
+    pub fn contracts(&self) -> PathBuf {
+        self.root.join("rust/contracts")
+    }
+
+    /// The tool's own directory, which git ignores.
+    pub fn private(&self) -> PathBuf {
+        self.root.join(PRIVATE_DIR)
+    }
+
+    /// The database of runs, calls and findings.
+    pub fn state_db(&self) -> PathBuf {
+        self.private().join("state.db")
+    }
+
+    /// Logs of builds and runs.
+    pub fn logs(&self) -> PathBuf {
+        self.private().join("logs")
+    }
+
+    /// What can be rebuilt at any time.
+    pub fn cache(&self) -> PathBuf {
+        self.private().join("cache")
+    }
+
+    /// Where candidates are tried, away from the tree.
+    pub fn overlay(&self) -> PathBuf {
+        self.private().join("overlay")
+    }
+
+    /// A set of writes that happen all or not at all.
+    pub fn transaction(&self) -> Transaction<'_> {
+        Transaction::new(self)
+    }
+}
+
+fn absolute(dir: &Path) -> Result<PathBuf> {
+    let wrong = |what: String| Error::new(ErrorKind::Usage, what);
+    let real = dir
+        .canonicalize()
+        .map_err(|error| wrong(format!("cannot work in directory {}: {error}", dir.display())))?;
+    if real.is_dir() { Ok(real) } else { Err(wrong(format!("{} is not a directory", dir.display()))) }
+}
+
+fn busy(root: &Path, lock: &mut fs_err::File) -> Error {
+    let mut pid = String::new();
+    // The holder may not have written its number yet; the message does without.
+    let read = lock.read_to_string(&mut pid);
+    let pid: Option<u32> = read.ok().and_then(|_| pid.trim().parse().ok());
+    let who = pid.map_or(String::new(), |pid| format!(" (process {pid})"));
+    let message = format!("another cargo implfuzz{who} is working in {}", root.display());
+    let help = match pid {
+        Some(pid) => format!("wait until it ends, or end it: kill {pid}"),
+        None => "wait until it ends".to_owned(),
+    };
+    Error::new(ErrorKind::Environment, message).help(help)
+}
+
+fn unwritable(root: &Path, error: std::io::Error) -> Error {
+    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    let dir = root.display();
+    match error.kind() {
+        PermissionDenied | ReadOnlyFilesystem => {
+            let text = format!(
+                "{dir} cannot be written, and cargo implfuzz keeps its state in {PRIVATE_DIR}/ there: {error}"
+            );
+            Error::new(ErrorKind::Io, text)
+                .help(format!("chmod -R u+w {dir}, or work on a copy in a writable directory"))
+        }
+        _ => Error::new(ErrorKind::Io, format!("cannot use {dir} as a target repository: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn repository() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs_err::write(dir.path().join(CONFIG_FILE), "").unwrap();
+        dir
+    }
+
+    #[test]
+    fn it_is_found_from_a_directory_below() {
+        let dir = repository();
+        let below = dir.path().join("src/deep");
+        fs_err::create_dir_all(&below).unwrap();
+        let workspace = Workspace::open(Some(&below)).unwrap();
+        assert_eq!(workspace.root(), dir.path().canonicalize().unwrap());
+        assert_eq!(fs_err::read_to_string(workspace.private().join(".gitignore")).unwrap(), "*\n");
+    }
+
+    #[test]
+    fn without_a_configuration_the_help_is_init() {
+        let dir = tempfile::tempdir().unwrap();
+        let error = Workspace::open(Some(dir.path())).unwrap_err();
+        assert_eq!((error.kind(), error.help_text()), (ErrorKind::Config, Some("cargo implfuzz init")));
+        assert!(!dir.path().join(PRIVATE_DIR).exists());
+        assert!(Workspace::create(dir.path()).is_ok());
+    }
+
+    #[test]
+    fn a_second_holder_is_refused_until_the_first_ends() {
+        let dir = repository();
+        let first = Workspace::open(Some(dir.path())).unwrap();
+        let error = Workspace::open(Some(dir.path())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Environment);
+        assert!(error.to_string().contains(&format!("(process {})", std::process::id())), "{error}");
+        drop(first);
+        Workspace::open(Some(dir.path())).unwrap();
+    }
+
+    #[test]
+    fn a_missing_directory_and_a_file_are_usage_errors() {
+        let dir = repository();
+        for wrong in ["missing", CONFIG_FILE] {
+            let error = Workspace::create(&dir.path().join(wrong)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Usage);
+            assert!(error.to_string().contains(wrong), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_read_only_directory_is_named_with_the_mending_command() {
+        // Tests may run as root, whom no permission stops: the mapping is what is tested.
+        for kind in [std::io::ErrorKind::PermissionDenied, std::io::ErrorKind::ReadOnlyFilesystem] {
+            let error = unwritable(Path::new("/lib"), kind.into());
+            assert!(error.to_string().starts_with("/lib cannot be written"), "{error}");
+            assert!(error.help_text().unwrap().contains("chmod -R u+w /lib"));
+        }
+    }
+}
