@@ -128,6 +128,7 @@ pub struct Job {
     limits: Limits,
     report: bool,
     inherit: bool,
+    clean: bool,
 }
 
 impl Job {
@@ -143,6 +144,7 @@ impl Job {
             limits: Limits::default(),
             report: false,
             inherit: false,
+            clean: false,
         }
     }
 
@@ -178,6 +180,13 @@ impl Job {
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
         self.env.push((key.as_ref().to_owned(), None));
+        self
+    }
+
+    /// Starts it with nothing of this process's environment but PATH: for code that nobody has vouched for.
+    #[must_use]
+    pub fn clean_env(mut self) -> Self {
+        self.clean = true;
         self
     }
 
@@ -286,6 +295,9 @@ impl Job {
         command.args(&self.args);
         if let Some(dir) = &self.dir {
             command.current_dir(dir);
+        }
+        if self.clean {
+            command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         }
         for (key, value) in &self.env {
             match value {
@@ -452,6 +464,14 @@ mod tests {
     fn stdin_reaches_the_child() {
         let out = Job::new("cat").stdin("data").run(&Interrupt::none()).unwrap();
         assert_eq!(out.stdout, b"data");
+    }
+
+    #[test]
+    fn a_clean_environment_has_no_secrets() {
+        let job = Job::new("env").clean_env().env("GIVEN", "1");
+        let text = job.run(&Interrupt::none()).unwrap().stdout_text();
+        assert!(text.contains("GIVEN=1") && text.contains("PATH="), "{text}");
+        assert!(!text.contains("HOME=") && !text.contains("CARGO"), "{text}");
     }
 
     #[test]

@@ -55,8 +55,8 @@ fn state_of_its_own(library: &Library, function: &Function) -> Result<(), String
         } else {
             format!(" (through `{}`)", callee.c_name)
         };
-        let globals = callee.globals_read.iter().chain(&callee.globals_written);
-        for global in globals.filter_map(|key| library.global(key)).filter(|g| !g.is_const) {
+        let mut globals = callee.globals_read.iter().chain(&callee.globals_written);
+        if let Some(global) = globals.find_map(|key| library.global(key).filter(|g| !g.is_const)) {
             return Err(format!("depends on the mutable global `{}`{via}", global.c_name));
         }
         if let Some(name) = callee.local_statics.first() {
@@ -307,8 +307,16 @@ pub fn flat(library: &Library, ty: &CType) -> bool {
                 && record
                     .fields
                     .iter()
-                    .all(|f| f.bits.is_none() && !f.name.is_empty() && flat(library, &f.ty))
+                    .all(|f| f.bits.is_none() && !f.name.is_empty() && !enum_array(&f.ty) && flat(library, &f.ty))
         }),
+        _ => false,
+    }
+}
+
+/// An array of enums: its elements are plain integers in Rust, which would take any value.
+fn enum_array(ty: &CType) -> bool {
+    match &ty.kind {
+        TypeKind::Array { of, .. } => matches!(of.kind, TypeKind::Enum { .. }) || enum_array(of),
         _ => false,
     }
 }

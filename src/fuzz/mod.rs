@@ -1,1 +1,6 @@
-//! (being written)
+//! Building the fuzz binary and running it.
+
+pub mod overlay;
+pub mod build;
+pub mod report;
+pub mod run;

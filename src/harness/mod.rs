@@ -4,3 +4,4 @@ pub mod plan;
 pub mod emit;
 pub mod values;
 pub mod require;
+pub mod files;

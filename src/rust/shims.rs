@@ -34,11 +34,10 @@ pub fn capi(bound: &Bound) -> TokenStream {
     let path = bound.path();
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
     let ret = bound.c.ret.iter();
-    let args = bound.c.params.iter().enumerate();
     let args: Vec<TokenStream> = match bound.safe() {
-        None => args.map(|(_, (name, _))| quote!(#name)).collect(),
+        None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
         Some(contract) => {
-            args.filter_map(|(at, c)| to_inner(contract, &contract.params[at], c, bound.c)).collect()
+            contract.params.iter().zip(&bound.c.params).filter_map(|(param, c)| to_inner(contract, param, c, bound.c)).collect()
         }
     };
     let call = match bound.safe() {

@@ -145,7 +145,7 @@ fn stop<C: Case>(data: &[u8], found: Found) -> ! {
 /// Removes and simplifies bytes while the finding keeps its class, within a second.
 fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
     let end = Instant::now() + Duration::from_secs(1);
-    let mut attempt = |candidate: Vec<u8>, data: &mut Vec<u8>, found: &mut Found| match judge::<C>(&candidate) {
+    let attempt = |candidate: Vec<u8>, data: &mut Vec<u8>, found: &mut Found| match judge::<C>(&candidate) {
         Judged::Found(other) if other.class == found.class => {
             *data = candidate;
             *found = other;

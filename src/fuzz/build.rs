@@ -1,0 +1,149 @@
+//! Building the fuzz binary: one binary with all targets, incremental, C and Rust instrumented, on stable Rust.
+
+use super::overlay::Overlay;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Exit, Interrupt, Job};
+use crate::toolchain::Toolchain;
+use cargo_metadata::Message;
+use cargo_metadata::diagnostic::DiagnosticLevel;
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A compiler error with the place it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// `E0308`, where rustc gives one.
+    pub code: Option<String>,
+    pub message: String,
+    /// Relative to the port's crate.
+    pub file: String,
+    pub line: usize,
+    /// As rustc shows it.
+    pub rendered: String,
+}
+
+/// What came of a build.
+#[derive(Debug, Clone)]
+pub enum Built {
+    /// The binary with all targets.
+    Binary(PathBuf),
+    /// The port does not compile.
+    Errors(Vec<Diagnostic>),
+}
+
+/// Everything that a build needs besides the overlay.
+#[derive(Debug, Clone)]
+pub struct Builder<'a> {
+    pub toolchain: &'a Toolchain,
+    /// Root of the C sources.
+    pub root: &'a Path,
+    /// Cargo's target directory.
+    pub target_dir: PathBuf,
+    /// Where the binary is put, out of the way of other builds in the same target directory.
+    pub bin_dir: PathBuf,
+}
+
+/// rustc flags that instrument Rust as libFuzzer expects it, measured on stable 1.95.
+const COVERAGE: [&str; 8] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-sanitizer-coverage-stack-depth",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "--cfg=fuzzing",
+];
+
+impl Builder<'_> {
+    /// Builds the fuzz crate of an overlay. `Err` when something other than the port's own text is at fault.
+    pub fn build(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Built> {
+        fs::create_dir_all(&self.target_dir)?;
+        fs::create_dir_all(&self.bin_dir)?;
+        // Cargo's own lock ends with the build; the binary must also be copied before another build replaces it.
+        let lock = fs::File::create(self.target_dir.join(".implfuzz-build-lock"))?;
+        lock.file().lock()?;
+        let output = self.job(overlay).run(interrupt)?;
+        if output.exit == Exit::TimedOut {
+            return Err(Error::new(ErrorKind::Build, "cargo build ran for more than 20 minutes and was ended"));
+        }
+        let messages = Message::parse_stream(output.stdout.as_slice());
+        let (mut binary, mut errors) = (None, Vec::new());
+        for message in messages {
+            match message? {
+                Message::CompilerArtifact(artifact) if artifact.target.name == "implfuzz_all" => {
+                    binary = artifact.executable.map(PathBuf::from).or(binary);
+                }
+                Message::CompilerMessage(message) if message.message.level == DiagnosticLevel::Error => {
+                    errors.extend(diagnostic(&message.message, overlay.dir()));
+                }
+                _ => {}
+            }
+        }
+        if !output.exit.success() {
+            if errors.is_empty() {
+                return Err(self.failed(&output.stderr_text()));
+            }
+            return Ok(Built::Errors(errors));
+        }
+        let binary = binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
+        let own = self.bin_dir.join("implfuzz_all");
+        let fresh = self.bin_dir.join("implfuzz_all.new");
+        fs::copy(&binary, &fresh)?;
+        fs::rename(&fresh, &own)?;
+        Ok(Built::Binary(own))
+    }
+
+    fn job(&self, overlay: &Overlay) -> Job {
+        let asan = self.toolchain.asan_runtime.display();
+        let link = [
+            "-Clink-arg=-Wl,--whole-archive".to_owned(),
+            format!("-Clink-arg={asan}"),
+            "-Clink-arg=-Wl,--no-whole-archive".to_owned(),
+        ];
+        let flags: Vec<String> = COVERAGE.iter().map(|flag| (*flag).to_owned()).chain(link).collect();
+        Job::new(&self.toolchain.cargo)
+            .args(["build", "--release", "--message-format=json", "--bin", "implfuzz_all", "--target"])
+            .arg(&self.toolchain.host)
+            .arg("--manifest-path")
+            .arg(overlay.fuzz_manifest())
+            .arg("--target-dir")
+            .arg(&self.target_dir)
+            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+            .env("IMPLFUZZ_C_ROOT", self.root)
+            .env("IMPLFUZZ_ASAN", "1")
+            .env("CC", &self.toolchain.cc.path)
+            .env("CXX", &self.toolchain.cxx)
+            .env("AR", &self.toolchain.ar)
+            .env("OBJCOPY", &self.toolchain.objcopy)
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_TARGET_DIR")
+            .timeout(Duration::from_secs(20 * 60))
+    }
+
+    fn failed(&self, stderr: &str) -> Error {
+        // A build script's own words stand behind "--- stderr".
+        let text = stderr.split("--- stderr").last().unwrap_or(stderr);
+        let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(15).collect();
+        Error::new(ErrorKind::Build, format!("the fuzz crate does not build:\n  {}", lines.join("\n  ")))
+            .help("cargo implfuzz doctor; if all is there, the C flags in implfuzz.toml may be wrong")
+    }
+}
+
+fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> Option<Diagnostic> {
+    if message.spans.is_empty() && message.message.starts_with("aborting due to") {
+        return None;
+    }
+    let span = message.spans.iter().find(|s| s.is_primary).or(message.spans.first());
+    let file = span.map(|s| s.file_name.clone()).unwrap_or_default();
+    let root = root.display().to_string();
+    let file = file.strip_prefix(&root).unwrap_or(&file).trim_start_matches('/').to_owned();
+    Some(Diagnostic {
+        code: message.code.as_ref().map(|c| c.code.clone()),
+        message: message.message.clone(),
+        file,
+        line: span.map_or(0, |s| s.line_start),
+        rendered: message.rendered.clone().unwrap_or_default(),
+    })
+}

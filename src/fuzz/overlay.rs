@@ -1,0 +1,115 @@
+//! A copy of the port's crate in which a candidate is tried: the user's tree stays untouched until a port is accepted.
+//!
+//! The copy stays where it is between runs and only files whose content differs are written, so that cargo's
+//! incremental build sees just the edit.
+
+use crate::error::Result;
+use crate::workspace::write_atomic;
+use fs_err as fs;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The copy.
+#[derive(Debug)]
+pub struct Overlay {
+    dir: PathBuf,
+}
+
+/// What is never copied: build output and what the fuzzer writes.
+const LEFT_OUT: [&str; 6] = ["target", "corpus", "artifacts", "coverage", "seeds", "contracts"];
+
+impl Overlay {
+    /// Brings the copy at `dir` to the state of `source`, with `replaced` files (paths below `source`) instead of
+    /// what stands there.
+    pub fn sync(source: &Path, dir: &Path, replaced: &[(PathBuf, String)]) -> Result<Self> {
+        let mut wanted = BTreeSet::new();
+        copy(source, source, dir, replaced, &mut wanted)?;
+        for (path, text) in replaced {
+            write_atomic(&dir.join(path), text.as_bytes())?;
+            wanted.insert(path.clone());
+        }
+        remove_others(dir, dir, &wanted)?;
+        Ok(Self { dir: dir.to_owned() })
+    }
+
+    /// The directory of the copied port crate.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The manifest of the copied fuzz crate.
+    pub fn fuzz_manifest(&self) -> PathBuf {
+        self.dir.join("fuzz/Cargo.toml")
+    }
+}
+
+fn copy(
+    root: &Path,
+    from: &Path,
+    dir: &Path,
+    replaced: &[(PathBuf, String)],
+    wanted: &mut BTreeSet<PathBuf>,
+) -> Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let path = entry.path();
+        let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
+        if entry.file_type()?.is_dir() {
+            if !LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+                copy(root, &path, dir, replaced, wanted)?;
+            }
+        } else if !replaced.iter().any(|(other, _)| *other == relative) {
+            write_atomic(&dir.join(&relative), &fs::read(&path)?)?;
+            wanted.insert(relative);
+        }
+    }
+    Ok(())
+}
+
+/// Removes what an earlier state left; lock files stay, they are cargo's.
+fn remove_others(root: &Path, dir: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            if entry.file_name() != "target" {
+                remove_others(root, &path, wanted)?;
+            }
+        } else {
+            let relative = path.strip_prefix(root).unwrap_or(&path);
+            if !wanted.contains(relative) && entry.file_name() != "Cargo.lock" {
+                fs::remove_file(&path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_overlay_follows_the_tree_and_keeps_what_did_not_change() {
+        let source = tempfile::tempdir().unwrap();
+        let copy = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(source.path().join("src")).unwrap();
+        std::fs::create_dir_all(source.path().join("target")).unwrap();
+        std::fs::write(source.path().join("src/a.rs"), "a").unwrap();
+        std::fs::write(source.path().join("src/b.rs"), "b").unwrap();
+        std::fs::write(source.path().join("target/x"), "x").unwrap();
+        let candidate = [(PathBuf::from("src/a.rs"), "candidate".to_owned())];
+        Overlay::sync(source.path(), copy.path(), &candidate).unwrap();
+        let time = |name: &str| std::fs::metadata(copy.path().join(name)).unwrap().modified().unwrap();
+        assert_eq!(std::fs::read_to_string(copy.path().join("src/a.rs")).unwrap(), "candidate");
+        assert!(!copy.path().join("target").exists());
+        let before = time("src/b.rs");
+        std::fs::write(source.path().join("src/c.rs"), "c").unwrap();
+        Overlay::sync(source.path(), copy.path(), &[]).unwrap();
+        assert_eq!(std::fs::read_to_string(copy.path().join("src/a.rs")).unwrap(), "a");
+        assert_eq!(time("src/b.rs"), before);
+        std::fs::remove_file(source.path().join("src/c.rs")).unwrap();
+        Overlay::sync(source.path(), copy.path(), &[]).unwrap();
+        assert!(!copy.path().join("src/c.rs").exists());
+    }
+}

@@ -1,0 +1,124 @@
+//! What the fuzz process says over its pipe, parsed. Lines without the run's nonce do not count.
+
+use crate::verdict::{Finding, FindingClass, RunStats};
+use serde::Deserialize;
+
+/// Everything that one run said.
+#[derive(Debug, Default)]
+pub struct Told {
+    pub stats: RunStats,
+    pub finding: Option<Finding>,
+    /// The regular end was reported.
+    pub done: bool,
+    /// The process ended while the port ran.
+    pub exit_in_port: bool,
+    /// Answer of a `show` run: arguments and what C makes of them.
+    pub shown: Option<(Parts, Parts)>,
+}
+
+type Parts = Vec<(String, String)>;
+
+#[derive(Deserialize)]
+struct Line {
+    nonce: String,
+    r#type: String,
+    #[serde(default)]
+    executions: u64,
+    #[serde(default)]
+    oracle_calls: u64,
+    #[serde(default)]
+    subject_calls: u64,
+    #[serde(default)]
+    rejected: Vec<(String, u64)>,
+    #[serde(default)]
+    class: String,
+    #[serde(default)]
+    what: String,
+    #[serde(default)]
+    input: String,
+    #[serde(default)]
+    args: Parts,
+    #[serde(default)]
+    oracle: Parts,
+    #[serde(default)]
+    subject: Parts,
+}
+
+impl Told {
+    /// Takes one line; what is no line of this run is ignored.
+    pub fn take(&mut self, line: &[u8], nonce: &str) {
+        let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
+        if line.nonce != nonce {
+            return;
+        }
+        match line.r#type.as_str() {
+            "progress" | "stats" => self.stats(line),
+            "done" => {
+                self.done = true;
+                self.stats(line);
+            }
+            "exit-in-port" => {
+                self.exit_in_port = true;
+                self.stats(line);
+            }
+            "finding" => {
+                self.finding = Some(Finding {
+                    class: class(&line.class),
+                    what: line.what,
+                    input: bytes(&line.input),
+                    args: line.args,
+                    oracle: line.oracle,
+                    subject: line.subject,
+                });
+            }
+            "shown" => self.shown = Some((line.args, line.oracle)),
+            _ => {}
+        }
+    }
+
+    fn stats(&mut self, line: Line) {
+        self.stats.executions = line.executions;
+        self.stats.oracle_calls = line.oracle_calls;
+        self.stats.subject_calls = line.subject_calls;
+        self.stats.rejected = line.rejected;
+    }
+}
+
+fn class(word: &str) -> FindingClass {
+    match word {
+        "mismatch" => FindingClass::Mismatch,
+        "panic" => FindingClass::Panic,
+        "out-of-bounds" => FindingClass::OutOfBounds,
+        _ => FindingClass::Abort,
+    }
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits = hex.as_bytes().chunks(2);
+    digits.filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_without_the_nonce_says_nothing() {
+        let mut told = Told::default();
+        told.take(br#"{"nonce":"other","type":"done","executions":9}"#, "mine");
+        told.take(b"not json", "mine");
+        assert!(!told.done && told.stats.executions == 0);
+        told.take(br#"{"nonce":"mine","type":"done","executions":9,"rejected":[["hang",2]]}"#, "mine");
+        assert!(told.done);
+        assert_eq!((told.stats.executions, told.stats.rejected.len()), (9, 1));
+    }
+
+    #[test]
+    fn a_finding_carries_its_input_and_both_sides() {
+        let mut told = Told::default();
+        let line = br#"{"nonce":"n","type":"finding","class":"mismatch","what":"return value","input":"00ff","args":[["a","1"]],"oracle":[["r","2"]],"subject":[["r","3"]]}"#;
+        told.take(line, "n");
+        let finding = told.finding.unwrap();
+        assert_eq!((finding.class, finding.input), (FindingClass::Mismatch, vec![0, 255]));
+    }
+}

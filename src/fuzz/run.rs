@@ -1,0 +1,298 @@
+//! Running a target: libFuzzer in a child process with limits, its verdict over the pipe.
+
+use super::report::Told;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Exit, Interrupt, Job, Limits, Output, Stream};
+use crate::symbol::SymbolName;
+use crate::verdict::{Finding, FindingClass, RunStats, Verdict};
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a run takes: whichever comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    pub seconds: u64,
+    pub executions: Option<u64>,
+}
+
+/// A target and how it is run.
+#[derive(Debug, Clone)]
+pub struct Campaign<'a> {
+    pub binary: &'a Path,
+    pub target: &'a SymbolName,
+    /// A directory for this target alone: corpus, boundary seeds, artifact.
+    pub work: PathBuf,
+    /// Inputs from earlier findings, committed with the port.
+    pub regressions: PathBuf,
+    pub seed: u32,
+    pub max_len: u64,
+    pub call_timeout_ms: u64,
+    pub rss_limit_mb: u64,
+}
+
+const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0";
+
+impl Campaign<'_> {
+    /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
+    /// value profiles, which solve chains of comparisons.
+    pub fn judge(
+        &self,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Verdict> {
+        self.write_boundaries(interrupt)?;
+        let part = |n: u64, of: u64| (n * of / 4).max(1);
+        let leg = |of| Budget { seconds: part(budget.seconds, of), executions: budget.executions.map(|n| part(n, of)) };
+        let mut total = RunStats { seed: self.seed, ..RunStats::default() };
+        for (budget, flags) in [(leg(3), &[][..]), (leg(1), &["-use_value_profile=1"][..])] {
+            let before = total.clone();
+            let (stats, finding) =
+                self.leg(budget, flags, interrupt, &mut |stats| see(&sum(&before, stats)))?;
+            total = sum(&before, &stats);
+            if let Some(finding) = finding {
+                return Ok(Verdict::Refuted { finding: Box::new(finding), stats: total });
+            }
+        }
+        Ok(conclude(total))
+    }
+
+    fn leg(
+        &self,
+        budget: Budget,
+        flags: &[&str],
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(RunStats, Option<Finding>)> {
+        let artifact = self.work.join("artifact");
+        drop(fs::remove_file(&artifact));
+        let mut job = self
+            .job()
+            .args(flags)
+            .arg(format!("-seed={}", self.seed))
+            .arg(format!("-max_total_time={}", budget.seconds))
+            .arg(format!("-max_len={}", self.max_len))
+            .arg(format!("-rss_limit_mb={}", self.rss_limit_mb))
+            .arg(format!("-timeout={}", self.call_timeout_ms.div_ceil(1000) + 1))
+            .arg(format!("-exact_artifact_path={}", artifact.display()))
+            .args(["-detect_leaks=0", "-print_final_stats=0"])
+            .args([self.corpus(), self.boundaries(), self.regressions.clone()].iter().filter(|d| d.is_dir()))
+            .timeout(Duration::from_secs(budget.seconds + 60));
+        if let Some(executions) = budget.executions {
+            job = job.arg(format!("-runs={executions}"));
+        }
+        let (output, mut told) = self.listen(job, interrupt, see)?;
+        told.stats.millis = u64::try_from(output.elapsed.as_millis()).unwrap_or(u64::MAX);
+        told.stats.edges = edges(&output.stderr_text());
+        let regular = told.done
+            && output.exit.success()
+            && (budget.executions.is_some_and(|n| told.stats.executions >= n)
+                || told.stats.millis + 1500 >= budget.seconds * 1000);
+        let finding = match told.finding.take() {
+            Some(finding) => Some(finding),
+            None if regular => None,
+            None => Some(self.irregular(&output, &told, &artifact, interrupt)?),
+        };
+        Ok((told.stats, finding))
+    }
+
+    /// An end that the harness did not report: the port crashed, hung, ate the memory or left the process.
+    fn irregular(&self, output: &Output, told: &Told, artifact: &Path, interrupt: &Interrupt) -> Result<Finding> {
+        if told.stats.executions == 0 && output.report.is_empty() && !artifact.exists() && output.exit == Exit::Code(2) {
+            let text = output.stderr_text();
+            return Err(Error::new(ErrorKind::Internal, format!("the fuzz binary did not start: {}", text.trim())));
+        }
+        let class = match output.exit {
+            Exit::Code(70) | Exit::TimedOut => FindingClass::Timeout,
+            Exit::Code(71) => FindingClass::OutOfMemory,
+            Exit::Code(0) => FindingClass::SilentExit,
+            _ if told.exit_in_port => FindingClass::SilentExit,
+            _ => FindingClass::Abort,
+        };
+        let input = fs::read(artifact).unwrap_or_default();
+        let (args, oracle) = match artifact.exists() {
+            true => self.show(&input, interrupt)?,
+            false => Default::default(),
+        };
+        let what = match class {
+            FindingClass::SilentExit => "the process ended in the middle of the run, while the port was called".into(),
+            FindingClass::Timeout => "the port does not return in time; the C original does".into(),
+            FindingClass::OutOfMemory => "the port takes more memory than allowed".into(),
+            _ => summary(&output.stderr_text()),
+        };
+        Ok(Finding { class, what, input, args, oracle, subject: Vec::new() })
+    }
+
+    /// Decodes an input and says what the C original makes of it.
+    pub fn show(&self, input: &[u8], interrupt: &Interrupt) -> Result<(Parts, Parts)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("shown-input");
+        fs::write(&path, input)?;
+        let job = self.job().env("IMPLFUZZ_MODE", "show").env("IMPLFUZZ_PATH", &path).timeout(Duration::from_secs(20));
+        let (_, told) = self.listen(job, interrupt, &mut |_| ())?;
+        Ok(told.shown.unwrap_or_default())
+    }
+
+    /// Runs libFuzzer on the user's terminal with flags of their own.
+    pub fn run_by_hand(&self, flags: &[String], interrupt: &Interrupt) -> Result<Exit> {
+        self.write_boundaries(interrupt)?;
+        let corpora = [self.corpus(), self.boundaries(), self.regressions.clone()];
+        let own_corpus = flags.iter().any(|flag| !flag.starts_with('-'));
+        let mut job = self.job().arg(format!("-max_len={}", self.max_len)).args(flags).inherit();
+        if !own_corpus {
+            job = job.args(corpora.iter().filter(|d| d.is_dir()));
+        }
+        Ok(job.run(interrupt)?.exit)
+    }
+
+    fn write_boundaries(&self, interrupt: &Interrupt) -> Result<()> {
+        for dir in [self.corpus(), self.boundaries()] {
+            if dir.exists() {
+                fs::remove_dir_all(&dir)?;
+            }
+            fs::create_dir_all(&dir)?;
+        }
+        let job = self.job().env("IMPLFUZZ_MODE", "seeds").env("IMPLFUZZ_PATH", self.boundaries());
+        let output = job.timeout(Duration::from_secs(60)).run(interrupt)?;
+        if output.exit.success() {
+            return Ok(());
+        }
+        let text = output.stderr_text();
+        Err(Error::new(ErrorKind::Internal, format!("the fuzz binary wrote no seeds: {}", text.trim())))
+    }
+
+    fn corpus(&self) -> PathBuf {
+        self.work.join("corpus")
+    }
+
+    fn boundaries(&self) -> PathBuf {
+        self.work.join("boundaries")
+    }
+
+    fn job(&self) -> Job {
+        drop(fs::create_dir_all(&self.work));
+        Job::new(self.binary)
+            .dir(&self.work)
+            .clean_env()
+            .env("IMPLFUZZ_TARGET", self.target.as_str())
+            .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())
+            .env("ASAN_OPTIONS", ASAN_OPTIONS)
+            .limits(Limits { file_size: Some(64 << 20), cpu_seconds: None, no_core: true })
+    }
+
+    fn listen(&self, job: Job, interrupt: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<(Output, Told)> {
+        let nonce = nonce()?;
+        let (mut told, mut line) = (Told::default(), Vec::new());
+        let output = job.env("IMPLFUZZ_NONCE", &nonce).with_report().run_with(interrupt, &mut |stream, bytes| {
+            if stream != Stream::Report {
+                return;
+            }
+            for byte in bytes {
+                if *byte == b'\n' {
+                    told.take(&line, &nonce);
+                    line.clear();
+                } else {
+                    line.push(*byte);
+                }
+            }
+            see(&told.stats);
+        })?;
+        Ok((output, told))
+    }
+}
+
+type Parts = Vec<(String, String)>;
+
+/// Zero of zero is no evidence.
+fn conclude(stats: RunStats) -> Verdict {
+    let reason = if stats.executions == 0 {
+        "nothing was executed".to_owned()
+    } else if stats.oracle_calls == 0 {
+        let why = stats.rejected.first().map_or("unknown", |(reason, _)| reason.as_str());
+        format!("the C original accepted none of {} inputs ({why}): the contract needs a hint", stats.executions)
+    } else if stats.subject_calls == 0 {
+        "the port was never called".to_owned()
+    } else {
+        return Verdict::Unrefuted(stats);
+    };
+    Verdict::Vacuous { reason, stats }
+}
+
+fn sum(a: &RunStats, b: &RunStats) -> RunStats {
+    let mut rejected = a.rejected.clone();
+    for (reason, n) in &b.rejected {
+        match rejected.iter_mut().find(|(r, _)| r == reason) {
+            Some((_, total)) => *total += n,
+            None => rejected.push((reason.clone(), *n)),
+        }
+    }
+    RunStats {
+        executions: a.executions + b.executions,
+        oracle_calls: a.oracle_calls + b.oracle_calls,
+        subject_calls: a.subject_calls + b.subject_calls,
+        rejected,
+        millis: a.millis + b.millis,
+        edges: a.edges.max(b.edges),
+        seed: a.seed,
+    }
+}
+
+/// libFuzzer's last `cov:` figure; for information only.
+fn edges(stderr: &str) -> Option<u64> {
+    stderr.lines().rev().find_map(|line| line.split("cov: ").nth(1)?.split_whitespace().next()?.parse().ok())
+}
+
+/// One line of a crash report, for people.
+fn summary(stderr: &str) -> String {
+    let line = |mark: &str| stderr.lines().find(|line| line.contains(mark));
+    let text = line("SUMMARY:").or_else(|| line("ERROR:")).unwrap_or("the port ended the process");
+    let text = text.split("SUMMARY: ").last().unwrap_or(text).trim();
+    // Paths of this machine and build ids, both in parentheses, say nothing to the reader.
+    let mut depth = 0;
+    let kept: String = text.chars().filter(|c| {
+        depth += i32::from(*c == '(');
+        let keep = depth == 0;
+        depth -= i32::from(*c == ')');
+        keep
+    }).collect();
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn nonce() -> Result<String> {
+    use std::io::Read;
+    let mut bytes = [0; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_of_zero_is_never_a_pass() {
+        let stats = |executions, oracle_calls, subject_calls| RunStats {
+            executions,
+            oracle_calls,
+            subject_calls,
+            ..RunStats::default()
+        };
+        assert!(matches!(conclude(stats(0, 0, 0)), Verdict::Vacuous { .. }));
+        assert!(matches!(conclude(stats(9, 0, 0)), Verdict::Vacuous { .. }));
+        assert!(matches!(conclude(stats(9, 9, 0)), Verdict::Vacuous { .. }));
+        assert!(matches!(conclude(stats(9, 9, 9)), Verdict::Unrefuted(_)));
+    }
+
+    #[test]
+    fn the_last_coverage_figure_counts() {
+        assert_eq!(edges("#1 NEW cov: 7 ft: 8\n#9 DONE   cov: 72 ft: 79 corp: 3/12b\nDone"), Some(72));
+        assert_eq!(edges("nothing"), None);
+    }
+
+    #[test]
+    fn a_crash_is_summed_up_without_paths() {
+        let text = "x\nSUMMARY: AddressSanitizer: SEGV (/a/b+0x1) (BuildId: 2) in kit::f::h3\n";
+        assert_eq!(summary(text), "AddressSanitizer: SEGV in kit::f::h3");
+    }
+}

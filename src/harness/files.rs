@@ -1,0 +1,72 @@
+//! The files of the two generated crates that do not depend on a single function: manifests, build scripts, the
+//! harness runtime, the targets.
+
+use crate::error::{Error, ErrorKind, Result};
+use minijinja::{Environment, context};
+
+/// A file of the target repository: its path below `rust/`, and its text.
+pub type GeneratedFile = (String, String);
+
+/// The port's manifest; written once, then the user's.
+pub fn port_manifest(name: &str) -> Result<String> {
+    render(include_str!("../../templates/port/Cargo.toml.j2"), context!(name))
+}
+
+/// The port's build script.
+pub fn port_build_script() -> &'static str {
+    include_str!("../../templates/port/build.rs")
+}
+
+/// The fuzz crate, but for the harnesses themselves: `targets` are the symbols that have one.
+pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> {
+    let lib = name.replace('-', "_");
+    let list: Vec<minijinja::Value> = targets.iter().map(minijinja::Value::from).collect();
+    let mut files: Vec<GeneratedFile> = Vec::new();
+    let mut put = |path: &str, text: &str| files.push((format!("fuzz/{path}"), text.to_owned()));
+    put("Cargo.toml", &render(include_str!("../../templates/fuzz/Cargo.toml.j2"), context!(name, lib => &lib, targets => list))?);
+    put(".gitignore", "target\ncorpus\nartifacts\ncoverage\nCargo.lock\n");
+    put("build.rs", include_str!("../../templates/fuzz/build.rs"));
+    put("guard.c", include_str!("../../templates/fuzz/guard.c"));
+    put("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c"));
+    put("wraps.txt", include_str!("../../templates/fuzz/wraps.txt"));
+    put("src/lib.rs", "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod harness;\npub mod runtime;\n");
+    put("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs"));
+    put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
+    put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
+    put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
+    put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
+    put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
+    put("src/harness/mod.rs", &registry(targets));
+    let all = render(include_str!("../../templates/fuzz/implfuzz_all.rs.j2"), context!(lib => &lib))?;
+    put("fuzz_targets/implfuzz_all.rs", &all);
+    for target in targets {
+        let text = render(include_str!("../../templates/fuzz/target.rs.j2"), context!(lib => &lib, target))?;
+        put(&format!("fuzz_targets/fuzz_{target}.rs"), &text);
+    }
+    Ok(files)
+}
+
+fn registry(targets: &[String]) -> String {
+    let mut text = String::from(
+        "//! One module per function that a harness can judge. Written by cargo-implfuzz.\n\n\
+         use crate::runtime::driver::Target;\n\npub mod values;\n",
+    );
+    for target in targets {
+        text += &format!("pub mod {target};\n");
+    }
+    text += "\n/// All targets.\npub const TARGETS: &[Target] = &[\n";
+    for target in targets {
+        text += &format!("    {target}::TARGET,\n");
+    }
+    text += "];\n\n/// The target of a symbol.\npub fn find(name: &str) -> Option<&'static Target> {\n    \
+             TARGETS.iter().find(|target| target.name == name)\n}\n";
+    text
+}
+
+fn render(template: &str, context: minijinja::Value) -> Result<String> {
+    let environment = Environment::new();
+    environment
+        .render_str(template, context)
+        .map(|text| format!("{}\n", text.trim_end()))
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("a built-in template: {error:#}")))
+}
