@@ -1,1 +1,178 @@
-//! (being written)
+//! `implfuzz.toml`: what to port and how, as plain data with its defaults.
+//!
+//! Command line over environment over file over defaults is in `layers`; which model a role gets is in `model`.
+//! Nothing here looks at the C library or starts anything.
+
+mod layers;
+mod model;
+
+pub use model::{Llm, ModelSettings, Prices, Profile, Provider, ROLES, RoleModel};
+
+use crate::error::Result;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version of the format that this tool reads and writes.
+pub const VERSION: u32 = 1;
+
+/// Everything that a user can configure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Version of the file format.
+    pub version: u32,
+    pub c: C,
+    pub rust: Rust,
+    /// Settings of single symbols, by their name on the Rust side.
+    pub symbols: BTreeMap<String, SymbolOverride>,
+    pub fuzz: Fuzz,
+    pub limits: Limits,
+    pub llm: Llm,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            c: C::default(),
+            rust: Rust::default(),
+            symbols: BTreeMap::new(),
+            fuzz: Fuzz::default(),
+            limits: Limits::default(),
+            llm: Llm::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Reads the file at `path` (its absence means defaults), then lays the environment and the command line's
+    /// `--config key=value` texts over it. `Err` (kind `Config`) names the key, where it stands, and the nearest
+    /// known key.
+    pub fn load(path: &Path, overrides: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+        layers::load(path, overrides, env)
+    }
+}
+
+/// `[c]`: the C library. Empty lists are found out by `init`. Paths are relative to the file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct C {
+    /// Files to compile and port.
+    pub sources: Vec<String>,
+    /// Public headers.
+    pub headers: Vec<String>,
+    /// `-I`.
+    pub include_dirs: Vec<String>,
+    /// `-D`: `NAME` or `NAME=value`.
+    pub defines: Vec<String>,
+    /// Further compiler flags, such as `-std=c99`.
+    pub flags: Vec<String>,
+    /// Libraries to link: `m`, `pthread`.
+    pub link: Vec<String>,
+    /// Sources to leave out although they were found; a trailing `/` leaves out a directory.
+    pub exclude: Vec<String>,
+    /// The C compiler; clang, else gcc, where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+}
+
+/// `[rust]`: the crate that the port goes into.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rust {
+    /// Name of the crate; made from the directory's name where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crate_name: Option<String>,
+    /// Its directory, relative to the file.
+    pub dir: String,
+    /// Shape of the inner functions.
+    pub signature: Signature,
+}
+
+impl Default for Rust {
+    fn default() -> Self {
+        Self { crate_name: None, dir: "rust".into(), signature: Signature::default() }
+    }
+}
+
+/// Shape of a port's inner function.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Signature {
+    /// Slices and references wherever every role allows them.
+    #[default]
+    Safe,
+    /// The types of C, and `unsafe fn`.
+    C,
+}
+
+/// `[symbols.<name>]`: what differs for one symbol.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SymbolOverride {
+    /// Instead of `rust.signature`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+    /// Leave it alone.
+    pub skip: bool,
+    /// Why; shown wherever the symbol is listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// `[fuzz]`: how long and how hard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fuzz {
+    /// Time of a run inside the loop, seconds; it ends at this or at `loop_executions`, whichever comes first.
+    pub loop_seconds: u64,
+    /// Executions of a run inside the loop.
+    pub loop_executions: u64,
+    /// Time of the run that accepts a port, seconds.
+    pub accept_seconds: u64,
+    /// Executions of the run that accepts a port; absent: time alone ends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_executions: Option<u64>,
+    /// Time of one call, milliseconds.
+    pub call_timeout_ms: u64,
+    /// Longest input, bytes.
+    pub max_len: u64,
+    /// Memory of the fuzz process, MiB.
+    pub rss_limit_mb: u64,
+    /// Seed of the random generator; never 0, which would mean "take the clock".
+    pub seed: u32,
+}
+
+impl Default for Fuzz {
+    fn default() -> Self {
+        Self {
+            loop_seconds: 10,
+            loop_executions: 100_000,
+            accept_seconds: 60,
+            accept_executions: None,
+            call_timeout_ms: 1_000,
+            max_len: 4_096,
+            rss_limit_mb: 2_048,
+            seed: 1,
+        }
+    }
+}
+
+/// `[limits]`: how often the loop tries again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Tries to mend code that does not compile.
+    pub compile_fixes: u32,
+    /// Tries to mend a port that the audit rejects or the target does not call.
+    pub validation_fixes: u32,
+    /// Tries to mend a port that the C original disagrees with.
+    pub repairs: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { compile_fixes: 3, validation_fixes: 2, repairs: 3 }
+    }
+}

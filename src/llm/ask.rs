@@ -1,0 +1,34 @@
+//! One question within the budget, asked a second time with more room when the answer is cut off.
+
+use super::budget::Budget;
+use super::error::ModelError;
+use super::exchange::{Prompt, Reply, StopReason};
+use super::select::Chosen;
+use crate::error::Result;
+use crate::process::Interrupt;
+
+/// Asks `chosen` after `budget` allows it, and charges the budget. An answer that `max_tokens` cut off is asked for
+/// once more with the double; if that is cut off too, it is returned as it is (see [`StopReason::is_truncated`]). Every
+/// exchange that takes place is shown to `see`.
+pub fn ask(
+    chosen: &Chosen,
+    prompt: &Prompt,
+    budget: &mut Budget,
+    interrupt: &Interrupt,
+    see: &mut dyn FnMut(&Prompt, &std::result::Result<Reply, ModelError>),
+) -> Result<Reply> {
+    let mut once = |prompt: &Prompt| -> Result<Reply> {
+        budget.check(prompt, &chosen.settings.prices)?;
+        let result = chosen.model.complete(prompt, interrupt);
+        see(prompt, &result);
+        let reply = result?;
+        budget.charge(&prompt.symbol, &reply.usage, reply.usage.cost(&chosen.settings.prices));
+        Ok(reply)
+    };
+    let reply = once(prompt)?;
+    if reply.stop != StopReason::MaxTokens || prompt.enlarged {
+        return Ok(reply);
+    }
+    let max_tokens = prompt.max_tokens.saturating_mul(2);
+    once(&Prompt { max_tokens, enlarged: true, ..prompt.clone() })
+}
