@@ -1,1 +1,197 @@
-//! (being written)
+//! A target repository, opened: its configuration, the C library as read, and what is known of each function.
+
+use crate::c;
+use crate::c::flags::CSettings;
+use crate::config::{Config, Signature as ConfiguredSignature};
+use crate::contract::facts::FactTable;
+use crate::contract::types::{Contract, Judgeable, Signature};
+use crate::contract::{file, infer};
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::Interrupt;
+use crate::rust::shims::Bound;
+use crate::rust::signature::CSignature;
+use crate::symbol::{Function, Library};
+use crate::toolchain::{Search, Toolchain};
+use crate::workspace::Workspace;
+use camino::Utf8Path;
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+
+/// What the command line says about the repository.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// `-C DIR`.
+    pub dir: Option<PathBuf>,
+    /// `--config KEY=VALUE`, in order.
+    pub overrides: Vec<String>,
+}
+
+/// An opened repository.
+#[derive(Debug)]
+pub struct Project {
+    pub workspace: Workspace,
+    pub config: Config,
+    pub toolchain: Toolchain,
+    pub library: Library,
+    /// The text of `ffi.rs`.
+    pub ffi: String,
+    /// Functions that have a stub or a port, in porting order.
+    pub planned: Vec<Planned>,
+}
+
+/// A function that can be ported.
+#[derive(Debug, Clone)]
+pub struct Planned {
+    pub function: Function,
+    pub c: CSignature,
+    pub judgeable: Judgeable,
+    /// A person wrote the contract.
+    pub edited: bool,
+}
+
+impl Planned {
+    /// As the generators see it.
+    pub fn bound(&self) -> Bound<'_> {
+        Bound { function: &self.function, contract: self.judgeable.contract(), c: &self.c }
+    }
+}
+
+impl Project {
+    /// Opens the repository at or above `options.dir` and reads its C library.
+    pub fn open(options: &Options, interrupt: &Interrupt) -> Result<Self> {
+        Self::load(Workspace::open(options.dir.as_deref())?, options, interrupt)
+    }
+
+    /// Reads the C library of an opened workspace.
+    pub fn load(workspace: Workspace, options: &Options, interrupt: &Interrupt) -> Result<Self> {
+        let config = Config::load(&workspace.config(), &options.overrides, &|name| std::env::var(name).ok())?;
+        let toolchain = toolchain(&config, interrupt)?;
+        let root = Utf8Path::from_path(workspace.root())
+            .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
+        let (library, bindings) = c::load(root, &settings(&config))?;
+        interrupt.check()?;
+        let mut project =
+            Self { workspace, config, toolchain, library, ffi: bindings.file.clone(), planned: Vec::new() };
+        let facts = FactTable::build(&project.library);
+        for function in &project.library.functions {
+            let Some(signature) = bindings.functions.get(&function.name) else { continue };
+            if function.unsupported.is_some() {
+                continue;
+            }
+            let (judgeable, edited) = project.contract_of(&facts, function)?;
+            let c = CSignature::of(&signature.sig);
+            project.planned.push(Planned { function: function.clone(), c, judgeable, edited });
+        }
+        Ok(project)
+    }
+
+    /// The name of the port's crate.
+    pub fn crate_name(&self) -> String {
+        self.config.rust.crate_name.clone().unwrap_or_else(|| {
+            let name = self.workspace.root().file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            let name: String =
+                name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+            let name = name.trim_matches('-').to_owned();
+            let usable = name.starts_with(|c: char| c.is_ascii_alphabetic());
+            if usable && !matches!(name.as_str(), "core" | "std" | "alloc" | "test" | "libc" | "libfuzzer-sys" | "cc") {
+                name
+            } else {
+                format!("port-{name}").trim_end_matches('-').to_owned()
+            }
+        })
+    }
+
+    /// The port's crate.
+    pub fn rust_dir(&self) -> PathBuf {
+        self.workspace.root().join(&self.config.rust.dir)
+    }
+
+    /// The contract file of a symbol.
+    pub fn contract_path(&self, symbol: &str) -> PathBuf {
+        self.rust_dir().join("contracts").join(format!("{symbol}.toml"))
+    }
+
+    /// The module that holds a function's port.
+    pub fn module_path(&self, module: &str) -> PathBuf {
+        self.rust_dir().join("src").join(format!("{module}.rs"))
+    }
+
+    /// The planned function with this name, or the nearest names.
+    pub fn find(&self, name: &str) -> Result<&Planned> {
+        if let Some(function) = self.library.find(name) {
+            if let Some(planned) = self.planned.iter().find(|p| p.function.key == function.key) {
+                return Ok(planned);
+            }
+            let why = function.unsupported.as_deref().unwrap_or("bindgen binds no such function");
+            return Err(Error::new(ErrorKind::Usage, format!("`{name}` cannot be ported: {why}"))
+                .help("`cargo implfuzz list` shows what can be"));
+        }
+        let mut rated: Vec<(f64, &str)> = self
+            .planned
+            .iter()
+            .map(|p| (strsim::jaro_winkler(name, p.function.name.as_str()), p.function.name.as_str()))
+            .collect();
+        rated.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let near: Vec<String> = rated.iter().filter(|r| r.0 > 0.7).take(3).map(|r| format!("`{}`", r.1)).collect();
+        let help = match near.is_empty() {
+            true => "`cargo implfuzz list` shows all names".to_owned(),
+            false => format!("did you mean {}?", near.join(", ")),
+        };
+        Err(Error::new(ErrorKind::Usage, format!("the library has no function `{name}`")).help(help))
+    }
+
+    fn contract_of(&self, facts: &FactTable, function: &Function) -> Result<(Judgeable, bool)> {
+        let name = function.name.as_str();
+        let settings = self.config.symbols.get(name);
+        if let Some(settings) = settings.filter(|s| s.skip) {
+            let why = settings.reason.as_deref().unwrap_or("no reason given");
+            return Ok((Judgeable::NotYet(format!("skipped in implfuzz.toml: {why}")), false));
+        }
+        let path = self.contract_path(name);
+        if let Ok(text) = fs::read_to_string(&path)
+            && file::is_edited(&text)
+        {
+            let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+            let contract = file::parse(&text, &shown)?;
+            check(&contract, function, &shown)?;
+            return Ok((Judgeable::Yes(contract), true));
+        }
+        let wanted = settings.and_then(|s| s.signature).unwrap_or(self.config.rust.signature);
+        let judgeable = match infer::infer(&self.library, facts, function) {
+            Judgeable::Yes(contract) if wanted == ConfiguredSignature::C => {
+                Judgeable::Yes(Contract { signature: Signature::C, ..contract })
+            }
+            other => other,
+        };
+        Ok((judgeable, false))
+    }
+}
+
+/// A contract must name the C parameters, in order.
+fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
+    let theirs: Vec<&str> = contract.params.iter().map(|p| p.name.as_str()).collect();
+    let ours: Vec<&str> = function.params.iter().map(|p| p.name.as_str()).collect();
+    if theirs == ours {
+        return Ok(());
+    }
+    let message = format!("{path}: its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", "));
+    Err(Error::new(ErrorKind::Config, message).help(format!("correct {path}, or delete it to have it inferred again")))
+}
+
+fn settings(config: &Config) -> CSettings {
+    CSettings {
+        sources: config.c.sources.clone(),
+        include_dirs: config.c.include_dirs.clone(),
+        defines: config.c.defines.clone(),
+        flags: config.c.flags.clone(),
+        exclude: config.c.exclude.clone(),
+    }
+}
+
+fn toolchain(config: &Config, interrupt: &Interrupt) -> Result<Toolchain> {
+    let mut toolchain = Toolchain::find(&Search::from_env(), interrupt)?;
+    if let Some(compiler) = &config.c.compiler {
+        toolchain.cc.path = Path::new(compiler).to_owned();
+    }
+    Ok(toolchain)
+}
