@@ -1,0 +1,232 @@
+//! `ffi.rs`: what the renamed C library offers, as Rust declarations. bindgen gives signatures and types unit by unit;
+//! here they become one file in which every function and global of the library is linked by its name in the archive.
+
+use super::bind_generate::{self, STATIC_MARK};
+use super::bind_merge::{Types, UnitItems};
+use super::bind_rename::{Renames, rename_function, rename_type};
+use super::merge::Merged;
+use super::rust_type::rust_type;
+use super::types::unfaithful;
+use super::{record_names, workers};
+use crate::error::Result;
+use crate::symbol::{Function, Global, Library, Linkage, RelPath, SymbolKey, SymbolName, TypeKind};
+use camino::Utf8Path;
+use quote::{format_ident, quote};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The bindings of a library.
+#[derive(Debug, Clone)]
+pub struct Bindings {
+    /// The text of `ffi.rs`.
+    pub file: String,
+    /// Every bound function under the name by which `ffi.rs` declares it.
+    pub functions: BTreeMap<SymbolName, syn::ForeignItemFn>,
+    /// Every bound global with its type.
+    pub globals: BTreeMap<SymbolName, syn::ForeignItemStatic>,
+    /// Names of the types that `ffi.rs` defines.
+    pub types: BTreeSet<String>,
+    /// Names that mean different things in different units, and how they were told apart.
+    pub conflicts: Vec<String>,
+    /// Functions and globals without a binding, and why.
+    pub missing: Vec<(SymbolKey, String)>,
+}
+
+/// The name that a symbol has in the archive: `c_<name>`, and for what C keeps to a file the name of its alias.
+pub fn link_name(c_name: &str, module: &str, linkage: Linkage) -> String {
+    match linkage {
+        Linkage::External => format!("c_{c_name}"),
+        Linkage::Static => format!("c_{module}__{c_name}__st"),
+    }
+}
+
+/// What bindgen declares in one unit, by C name.
+#[derive(Default)]
+struct Foreign {
+    functions: BTreeMap<String, syn::ForeignItemFn>,
+    statics: BTreeMap<String, syn::ForeignItemStatic>,
+}
+
+/// Makes the bindings, and fills `rust_name` of the records with the names that they have there.
+///
+/// # Errors
+/// `C` when bindgen cannot read a unit that clang can.
+pub(super) fn bind(root: &Utf8Path, merged: &mut Merged) -> Result<Bindings> {
+    let opaque = opaque_records(&merged.library);
+    let texts = workers::map(&merged.library.units, |unit| bind_generate::generate(root, unit, &opaque))?;
+    let mut types = Types::default();
+    let mut foreign: BTreeMap<RelPath, Foreign> = BTreeMap::new();
+    let mut records = Vec::new();
+    for (unit, text) in merged.library.units.iter().zip(texts) {
+        let mut items = bind_generate::parse(unit, &text?)?.items;
+        foreign.insert(unit.file.clone(), take_foreign(&mut items));
+        records.extend(items.iter().filter_map(record_names::Shape::of).map(|s| (unit.file.clone(), s)));
+        types.add(UnitItems { file: unit.file.clone(), module: unit.module.clone(), items });
+    }
+    let shapes: BTreeMap<(RelPath, String), record_names::Shape> =
+        records.into_iter().map(|(file, shape)| ((file, shape.name.clone()), shape)).collect();
+    record_names::fill(&mut merged.library.records, &merged.record_units, &shapes, &types.renames);
+    Ok(assemble(merged, foreign, types))
+}
+
+/// Records with parts that bindgen gets wrong: only size and alignment are kept.
+fn opaque_records(library: &Library) -> BTreeSet<String> {
+    let is_bad = |r: &crate::symbol::Record| r.fields.iter().any(|f| unfaithful(&f.ty, &library.records).is_some());
+    let bad = library.records.values().filter(|r| !r.rust_name.is_empty() && is_bad(r));
+    bad.map(|r| r.rust_name.clone()).collect()
+}
+
+/// Takes the foreign items out of bindgen's output.
+fn take_foreign(items: &mut Vec<syn::Item>) -> Foreign {
+    let mut foreign = Foreign::default();
+    items.retain(|item| {
+        let syn::Item::ForeignMod(block) = item else { return true };
+        for item in &block.items {
+            match item {
+                syn::ForeignItem::Fn(f) => {
+                    let name = c_name(&f.attrs, &f.sig.ident);
+                    foreign.functions.entry(name).or_insert_with(|| f.clone());
+                }
+                syn::ForeignItem::Static(s) => {
+                    foreign.statics.insert(c_name(&s.attrs, &s.ident), s.clone());
+                }
+                _ => {}
+            }
+        }
+        false
+    });
+    foreign
+}
+
+/// The name in C: that of the link, without bindgen's marks, else the identifier.
+fn c_name(attrs: &[syn::Attribute], ident: &syn::Ident) -> String {
+    let linked = attrs.iter().filter(|a| a.path().is_ident("link_name")).find_map(|a| match &a.meta {
+        syn::Meta::NameValue(syn::MetaNameValue {
+            value: syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(name), .. }),
+            ..
+        }) => Some(name.value()),
+        _ => None,
+    });
+    let name = linked.unwrap_or_else(|| ident.to_string());
+    let name = name.trim_start_matches('\u{1}');
+    name.strip_suffix(STATIC_MARK).unwrap_or(name).to_owned()
+}
+
+fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) -> Bindings {
+    let library = &merged.library;
+    let none = (Foreign::default(), Renames::new());
+    let unit_of = |key: &SymbolKey| {
+        let file = merged.symbol_units.get(key);
+        let foreign = file.and_then(|f| foreign.get(f)).unwrap_or(&none.0);
+        (foreign, file.and_then(|f| types.renames.get(f)).unwrap_or(&none.1))
+    };
+    let mut functions = BTreeMap::new();
+    let mut globals = BTreeMap::new();
+    let mut missing = Vec::new();
+    for function in &library.functions {
+        let (foreign, renames) = unit_of(&function.key);
+        match bind_function(function, library, foreign, renames) {
+            Ok(bound) => drop(functions.insert(function.name.clone(), bound)),
+            Err(reason) => missing.push((function.key.clone(), reason)),
+        }
+    }
+    for global in &library.globals {
+        let (foreign, renames) = unit_of(&global.key);
+        match bind_global(global, library, foreign, renames) {
+            Ok(bound) => drop(globals.insert(global.name.clone(), bound)),
+            Err(reason) => missing.push((global.key.clone(), reason)),
+        }
+    }
+    let taken: BTreeSet<String> = (library.functions.iter().flat_map(|f| [f.c_name.as_str(), f.name.as_str()]))
+        .chain(library.globals.iter().flat_map(|g| [g.c_name.as_str(), g.name.as_str()]))
+        .map(str::to_owned)
+        .collect();
+    let (items, conflicts) = types.into_items(&taken, &merged.unfaithful_typedefs);
+    let types = items.iter().filter_map(type_name).collect();
+    let file = text(items, functions.values(), globals.values());
+    Bindings { file, functions, globals, types, conflicts, missing }
+}
+
+fn type_name(item: &syn::Item) -> Option<String> {
+    match item {
+        syn::Item::Struct(s) => Some(s.ident.to_string()),
+        syn::Item::Union(u) => Some(u.ident.to_string()),
+        syn::Item::Type(t) => Some(t.ident.to_string()),
+        _ => None,
+    }
+}
+
+/// `Err` holds the reason why a wrong binding, or none, would come out.
+fn bind_function(
+    function: &Function,
+    library: &Library,
+    foreign: &Foreign,
+    renames: &Renames,
+) -> std::result::Result<syn::ForeignItemFn, String> {
+    let types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
+    if let Some(bad) = types.into_iter().find_map(|ty| unfaithful(ty, &library.records)) {
+        return Err(format!("{bad} in the signature"));
+    }
+    if let Some(reason) = function.unsupported.as_ref().filter(|r| r.starts_with("inline without")) {
+        return Err(reason.clone());
+    }
+    let mut bound =
+        foreign.functions.get(&function.c_name).cloned().ok_or("bindgen gives no binding for it")?;
+    if bound.sig.inputs.len() != function.params.len() {
+        return Err("bindgen gives it other parameters than clang".into());
+    }
+    rename_function(&mut bound, renames);
+    if !function.is_variadic {
+        bound.sig.variadic = None;
+    }
+    let link = link_name(&function.c_name, &function.module, function.linkage);
+    bound.attrs = vec![syn::parse_quote!(#[link_name = #link])];
+    bound.sig.ident = format_ident!("{}", function.name.as_str());
+    Ok(bound)
+}
+
+fn bind_global(
+    global: &Global,
+    library: &Library,
+    foreign: &Foreign,
+    renames: &Renames,
+) -> std::result::Result<syn::ForeignItemStatic, String> {
+    if let Some(reason) = &global.unsupported {
+        return Err(reason.clone());
+    }
+    let known = foreign.statics.get(&global.c_name).map(|s| {
+        let mut ty = (*s.ty).clone();
+        rename_type(&mut ty, renames);
+        ty
+    });
+    // bindgen gives the value of what has a simple initialiser, even of variables, and `[T; 0]` for `extern T t[];`.
+    let is_array = matches!(global.ty.kind, TypeKind::Array { .. });
+    let ty = match known.filter(|_| !is_array) {
+        Some(ty) => ty,
+        None => rust_type(&global.ty, &library.records)
+            .and_then(|tokens| syn::parse2(tokens).ok())
+            .ok_or("its type has no Rust form")?,
+    };
+    let link = link_name(&global.c_name, &global.module, global.linkage);
+    let name = format_ident!("{}", global.name.as_str());
+    let mutability = (!global.is_const).then(|| quote!(mut));
+    Ok(syn::parse_quote!(#[link_name = #link] pub static #mutability #name: #ty;))
+}
+
+fn text<'a>(
+    items: Vec<syn::Item>,
+    functions: impl Iterator<Item = &'a syn::ForeignItemFn>,
+    globals: impl Iterator<Item = &'a syn::ForeignItemStatic>,
+) -> String {
+    let file: syn::File = syn::parse_quote! {
+        #![allow(
+            non_camel_case_types, non_snake_case, non_upper_case_globals, dead_code, improper_ctypes,
+            unused_imports, unnecessary_transmutes, unsafe_op_in_unsafe_fn, clippy::all
+        )]
+        #(#items)*
+        unsafe extern "C" {
+            #(#functions)*
+            #(#globals)*
+        }
+    };
+    prettyplease::unparse(&file)
+}

@@ -1,0 +1,167 @@
+//! Runs bindgen on one unit and reads its output back. What the units' outputs become together is decided in `bind`.
+
+use super::flags::clang_arguments;
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::Unit;
+use camino::Utf8Path;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What bindgen puts behind the names of static functions, which tells them from others.
+pub(super) const STATIC_MARK: &str = "__implfuzz_static";
+
+/// How often types are made opaque one after the other before giving up.
+const ROUNDS: usize = 4;
+
+/// The Rust text for everything that the unit declares in files of the project. `opaque` names types of which only
+/// size and alignment are kept.
+///
+/// # Errors
+/// `C` when bindgen cannot make sense of the unit.
+pub(super) fn generate(root: &Utf8Path, unit: &Unit, opaque: &BTreeSet<String>) -> Result<String> {
+    let mut opaque = opaque.clone();
+    let mut text = run(root, unit, &opaque)?;
+    for _ in 0..ROUNDS {
+        let before = opaque.len();
+        opaque.extend(misaligned(&parse(unit, &text)?));
+        if opaque.len() == before {
+            break;
+        }
+        text = run(root, unit, &opaque)?;
+    }
+    Ok(text)
+}
+
+/// Reads bindgen's text.
+pub(super) fn parse(unit: &Unit, text: &str) -> Result<syn::File> {
+    syn::parse_file(text).map_err(|error| {
+        Error::new(ErrorKind::Internal, format!("bindgen's output for {} is not Rust: {error}", unit.file))
+    })
+}
+
+fn run(root: &Utf8Path, unit: &Unit, opaque: &BTreeSet<String>) -> Result<String> {
+    let failed = |what: String| {
+        Error::new(ErrorKind::C, format!("no bindings for {}: {what}", unit.file))
+            .help("name the file under exclude in [c] of implfuzz.toml, or correct its flags there")
+    };
+    // bindgen insists on writing its wrappers for statics; nobody compiles them.
+    let scratch = tempfile::tempdir()?;
+    match build(root, unit, opaque, Some(scratch.path())) {
+        // bindgen cannot write a wrapper for some static function: the others are worth having.
+        Err(bindgen::BindgenError::Codegen(_)) => build(root, unit, opaque, None),
+        result => result,
+    }
+    .map_err(|error| failed(error.to_string()))
+}
+
+fn build(
+    root: &Utf8Path,
+    unit: &Unit,
+    opaque: &BTreeSet<String>,
+    wrappers: Option<&Path>,
+) -> std::result::Result<String, bindgen::BindgenError> {
+    let target = bindgen::RustTarget::stable(85, 0).unwrap_or_default();
+    let mut builder = bindgen::builder()
+        .header(root.join(&unit.file.0))
+        .clang_args(clang_arguments(root, unit))
+        // Warnings would go to standard error.
+        .clang_arg("-w")
+        .allowlist_file(format!("{}/.*", escaped(root.as_str())))
+        .rust_target(target)
+        .rust_edition(bindgen::RustEdition::Edition2024)
+        .formatter(bindgen::Formatter::None)
+        .default_macro_constant_type(bindgen::MacroTypeVariation::Signed)
+        .default_enum_style(bindgen::EnumVariation::Consts)
+        .prepend_enum_name(false)
+        .size_t_is_usize(true)
+        .generate_cstr(true)
+        .generate_comments(false)
+        .layout_tests(true)
+        .use_core()
+        .derive_copy(true)
+        .derive_debug(true);
+    if let Some(folder) = wrappers {
+        builder = builder
+            .wrap_static_fns(true)
+            .wrap_static_fns_path(folder.join("wrap"))
+            .wrap_static_fns_suffix(STATIC_MARK);
+    }
+    for name in opaque {
+        builder = builder.opaque_type(name);
+    }
+    builder.generate().map(|bindings| bindings.to_string())
+}
+
+/// A path as a pattern that matches nothing else.
+fn escaped(path: &str) -> String {
+    path.chars()
+        .flat_map(|c| [(c.is_ascii_punctuation() && !matches!(c, '/' | '_')).then_some('\\'), Some(c)])
+        .flatten()
+        .collect()
+}
+
+/// Packed records that hold aligned ones: rustc refuses them (E0588).
+fn misaligned(file: &syn::File) -> Vec<String> {
+    let mut aligned: BTreeSet<String> = BTreeSet::new();
+    let records: Vec<_> = file.items.iter().filter_map(record).collect();
+    loop {
+        let before = aligned.len();
+        for (name, repr, fields) in &records {
+            if repr.contains("align") || fields.iter().any(|f| aligned.contains(f)) {
+                aligned.insert(name.clone());
+            }
+        }
+        if aligned.len() == before {
+            break;
+        }
+    }
+    records
+        .into_iter()
+        .filter(|(_, repr, fields)| repr.contains("packed") && fields.iter().any(|f| aligned.contains(f)))
+        .map(|(name, ..)| name)
+        .collect()
+}
+
+/// Name, representation, and the names of types held by value.
+fn record(item: &syn::Item) -> Option<(String, String, Vec<String>)> {
+    let (ident, attrs, fields): (_, _, Vec<&syn::Field>) = match item {
+        syn::Item::Struct(s) => (&s.ident, &s.attrs, s.fields.iter().collect()),
+        syn::Item::Union(u) => (&u.ident, &u.attrs, u.fields.named.iter().collect()),
+        _ => return None,
+    };
+    let repr = attrs
+        .iter()
+        .filter(|a| a.path().is_ident("repr"))
+        .map(|a| quote::quote!(#a).to_string())
+        .collect::<String>();
+    let held = fields.into_iter().filter_map(|f| by_value(&f.ty)).collect();
+    Some((ident.to_string(), repr, held))
+}
+
+fn by_value(ty: &syn::Type) -> Option<String> {
+    match ty {
+        syn::Type::Array(array) => by_value(&array.elem),
+        syn::Type::Path(path) => path.path.get_ident().map(ToString::to_string),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_patterns() {
+        assert_eq!(escaped("/a+b/c.d (x)/é_1"), r"/a\+b/c\.d \(x\)/é_1");
+    }
+
+    #[test]
+    fn packed_around_aligned() {
+        let file = syn::parse_file(
+            "#[repr(C, align(16))] struct A { x: u8 } #[repr(C)] struct B { a: [A; 2] }
+             #[repr(C, packed)] struct C { b: B } #[repr(C, packed)] struct D { b: *mut B }",
+        )
+        .unwrap();
+        assert_eq!(misaligned(&file), ["C"]);
+    }
+}

@@ -1,0 +1,267 @@
+//! One set of types and constants out of the outputs for all units: the complete type wins; different things of one
+//! name are kept apart by the module's name and reported.
+
+use super::bind_rename::{Renames, rename_item};
+use crate::symbol::RelPath;
+use quote::quote;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The output for one unit, foreign items taken out.
+pub(super) struct UnitItems {
+    pub file: RelPath,
+    pub module: String,
+    pub items: Vec<syn::Item>,
+}
+
+/// Types and constants of all units.
+#[derive(Default)]
+pub(super) struct Types {
+    /// Types in order of their first appearance: key, text, item.
+    keyed: Vec<(String, String, syn::Item)>,
+    position: BTreeMap<String, usize>,
+    /// The different values of each constant, with the module that first had it.
+    constants: BTreeMap<String, Vec<(String, String, syn::ItemConst)>>,
+    /// What had to be renamed, by unit.
+    pub renames: BTreeMap<RelPath, Renames>,
+    /// One sentence per name that means different things.
+    pub conflicts: Vec<String>,
+}
+
+impl Types {
+    /// Takes a unit in.
+    pub(super) fn add(&mut self, unit: UnitItems) {
+        let UnitItems { file, module, items } = unit;
+        let items = inline_anonymous_enums(items);
+        let renames = self.renames_for(&items, &module);
+        for name in renames.keys() {
+            self.conflicts.push(format!("{name} means another type in {file}"));
+        }
+        for mut item in items {
+            rename_item(&mut item, &renames);
+            self.keep(item, &module);
+        }
+        self.renames.insert(file, renames);
+    }
+
+    /// Types that are complete on both sides and differ, and whatever mentions them.
+    fn renames_for(&self, items: &[syn::Item], module: &str) -> Renames {
+        let mut renames = Renames::new();
+        loop {
+            let before = renames.len();
+            for item in items {
+                let Some((key, name)) = type_key(item) else { continue };
+                let Some(&at) = self.position.get(&key).filter(|_| !renames.contains_key(&name)) else { continue };
+                let mut renamed = item.clone();
+                rename_item(&mut renamed, &renames);
+                let (_, text, old) = &self.keyed[at];
+                if !is_incomplete(item) && !is_incomplete(old) && *text != comparable(&renamed) {
+                    renames.insert(name.clone(), format!("{module}__{name}"));
+                }
+            }
+            if renames.len() == before {
+                return renames;
+            }
+        }
+    }
+
+    fn keep(&mut self, item: syn::Item, module: &str) {
+        if let syn::Item::Const(constant) = &item
+            && constant.ident != "_"
+        {
+            let values = self.constants.entry(constant.ident.to_string()).or_default();
+            let text = quote!(#constant).to_string();
+            if values.iter().all(|(_, known, _)| *known != text) {
+                values.push((module.to_owned(), text, constant.clone()));
+            }
+            return;
+        }
+        let text = comparable(&item);
+        let key = key(&item, &text);
+        match self.position.get(&key) {
+            Some(&at) => {
+                let slot = &mut self.keyed[at];
+                if is_incomplete(&slot.2) && !is_incomplete(&item) {
+                    *slot = (key, text, item);
+                }
+            }
+            None => {
+                self.position.insert(key.clone(), self.keyed.len());
+                self.keyed.push((key, text, item));
+            }
+        }
+    }
+
+    /// All items; constants that are called like a function or global (`taken`) and types in `dropped` stay out.
+    pub(super) fn into_items(
+        mut self,
+        taken: &BTreeSet<String>,
+        dropped: &BTreeSet<String>,
+    ) -> (Vec<syn::Item>, Vec<String>) {
+        let mut items: Vec<syn::Item> = Vec::new();
+        for (name, mut values) in self.constants {
+            if taken.contains(&name) {
+                continue;
+            }
+            if let [(_, _, only)] = &values[..] {
+                items.push(syn::Item::Const(only.clone()));
+                continue;
+            }
+            self.conflicts.push(format!("{name} has different values: see <module>__{name}"));
+            for (module, _, constant) in &mut values {
+                constant.ident = quote::format_ident!("{module}__{name}");
+                items.push(syn::Item::Const(constant.clone()));
+            }
+        }
+        let is_kept = |item: &syn::Item| type_key(item).is_none_or(|(_, name)| !dropped.contains(&name));
+        // Layout tests of a type that another unit completed repeat the complete one's: keys keep them apart.
+        items.extend(self.keyed.into_iter().map(|(_, _, item)| item).filter(is_kept));
+        (items, self.conflicts)
+    }
+}
+
+/// Key and name of a type definition.
+fn type_key(item: &syn::Item) -> Option<(String, String)> {
+    let name = match item {
+        syn::Item::Struct(s) => s.ident.to_string(),
+        syn::Item::Union(u) => u.ident.to_string(),
+        syn::Item::Type(t) => t.ident.to_string(),
+        syn::Item::Use(u) => match &u.tree {
+            syn::UseTree::Path(path) => match &*path.tree {
+                syn::UseTree::Rename(rename) => rename.rename.to_string(),
+                _ => return None,
+            },
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((format!("type {name}"), name))
+}
+
+fn key(item: &syn::Item, text: &str) -> String {
+    type_key(item).map_or_else(|| format!("text {text}"), |(key, _)| key)
+}
+
+/// The text by which items are compared: derives depend on what else the unit knows.
+fn comparable(item: &syn::Item) -> String {
+    let mut item = item.clone();
+    if let syn::Item::Struct(syn::ItemStruct { attrs, .. }) | syn::Item::Union(syn::ItemUnion { attrs, .. }) =
+        &mut item
+    {
+        attrs.retain(|a| a.path().is_ident("repr"));
+    }
+    quote!(#item).to_string()
+}
+
+/// bindgen's forms of a type that the unit only names.
+fn is_incomplete(item: &syn::Item) -> bool {
+    let syn::Item::Struct(s) = item else { return false };
+    let mut fields = s.fields.iter();
+    let first = fields.next().and_then(|f| f.ident.as_ref());
+    first.is_some_and(|name| name == "_unused" || name == "_address") && fields.next().is_none()
+}
+
+/// `_bindgen_ty_<n>` is counted per unit: constants of enums without a name get the integer type itself.
+fn inline_anonymous_enums(items: Vec<syn::Item>) -> Vec<syn::Item> {
+    let is_anonymous = |t: &syn::ItemType| t.ident.to_string().starts_with("_bindgen_ty_");
+    let anonymous: BTreeMap<String, syn::Type> = items
+        .iter()
+        .filter_map(|item| match item {
+            syn::Item::Type(t) if is_anonymous(t) => Some((t.ident.to_string(), (*t.ty).clone())),
+            _ => None,
+        })
+        .collect();
+    let mut kept = Vec::new();
+    for mut item in items {
+        match &mut item {
+            syn::Item::Const(constant) => inline(&mut constant.ty, &anonymous),
+            syn::Item::Struct(s) => s.fields.iter_mut().for_each(|f| inline(&mut f.ty, &anonymous)),
+            syn::Item::Union(u) => u.fields.named.iter_mut().for_each(|f| inline(&mut f.ty, &anonymous)),
+            syn::Item::Type(t) if is_anonymous(t) => continue,
+            _ => {}
+        }
+        kept.push(item);
+    }
+    kept
+}
+
+fn inline(ty: &mut syn::Type, anonymous: &BTreeMap<String, syn::Type>) {
+    match ty {
+        syn::Type::Array(array) => inline(&mut array.elem, anonymous),
+        syn::Type::Path(path) => {
+            let name = path.path.get_ident().map(ToString::to_string);
+            if let Some(integer) = name.and_then(|n| anonymous.get(&n)) {
+                *ty = integer.clone();
+            }
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(module: &str, text: &str) -> UnitItems {
+        let items = syn::parse_file(text).unwrap().items;
+        UnitItems { file: RelPath(format!("{module}.c").into()), module: module.into(), items }
+    }
+
+    fn merged(units: &[(&str, &str)]) -> (String, Vec<String>) {
+        let mut types = Types::default();
+        for (module, text) in units {
+            types.add(unit(module, text));
+        }
+        let (items, conflicts) = types.into_items(&BTreeSet::new(), &BTreeSet::new());
+        (quote!(#(#items)*).to_string(), conflicts)
+    }
+
+    #[test]
+    fn the_complete_type_wins() {
+        let hidden = "#[repr(C)] pub struct s { _unused: [u8; 0] }";
+        let whole = "#[repr(C)] pub struct s { pub a: i32 }";
+        for order in [[("x", hidden), ("y", whole)], [("x", whole), ("y", hidden)]] {
+            let (text, conflicts) = merged(&order);
+            assert!(text.contains("pub a : i32") && !text.contains("_unused"), "{text}");
+            assert!(conflicts.is_empty());
+        }
+    }
+
+    #[test]
+    fn different_types_of_one_name_live_apart() {
+        let (text, conflicts) = merged(&[
+            ("x", "pub struct node { pub node: i32 } pub struct list { pub head: *mut node }"),
+            (
+                "y",
+                "pub struct node { pub node: i64 } pub struct list { pub head: *mut node } pub type n = node;
+                 const _: () = { [\"\"][offset_of!(node, node) - 0usize]; };",
+            ),
+        ]);
+        assert!(text.contains("pub struct y__node { pub node : i64 }"), "{text}");
+        assert!(text.contains("pub struct y__list { pub head : * mut y__node }"), "{text}");
+        assert!(text.contains("pub struct node { pub node : i32 }"), "{text}");
+        assert!(text.contains("pub type n = y__node"), "{text}");
+        assert!(text.contains("offset_of ! (y__node , node)"), "{text}");
+        assert_eq!(conflicts.len(), 2);
+    }
+
+    #[test]
+    fn constants_of_different_value_have_no_plain_name() {
+        let (text, conflicts) = merged(&[
+            ("x", "pub const N: i32 = 1; pub const M: i32 = 1;"),
+            ("y", "pub const N: i32 = 2; pub const M: i32 = 1;"),
+        ]);
+        assert!(text.contains("x__N : i32 = 1") && text.contains("y__N : i32 = 2"), "{text}");
+        assert!(text.contains("pub const M : i32 = 1") && !text.contains("const N"), "{text}");
+        assert_eq!(conflicts.len(), 1);
+    }
+
+    #[test]
+    fn enums_without_name_do_not_clash() {
+        let (text, conflicts) = merged(&[
+            ("x", "pub type _bindgen_ty_1 = u32; pub const A: _bindgen_ty_1 = 1;"),
+            ("y", "pub type _bindgen_ty_1 = i32; pub type _bindgen_ty_2 = u32; pub const A: _bindgen_ty_2 = 1;"),
+        ]);
+        assert_eq!(text, "pub const A : u32 = 1 ;");
+        assert!(conflicts.is_empty());
+    }
+}

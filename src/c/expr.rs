@@ -1,0 +1,131 @@
+//! Questions about C expressions that both the body walk and the use analysis ask: what stands beneath the casts,
+//! how an lvalue is accessed, what the source text of a node is.
+
+#![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
+
+use super::cursor::{Cursor, Location};
+use crate::symbol::Access;
+use clang_sys::*;
+use std::collections::HashMap;
+
+/// Source files, read once; the text of nodes is cut out of them.
+#[derive(Default)]
+pub(super) struct Sources(HashMap<String, Vec<u8>>);
+
+impl Sources {
+    /// The whole file; empty when it cannot be read.
+    pub(super) fn bytes(&mut self, file: &str) -> &[u8] {
+        self.0.entry(file.to_owned()).or_insert_with(|| fs_err::read(file).unwrap_or_default())
+    }
+
+    /// The text of a node as written; empty when macros tear it over several places.
+    pub(super) fn text(&mut self, node: Cursor<'_>) -> String {
+        self.between(&node.start(), &node.end())
+    }
+
+    pub(super) fn between(&mut self, start: &Location, end: &Location) -> String {
+        if start.file != end.file {
+            return String::new();
+        }
+        let bytes = self.bytes(&start.file).get(start.offset..end.offset).unwrap_or_default();
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// Parentheses and implicit conversions: they change nothing about what is accessed.
+pub(super) fn is_wrapper(node: Cursor<'_>) -> bool {
+    matches!(node.kind(), CXCursor_ParenExpr | CXCursor_UnexposedExpr)
+}
+
+/// The expression beneath parentheses, implicit conversions and casts.
+pub(super) fn strip(mut node: Cursor<'_>) -> Cursor<'_> {
+    while is_wrapper(node) || node.kind() == CXCursor_CStyleCastExpr {
+        let inner: Vec<_> = node.children().into_iter().filter(|c| c.kind() != CXCursor_TypeRef).collect();
+        match inner.last() {
+            Some(last) if inner.len() == 1 || node.kind() == CXCursor_CStyleCastExpr => node = *last,
+            _ => break,
+        }
+    }
+    node
+}
+
+/// What a plain name stands for, looking beneath casts.
+pub(super) fn named(node: Cursor<'_>) -> Option<Cursor<'_>> {
+    let node = strip(node);
+    (node.kind() == CXCursor_DeclRefExpr).then(|| node.referenced()).flatten()
+}
+
+/// The initialiser of a variable, if it has one.
+pub(super) fn initialiser(variable: Cursor<'_>) -> Option<Cursor<'_>> {
+    // The last child; the extent of an array without initialiser ends before its bracket.
+    let last = variable.children().into_iter().last()?;
+    (last.is_expression() && last.end() == variable.end()).then_some(last)
+}
+
+/// Whether an expression is the null pointer constant or zero.
+pub(super) fn is_zero(node: Cursor<'_>) -> bool {
+    let node = strip(node);
+    node.kind() == CXCursor_IntegerLiteral && node.evaluate() == Some(0)
+}
+
+pub(super) fn is_pointer(node: Cursor<'_>) -> bool {
+    matches!(
+        node.ty().canonical().kind(),
+        CXType_Pointer | CXType_ConstantArray | CXType_IncompleteArray | CXType_VariableArray
+    )
+}
+
+fn is_array(node: Cursor<'_>) -> bool {
+    matches!(
+        node.ty().canonical().kind(),
+        CXType_ConstantArray | CXType_IncompleteArray | CXType_VariableArray
+    )
+}
+
+/// How the object that `lvalue` denotes is accessed; `parents` are its ancestors, outermost first.
+pub(super) fn access(parents: &[Cursor<'_>], lvalue: Cursor<'_>) -> Access {
+    let mut inner = lvalue;
+    for parent in parents.iter().rev() {
+        let first = || parent.children().first().is_some_and(|f| *f == inner);
+        match parent.kind() {
+            CXCursor_ParenExpr => {}
+            // An array that turns into a pointer still denotes the object; any other conversion reads it.
+            CXCursor_UnexposedExpr if is_array(inner) => {}
+            // A pointer to the object on its way to the place that takes it.
+            CXCursor_UnexposedExpr | CXCursor_CStyleCastExpr if is_pointer(inner) && escapes(inner) => {}
+            CXCursor_MemberRefExpr | CXCursor_ArraySubscriptExpr if first() => {}
+            CXCursor_BinaryOperator if parent.binary_operator() == CXBinaryOperator_Assign && first() => {
+                return Access::Write;
+            }
+            CXCursor_CompoundAssignOperator if first() => return Access::ReadWrite,
+            CXCursor_UnaryOperator => match parent.unary_operator() {
+                CXUnaryOperator_PostInc
+                | CXUnaryOperator_PostDec
+                | CXUnaryOperator_PreInc
+                | CXUnaryOperator_PreDec => return Access::ReadWrite,
+                CXUnaryOperator_AddrOf => {}
+                CXUnaryOperator_Deref if is_array(inner) || escapes(inner) => {}
+                _ => return Access::Read,
+            },
+            _ => return by_pointer(inner),
+        }
+        inner = *parent;
+    }
+    Access::Read
+}
+
+/// Whether the node is an address that was just taken (`&x`, or an array as a pointer) and is being passed on.
+fn escapes(node: Cursor<'_>) -> bool {
+    let node = strip(node);
+    is_array(node) || node.kind() == CXCursor_UnaryOperator && node.unary_operator() == CXUnaryOperator_AddrOf
+}
+
+/// What somebody who gets this address may do with the object.
+fn by_pointer(node: Cursor<'_>) -> Access {
+    let ty = node.ty().canonical();
+    if !is_pointer(node) || !escapes(node) {
+        return Access::Read;
+    }
+    let target = if ty.kind() == CXType_Pointer { ty.pointee() } else { ty.element() };
+    if target.canonical().is_const() { Access::Read } else { Access::ReadWrite }
+}

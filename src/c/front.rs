@@ -1,0 +1,41 @@
+//! The one door to the C front end: from a folder to a library with its bindings.
+
+use super::bind::{self, Bindings};
+use super::flags::{CSettings, canonical, discover};
+use super::{graph, parse};
+use crate::error::Result;
+use crate::symbol::Library;
+use camino::Utf8Path;
+
+/// Reads the library without its bindings: cheaper, enough for lists and graphs.
+///
+/// # Errors
+/// `C` when there is nothing to read, `Environment` without libclang.
+pub fn parse_only(root: &Utf8Path, settings: &CSettings) -> Result<Library> {
+    let root = canonical(root)?;
+    let discovery = discover(&root, settings)?;
+    let mut merged = parse::parse(&root, discovery)?;
+    graph::order(&mut merged.library);
+    Ok(merged.library)
+}
+
+/// Reads the library with its bindings. What cannot be bound is marked as unsupported.
+///
+/// # Errors
+/// `C` when there is nothing to read or bindgen cannot read a unit, `Environment` without libclang.
+pub fn load(root: &Utf8Path, settings: &CSettings) -> Result<(Library, Bindings)> {
+    let root = canonical(root)?;
+    let discovery = discover(&root, settings)?;
+    let mut merged = parse::parse(&root, discovery)?;
+    let bindings = bind::bind(&root, &mut merged)?;
+    let mut library = merged.library;
+    for (key, reason) in &bindings.missing {
+        let function = library.functions.iter_mut().find(|f| f.key == *key).map(|f| &mut f.unsupported);
+        let global = library.globals.iter_mut().find(|g| g.key == *key).map(|g| &mut g.unsupported);
+        if let Some(unsupported) = function.or(global) {
+            unsupported.get_or_insert_with(|| reason.clone());
+        }
+    }
+    graph::order(&mut library);
+    Ok((library, bindings))
+}

@@ -1,0 +1,213 @@
+//! Makes one library of what the translation units hold: names, modules, calls by key, one table of records.
+
+use super::flags::{Discovery, FlagSource};
+use super::merge_records::Records;
+use super::modules;
+use super::parse_unit::{FoundFunction, UnitFacts};
+use crate::symbol::{
+    Function, Global, LeftOut, Library, Linkage, Macro, RelPath, SymbolKey, SymbolName, Unit,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A library whose functions are not in order yet.
+#[derive(Default)]
+pub(super) struct Merged {
+    pub library: Library,
+    /// The unit that each record was read from: two units may give one name to two records.
+    pub record_units: BTreeMap<String, RelPath>,
+    /// The unit that each function and global was read from: its own, or the first that includes its header.
+    pub symbol_units: BTreeMap<SymbolKey, RelPath>,
+    /// Typedefs for which bindgen would write a type that is not the same.
+    pub unfaithful_typedefs: BTreeSet<String>,
+}
+
+/// Merges what was read; `outcomes` stand in the order of the units.
+pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
+    let mut all = All::default();
+    all.library.left_out = discovery.left_out;
+    let is_explicit = discovery.source == FlagSource::Settings;
+    for (unit, outcome) in discovery.units.into_iter().zip(outcomes) {
+        match outcome.and_then(|facts| all.admissible(facts, is_explicit)) {
+            Ok(facts) => all.add(unit, facts),
+            Err(reason) => all.library.left_out.push(LeftOut { file: unit.file, reason }),
+        }
+    }
+    all.finish()
+}
+
+#[derive(Default)]
+struct All {
+    library: Library,
+    functions: BTreeMap<SymbolKey, FoundFunction>,
+    globals: BTreeMap<SymbolKey, Global>,
+    macros: BTreeMap<(RelPath, u32, String), Macro>,
+    emitted: BTreeSet<SymbolKey>,
+    records: Records,
+    units: BTreeMap<SymbolKey, RelPath>,
+    unfaithful_typedefs: BTreeSet<String>,
+}
+
+impl All {
+    /// The facts, unless the unit is a program or defines what another one has defined.
+    fn admissible(&self, facts: UnitFacts, is_explicit: bool) -> std::result::Result<UnitFacts, String> {
+        for FoundFunction { function, .. } in &facts.functions {
+            if function.linkage == Linkage::Static {
+                continue;
+            }
+            if function.c_name == "main" && !is_explicit {
+                return Err("defines main".into());
+            }
+            if let (Some(first), false) = (self.functions.get(&function.key), function.is_inline) {
+                let (name, file) = (&function.c_name, &first.function.place.file);
+                return Err(format!("defines {name}, which {file} defines"));
+            }
+        }
+        Ok(facts)
+    }
+
+    fn add(&mut self, unit: Unit, mut facts: UnitFacts) {
+        self.records.add(&unit.file, &mut facts);
+        for found in facts.functions {
+            self.units.entry(found.function.key.clone()).or_insert_with(|| unit.file.clone());
+            self.functions.entry(found.function.key.clone()).or_insert(found);
+        }
+        for global in facts.globals {
+            match self.globals.get(&global.key) {
+                // A tentative definition may lack the extent that the real one has.
+                Some(old) if extent_known(old) || !extent_known(&global) => {}
+                _ => {
+                    self.units.insert(global.key.clone(), unit.file.clone());
+                    self.globals.insert(global.key.clone(), global);
+                }
+            }
+        }
+        for found in facts.macros {
+            self.macros.entry((found.file.clone(), found.line, found.name.clone())).or_insert(found);
+        }
+        self.emitted.extend(facts.emitted);
+        self.unfaithful_typedefs.extend(facts.unfaithful_typedefs);
+        self.library.units.push(unit);
+    }
+
+    fn finish(self) -> Merged {
+        let Self { mut library, functions, mut globals, macros, emitted, records, units, unfaithful_typedefs } =
+            self;
+        let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
+        let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
+        let mut functions: Vec<Function> = functions
+            .into_values()
+            .map(|found| resolve(found, &known, &known_globals, &emitted))
+            .collect();
+        let modules = module_of_file(&library.units, &functions, &globals);
+        let mut names = Names::count(
+            functions.iter().map(|f| &f.c_name).chain(globals.values().map(|g| &g.c_name)),
+        );
+        functions.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
+        for f in &mut functions {
+            f.module = modules[&f.place.file].clone();
+            f.name = names.give(&f.c_name, &f.module, f.linkage);
+        }
+        for g in globals.values_mut() {
+            g.module = modules[&g.place.file].clone();
+            g.name = names.give(&g.c_name, &g.module, g.linkage);
+        }
+        library.functions = functions;
+        library.globals = globals.into_values().collect();
+        library.globals.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
+        library.macros = macros.into_values().collect();
+        library.left_out.sort_by(|a, b| a.file.cmp(&b.file));
+        let (table, record_units) = records.into_parts();
+        library.records = table;
+        Merged { library, record_units, symbol_units: units, unfaithful_typedefs }
+    }
+}
+
+fn extent_known(global: &Global) -> bool {
+    !matches!(global.ty.kind, crate::symbol::TypeKind::Array { len: None, .. })
+}
+
+/// Tells calls into the library from calls out of it.
+fn resolve(
+    found: FoundFunction,
+    known: &BTreeSet<SymbolKey>,
+    globals: &BTreeSet<SymbolKey>,
+    emitted: &BTreeSet<SymbolKey>,
+) -> Function {
+    let FoundFunction { mut function, called, addressed } = found;
+    let (inside, outside): (Vec<_>, Vec<_>) = called.into_iter().partition(|(key, _)| known.contains(key));
+    let (taken, foreign): (Vec<_>, Vec<_>) = addressed.into_iter().partition(|(key, _)| known.contains(key));
+    let externs: BTreeSet<String> = outside.into_iter().chain(foreign).map(|(_, name)| name).collect();
+    let mut inside = inside;
+    inside.sort_by(|a, b| (&a.1, &a.0).cmp(&(&b.1, &b.0)));
+    function.calls = inside.into_iter().map(|(key, _)| key).collect();
+    function.address_taken = taken.into_iter().map(|(key, _)| key).collect();
+    function.externs = externs.into_iter().collect();
+    function.globals_read.retain(|key| globals.contains(key));
+    function.globals_written.retain(|key| globals.contains(key));
+    if function.unsupported.is_none() {
+        let is_bare_inline = function.is_inline && function.linkage == Linkage::External;
+        function.unsupported = if is_bare_inline && !emitted.contains(&function.key) {
+            Some("inline without an external definition".into())
+        } else {
+            (function.c_name == "main").then(|| "the entry point of a program".into())
+        };
+    }
+    function
+}
+
+/// The module of every file that holds a definition: the unit's own; a header shares that of the unit with its stem.
+fn module_of_file(
+    units: &[Unit],
+    functions: &[Function],
+    globals: &BTreeMap<SymbolKey, Global>,
+) -> BTreeMap<RelPath, String> {
+    let mut modules: BTreeMap<RelPath, String> =
+        units.iter().map(|u| (u.file.clone(), u.module.clone())).collect();
+    let taken: BTreeSet<String> = modules.values().cloned().collect();
+    let places = functions.iter().map(|f| &f.place.file).chain(globals.values().map(|g| &g.place.file));
+    let others: BTreeSet<RelPath> = places.filter(|file| !modules.contains_key(file)).cloned().collect();
+    let others: Vec<RelPath> = others.into_iter().collect();
+    for (file, name) in modules::names(&others) {
+        let partner = units.iter().find(|u| u.file.0.file_stem() == file.0.file_stem());
+        let module = match partner {
+            Some(unit) => unit.module.clone(),
+            None if taken.contains(&name) => format!("{name}_h"),
+            None => name,
+        };
+        modules.insert(file, module);
+    }
+    modules
+}
+
+/// Gives out names on the Rust side, each once.
+struct Names {
+    count: BTreeMap<String, usize>,
+    given: BTreeSet<String>,
+}
+
+impl Names {
+    fn count<'a>(c_names: impl Iterator<Item = &'a String>) -> Self {
+        let mut count = BTreeMap::new();
+        for name in c_names {
+            *count.entry(name.clone()).or_default() += 1;
+        }
+        Self { count, given: BTreeSet::new() }
+    }
+
+    fn give(&mut self, c_name: &str, module: &str, linkage: Linkage) -> SymbolName {
+        let is_shared = self.count.get(c_name).is_some_and(|n| *n > 1);
+        let mut name = c_name.to_owned();
+        if is_shared && linkage == Linkage::Static {
+            name = format!("{module}__{c_name}");
+        } else if modules::is_keyword(c_name) {
+            name = format!("{c_name}_");
+        }
+        let base = name.clone();
+        let mut number = 2;
+        while !self.given.insert(name.clone()) {
+            name = format!("{base}_{number}");
+            number += 1;
+        }
+        SymbolName::new(name)
+    }
+}

@@ -1,0 +1,90 @@
+//! One table of records out of many units: the complete definition wins, and two different records of one name stay
+//! apart.
+
+use super::parse_unit::UnitFacts;
+use crate::symbol::{CType, Record, RelPath, TypeKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The records so far, and the unit that each came from.
+#[derive(Default)]
+pub(super) struct Records {
+    table: BTreeMap<String, Record>,
+    units: BTreeMap<String, RelPath>,
+}
+
+impl Records {
+    /// Takes the records of a unit in. Those that differ from what is known get a key of their own, in `facts` too.
+    pub(super) fn add(&mut self, unit: &RelPath, facts: &mut UnitFacts) {
+        let different = self.different(&facts.records);
+        let rename = |key: &str| different.contains(key).then(|| format!("{key}@{unit}"));
+        for found in &mut facts.functions {
+            let function = &mut found.function;
+            function.params.iter_mut().for_each(|p| rename_in(&mut p.ty, &rename));
+            rename_in(&mut function.ret, &rename);
+        }
+        facts.globals.iter_mut().for_each(|g| rename_in(&mut g.ty, &rename));
+        for (key, mut record) in std::mem::take(&mut facts.records) {
+            record.fields.iter_mut().for_each(|f| rename_in(&mut f.ty, &rename));
+            let key = rename(&key).unwrap_or(key);
+            if self.table.get(&key).is_none_or(|old| !old.complete && record.complete) {
+                self.units.insert(key.clone(), unit.clone());
+                self.table.insert(key, record);
+            }
+        }
+    }
+
+    /// Keys of records that are complete on both sides and differ, and of those that hold or point to such a one.
+    fn different(&self, new: &BTreeMap<String, Record>) -> BTreeSet<String> {
+        let mut different: BTreeSet<String> = new
+            .iter()
+            .filter(|(key, record)| {
+                self.table.get(*key).is_some_and(|old| old.complete && record.complete && old != *record)
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        loop {
+            let more: Vec<String> = new
+                .iter()
+                .filter(|(key, record)| {
+                    !different.contains(*key) && record.fields.iter().any(|f| mentions(&f.ty, &different))
+                })
+                .map(|(key, _)| key.clone())
+                .collect();
+            if more.is_empty() {
+                return different;
+            }
+            different.extend(more);
+        }
+    }
+
+    pub(super) fn into_parts(self) -> (BTreeMap<String, Record>, BTreeMap<String, RelPath>) {
+        (self.table, self.units)
+    }
+}
+
+fn mentions(ty: &CType, keys: &BTreeSet<String>) -> bool {
+    match &ty.kind {
+        TypeKind::Record(key) => keys.contains(key),
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => mentions(of, keys),
+        TypeKind::Function { params, ret, .. } => {
+            mentions(ret, keys) || params.iter().any(|p| mentions(p, keys))
+        }
+        _ => false,
+    }
+}
+
+fn rename_in(ty: &mut CType, rename: &impl Fn(&str) -> Option<String>) {
+    match &mut ty.kind {
+        TypeKind::Record(key) => {
+            if let Some(new) = rename(key) {
+                *key = new;
+            }
+        }
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => rename_in(of, rename),
+        TypeKind::Function { params, ret, .. } => {
+            params.iter_mut().for_each(|p| rename_in(p, rename));
+            rename_in(ret, rename);
+        }
+        _ => {}
+    }
+}

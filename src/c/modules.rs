@@ -1,0 +1,97 @@
+//! Names of Rust modules for C files: unique, valid identifiers.
+
+use crate::symbol::RelPath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Modules of the generated crate that are not made from a C file.
+const RESERVED: &[&str] = &["lib", "main", "ffi", "capi", "callee", "globals"];
+
+/// A valid identifier made from any text; keywords and `reserved` names get `_c` behind them.
+fn identifier(text: &str) -> String {
+    let mut name: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        name.insert_str(0, "c_");
+    }
+    let is_bare_underscore = name.chars().all(|c| c == '_');
+    if is_bare_underscore || RESERVED.contains(&name.as_str()) || is_keyword(&name) {
+        name.push_str("_c");
+    }
+    name
+}
+
+/// Whether Rust gives the word a meaning of its own.
+pub(super) fn is_keyword(name: &str) -> bool {
+    syn::parse_str::<syn::Ident>(name).is_err() || name == "union" || name == "gen"
+}
+
+/// A name for every file, in order: the stem; where stems clash, as many folders before it as tell the files apart.
+pub(super) fn names(files: &[RelPath]) -> BTreeMap<RelPath, String> {
+    let mut names = BTreeMap::new();
+    let mut taken = BTreeSet::new();
+    for file in files {
+        let stem = file.0.file_stem().unwrap_or_default();
+        let clashes = files
+            .iter()
+            .any(|other| other != file && identifier(other.0.file_stem().unwrap_or_default()) == identifier(stem));
+        let folders: Vec<&str> =
+            file.0.parent().into_iter().flat_map(|p| p.components()).map(|c| c.as_str()).collect();
+        let mut name = identifier(stem);
+        let mut depth = usize::from(clashes);
+        while depth > 0 || taken.contains(&name) {
+            let shown = depth.min(folders.len());
+            let mut parts = folders[folders.len() - shown..].to_vec();
+            parts.push(stem);
+            let mut candidate = identifier(&parts.join("_"));
+            if depth > folders.len() {
+                candidate = format!("{candidate}_{}", depth - folders.len() + 1);
+            }
+            // Without folders the first of the clashing files keeps its bare stem.
+            if clashes && folders.is_empty() && depth == 1 {
+                candidate = identifier(stem);
+            }
+            name = candidate;
+            if !taken.contains(&name) {
+                break;
+            }
+            depth += 1;
+        }
+        taken.insert(name.clone());
+        names.insert(file.clone(), name);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn name_of(files: &[&str]) -> Vec<String> {
+        let files: Vec<RelPath> = files.iter().map(|f| RelPath((*f).into())).collect();
+        let names = names(&files);
+        files.iter().map(|f| names[f].clone()).collect()
+    }
+
+    #[test]
+    fn stems_clashes_and_reserved_words() {
+        assert_eq!(name_of(&["src/crc32.c", "src/a-b.c"]), ["crc32", "a_b"]);
+        assert_eq!(name_of(&["src/lib.c", "match.c", "7z.c"]), ["lib_c", "match_c", "c_7z"]);
+        assert_eq!(name_of(&["enc/util.c", "dec/util.c"]), ["enc_util", "dec_util"]);
+        assert_eq!(name_of(&["util.c", "dec/util.c"]), ["util", "dec_util"]);
+        assert_eq!(name_of(&["x/a/util.c", "y/a/util.c"]), ["a_util", "y_a_util"]);
+    }
+
+    proptest! {
+        #[test]
+        fn unique_valid_identifiers(files in prop::collection::btree_set("([a-c-]{1,2}/){0,2}[a-c_.é-]{1,2}\\.c", 1..12)) {
+            let files: Vec<RelPath> = files.into_iter().map(|f| RelPath(f.into())).collect();
+            let names = names(&files);
+            let distinct: BTreeSet<&String> = names.values().collect();
+            prop_assert_eq!(distinct.len(), files.len());
+            for name in distinct {
+                prop_assert!(syn::parse_str::<syn::Ident>(name).is_ok(), "{}", name);
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! What a function's body mentions and does: calls, globals, comparisons, returns, and what cannot be ported. Uses of
+//! parameters are told by `parse_uses`.
+
+#![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
+
+use super::cursor::Cursor;
+use super::expr::{Sources, access, initialiser, is_zero, named, strip};
+use super::parse_uses::{Copies, uses};
+use crate::symbol::{Access, Comparison, ParamUse, Returned, SymbolKey};
+use clang_sys::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Functions that come back twice.
+const JUMPS: &[&str] = &[
+    "setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "longjmp", "_longjmp", "siglongjmp", "__builtin_setjmp",
+    "__builtin_longjmp",
+];
+
+/// What was found in one body.
+#[derive(Default)]
+pub(super) struct Body {
+    /// Functions called, and those whose address is taken, with their C names.
+    pub called: BTreeMap<SymbolKey, String>,
+    pub addressed: BTreeMap<SymbolKey, String>,
+    pub indirect_calls: u32,
+    pub globals_read: BTreeSet<SymbolKey>,
+    pub globals_written: BTreeSet<SymbolKey>,
+    pub comparisons: Vec<Comparison>,
+    pub assignments: Vec<(String, String)>,
+    pub returns: BTreeSet<Returned>,
+    pub local_statics: Vec<String>,
+    /// By position of the parameter.
+    pub uses: BTreeMap<usize, Vec<ParamUse>>,
+    pub unsupported: Option<String>,
+}
+
+/// Reads a body. `key` names functions and globals.
+pub(super) fn read<'tu>(
+    body: Cursor<'tu>,
+    parameters: &[Cursor<'tu>],
+    sources: &mut Sources,
+    key: &dyn Fn(Cursor<'tu>) -> SymbolKey,
+) -> Body {
+    let copies = Copies::find(parameters, body);
+    let mut walk = Walk { sources, key, copies, parents: Vec::new(), body: Body::default() };
+    walk.visit(body);
+    walk.body
+}
+
+struct Walk<'a, 'tu> {
+    sources: &'a mut Sources,
+    key: &'a dyn Fn(Cursor<'tu>) -> SymbolKey,
+    copies: Copies,
+    parents: Vec<Cursor<'tu>>,
+    body: Body,
+}
+
+impl<'tu> Walk<'_, 'tu> {
+    fn visit(&mut self, node: Cursor<'tu>) {
+        self.limits(node);
+        match node.kind() {
+            // `sizeof x` does not evaluate `x`.
+            CXCursor_UnaryExpr => return,
+            CXCursor_CallExpr => self.call(node),
+            CXCursor_VarDecl => self.variable(node),
+            CXCursor_BinaryOperator => self.binary(node),
+            CXCursor_ReturnStmt => self.returned(node),
+            CXCursor_DeclRefExpr => self.mention(node),
+            _ => {}
+        }
+        self.parents.push(node);
+        for child in node.children() {
+            self.visit(child);
+        }
+        self.parents.pop();
+    }
+
+    /// Notes the first thing for which there is no Rust.
+    fn limits(&mut self, node: Cursor<'tu>) {
+        if self.body.unsupported.is_some() {
+            return;
+        }
+        let reason = match node.kind() {
+            CXCursor_AsmStmt | CXCursor_MSAsmStmt => Some("inline assembly".to_owned()),
+            CXCursor_IndirectGotoStmt | CXCursor_AddrLabelExpr => Some("computed goto".to_owned()),
+            CXCursor_BlockExpr => Some("a block".to_owned()),
+            kind if !node.is_expression() && kind != CXCursor_VarDecl => None,
+            _ => match node.ty().canonical().kind() {
+                CXType_LongDouble => Some("long double".to_owned()),
+                CXType_Complex => Some("complex numbers".to_owned()),
+                CXType_Vector | CXType_ExtVector => Some("vector types".to_owned()),
+                _ => None,
+            },
+        };
+        self.body.unsupported = reason.map(|what| format!("uses {what} (line {})", node.start().line));
+    }
+
+    fn call(&mut self, node: Cursor<'tu>) {
+        match node.referenced().filter(|c| c.kind() == CXCursor_FunctionDecl) {
+            Some(function) => {
+                let name = function.name();
+                if JUMPS.contains(&name.as_str()) && self.body.unsupported.is_none() {
+                    self.body.unsupported = Some(format!("calls {name} (line {})", node.start().line));
+                }
+                self.body.called.insert((self.key)(function), name);
+            }
+            None => self.body.indirect_calls += 1,
+        }
+    }
+
+    fn variable(&mut self, node: Cursor<'tu>) {
+        if node.storage() == CX_SC_Static {
+            self.body.local_statics.push(node.name());
+        }
+        if let Some(from) = initialiser(node).and_then(named) {
+            self.assigned(node, from);
+        }
+    }
+
+    fn assigned(&mut self, to: Cursor<'tu>, from: Cursor<'tu>) {
+        let is_value = |c: Cursor<'tu>| matches!(c.kind(), CXCursor_VarDecl | CXCursor_ParmDecl);
+        if is_value(to) && is_value(from) {
+            self.body.assignments.push((to.name(), from.name()));
+        }
+    }
+
+    fn binary(&mut self, node: Cursor<'tu>) {
+        let [left, right] = node.children()[..] else { return };
+        match node.binary_operator() {
+            CXBinaryOperator_Assign => {
+                if let (Some(to), Some(from)) = (named(left), named(right)) {
+                    self.assigned(to, from);
+                }
+            }
+            CXBinaryOperator_LT
+            | CXBinaryOperator_LE
+            | CXBinaryOperator_GT
+            | CXBinaryOperator_GE
+            | CXBinaryOperator_EQ
+            | CXBinaryOperator_NE => {
+                let comparison = Comparison {
+                    line: node.start().line,
+                    left: self.sources.text(left),
+                    op: node.operator_text(),
+                    right: self.sources.text(right),
+                };
+                self.body.comparisons.push(comparison);
+            }
+            _ => {}
+        }
+    }
+
+    fn returned(&mut self, node: Cursor<'tu>) {
+        let Some(value) = node.children().into_iter().next() else { return };
+        let text = self.sources.text(value);
+        let inner = strip(value);
+        let what = match inner.kind() {
+            CXCursor_CallExpr => {
+                let callee = inner.referenced().filter(|c| c.kind() == CXCursor_FunctionDecl);
+                Returned::Call(callee.map_or_else(|| "?".to_owned(), Cursor::name))
+            }
+            CXCursor_DeclRefExpr => match inner.referenced() {
+                Some(d) if d.kind() == CXCursor_ParmDecl => Returned::Param(d.name()),
+                Some(d) if d.kind() == CXCursor_VarDecl && is_global(d) => Returned::Global(d.name()),
+                Some(d) if d.kind() == CXCursor_VarDecl => Returned::Local(d.name()),
+                Some(d) if d.kind() == CXCursor_EnumConstantDecl => Returned::Constant(text),
+                _ => Returned::Expression(text),
+            },
+            CXCursor_StringLiteral => Returned::StringLiteral,
+            _ if is_zero(inner) || value.evaluate().is_some() => Returned::Constant(text),
+            _ => Returned::Expression(text),
+        };
+        self.body.returns.insert(what);
+    }
+
+    fn mention(&mut self, node: Cursor<'tu>) {
+        let Some(declaration) = node.referenced() else { return };
+        match declaration.kind() {
+            CXCursor_FunctionDecl if !self.is_callee(node) => {
+                self.body.addressed.insert((self.key)(declaration), declaration.name());
+            }
+            CXCursor_VarDecl if is_global(declaration) => {
+                let key = (self.key)(declaration);
+                let access = access(&self.parents, node);
+                if access != Access::Write {
+                    self.body.globals_read.insert(key.clone());
+                }
+                if access != Access::Read {
+                    self.body.globals_written.insert(key);
+                }
+            }
+            _ => {}
+        }
+        if let Some((position, found)) = uses(&self.copies, self.sources, &self.parents, node) {
+            self.body.uses.entry(position).or_default().extend(found);
+        }
+    }
+
+    /// Whether the name is what a call calls.
+    fn is_callee(&self, node: Cursor<'tu>) -> bool {
+        let mut inner = node;
+        for parent in self.parents.iter().rev() {
+            match parent.kind() {
+                CXCursor_UnexposedExpr | CXCursor_ParenExpr => inner = *parent,
+                CXCursor_UnaryOperator => inner = *parent,
+                CXCursor_CallExpr => return parent.children().first().is_some_and(|f| *f == inner),
+                _ => return false,
+            }
+        }
+        false
+    }
+}
+
+/// Outside all functions.
+fn is_global(declaration: Cursor<'_>) -> bool {
+    declaration.linkage() != CXLinkage_NoLinkage
+}

@@ -1,0 +1,285 @@
+//! One translation unit: its functions, globals, records and macros, as far as they stand in files of the project.
+//! How the units become one library is decided in `merge`.
+
+#![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
+
+use super::cursor::{Cursor, Location, TranslationUnit};
+use super::expr::Sources;
+use super::parse_body;
+use super::types::{TypeReader, unfaithful};
+use crate::symbol::{
+    Function, Global, Linkage, Macro, Param, Place, Record, RelPath, SymbolKey, SymbolName, TypeKind,
+};
+use camino::Utf8Path;
+use clang_sys::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How many diagnostics are shown of a unit that does not parse.
+const SHOWN_DIAGNOSTICS: usize = 5;
+
+/// A function with what it calls, which may lie outside the library.
+pub(super) struct FoundFunction {
+    /// `name` and `module` are not final; `calls`, `externs` and `address_taken` are empty.
+    pub function: Function,
+    pub called: BTreeMap<SymbolKey, String>,
+    pub addressed: BTreeMap<SymbolKey, String>,
+}
+
+/// What one unit holds.
+#[derive(Default)]
+pub(super) struct UnitFacts {
+    pub functions: Vec<FoundFunction>,
+    pub globals: Vec<Global>,
+    pub records: BTreeMap<String, Record>,
+    pub macros: Vec<Macro>,
+    /// Inline functions that this unit makes an external definition of.
+    pub emitted: BTreeSet<SymbolKey>,
+    /// Typedefs of types for which Rust has no faithful one.
+    pub unfaithful_typedefs: BTreeSet<String>,
+}
+
+/// Reads one unit; `Err` holds the error diagnostics when there are any.
+pub(super) fn read(
+    root: &Utf8Path,
+    file: &Utf8Path,
+    arguments: &[String],
+) -> std::result::Result<UnitFacts, String> {
+    let Some(unit) = TranslationUnit::parse(root.join(file).as_str(), arguments) else {
+        return Err(format!("{file}: clang cannot parse it at all"));
+    };
+    let errors: Vec<String> = unit
+        .diagnostics()
+        .into_iter()
+        .filter(|d| d.is_error)
+        .map(|d| {
+            let at = &d.location;
+            let place = Utf8Path::new(&at.file).strip_prefix(root).map_or(at.file.as_str(), Utf8Path::as_str);
+            format!("{place}:{}:{}: {}", at.line, at.column, d.message)
+        })
+        .collect();
+    if !errors.is_empty() {
+        let more = errors.len().saturating_sub(SHOWN_DIAGNOSTICS);
+        let mut shown = errors.into_iter().take(SHOWN_DIAGNOSTICS).collect::<Vec<_>>().join("\n");
+        if more > 0 {
+            shown.push_str(&format!("\nand {more} more"));
+        }
+        return Err(shown);
+    }
+    let mut reader = Reader { root, sources: Sources::default(), types: TypeReader::default() };
+    Ok(reader.unit(&unit))
+}
+
+struct Reader<'a> {
+    root: &'a Utf8Path,
+    sources: Sources,
+    types: TypeReader,
+}
+
+impl Reader<'_> {
+    fn unit(&mut self, unit: &TranslationUnit) -> UnitFacts {
+        let mut facts = UnitFacts::default();
+        let mut expansions: BTreeSet<(String, usize, String)> = BTreeSet::new();
+        for item in unit.items() {
+            let start = item.start();
+            let Some(file) = self.relative(&start) else { continue };
+            match item.kind() {
+                CXCursor_FunctionDecl if item.is_definition() => {
+                    if item.storage() == CX_SC_Extern {
+                        facts.emitted.insert(key(self.root, item));
+                    }
+                    facts.functions.push(self.function(item, file, &start));
+                }
+                CXCursor_FunctionDecl if !item.is_inline() || item.storage() == CX_SC_Extern => {
+                    facts.emitted.insert(key(self.root, item));
+                }
+                CXCursor_VarDecl => facts.globals.extend(self.global(item, file, &start)),
+                CXCursor_TypedefDecl => {
+                    let ty = self.types.read(item.underlying());
+                    if unfaithful(&ty, &self.types.records).is_some() {
+                        facts.unfaithful_typedefs.insert(item.name());
+                    }
+                }
+                CXCursor_StructDecl | CXCursor_UnionDecl => {
+                    self.types.read(item.ty());
+                }
+                CXCursor_MacroDefinition if !item.is_builtin_macro() => {
+                    facts.macros.push(Macro {
+                        name: item.name(),
+                        file,
+                        line: start.line,
+                        is_function_like: item.is_function_like_macro(),
+                        text: self.sources.text(item),
+                    });
+                }
+                CXCursor_MacroExpansion => {
+                    expansions.insert((start.file, start.offset, item.name()));
+                }
+                _ => {}
+            }
+        }
+        for found in &mut facts.functions {
+            let place = &found.function.place;
+            let path = self.root.join(&place.file.0).into_string();
+            let range = (path.clone(), place.start, String::new())..(path, place.end, String::new());
+            let names: BTreeSet<String> = expansions.range(range).map(|(_, _, name)| name.clone()).collect();
+            found.function.macros = names.into_iter().collect();
+        }
+        facts.records = std::mem::take(&mut self.types.records);
+        facts
+    }
+
+    /// The path of a file of the project.
+    fn relative(&self, at: &Location) -> Option<RelPath> {
+        Utf8Path::new(&at.file).strip_prefix(self.root).ok().map(|p| RelPath(p.to_owned()))
+    }
+
+    fn place(file: RelPath, start: &Location, end: &Location) -> Place {
+        Place { file, start: start.offset, end: end.offset, line: start.line, end_line: end.line }
+    }
+
+    fn function(&mut self, item: Cursor<'_>, file: RelPath, start: &Location) -> FoundFunction {
+        let end = item.end();
+        let c_name = item.name();
+        let parameters = item.arguments();
+        let is_kr = item.ty().canonical().kind() == CXType_FunctionNoProto;
+        let body = item.children().into_iter().find(|c| c.kind() == CXCursor_CompoundStmt);
+        let root = self.root;
+        let read = body
+            .map(|body| parse_body::read(body, &parameters, &mut self.sources, &|c| key(root, c)))
+            .unwrap_or_default();
+        let mut uses = read.uses;
+        let params: Vec<Param> = parameters
+            .iter()
+            .enumerate()
+            .map(|(i, p)| Param {
+                name: if p.name().is_empty() { format!("arg{i}") } else { p.name() },
+                ty: self.types.read(p.ty()),
+                uses: uses.remove(&i).unwrap_or_default(),
+            })
+            .collect();
+        let text = if start.file == end.file { self.sources.between(start, &end) } else { String::new() };
+        let comment = self.comment(item, start);
+        let mut function = Function {
+            key: key(self.root, item),
+            name: SymbolName::new(&c_name),
+            c_name,
+            module: String::new(),
+            place: Self::place(file, start, &end),
+            text,
+            comment,
+            linkage: linkage(item),
+            is_inline: item.is_inline(),
+            is_variadic: !is_kr && item.ty().is_variadic(),
+            is_kr,
+            params,
+            ret: self.types.read(item.result_type()),
+            calls: Vec::new(),
+            externs: Vec::new(),
+            indirect_calls: read.indirect_calls,
+            address_taken: Vec::new(),
+            globals_read: read.globals_read.into_iter().collect(),
+            globals_written: read.globals_written.into_iter().collect(),
+            macros: Vec::new(),
+            comparisons: read.comparisons,
+            assignments: read.assignments,
+            returns: read.returns.into_iter().collect(),
+            local_statics: read.local_statics,
+            unsupported: None,
+        };
+        function.unsupported = self.limits(&function).or(read.unsupported);
+        FoundFunction { function, called: read.called, addressed: read.addressed }
+    }
+
+    /// What forbids a port, seen from the signature and the text.
+    fn limits(&self, function: &Function) -> Option<String> {
+        if function.is_variadic {
+            return Some("variadic".into());
+        }
+        if !contains_word(&function.text, &function.c_name) {
+            return Some("defined through a macro".into());
+        }
+        if function.is_kr && function.params.iter().any(|p| is_promoted(&p.ty.kind)) {
+            return Some("old-style definition with a parameter that callers promote".into());
+        }
+        let types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
+        let bad = types.into_iter().find_map(|ty| unfaithful(ty, &self.types.records))?;
+        Some(format!("{bad} in the signature"))
+    }
+
+    fn global(&mut self, item: Cursor<'_>, file: RelPath, start: &Location) -> Option<Global> {
+        // `int x;` is a definition of the linker's, though not of the parser's; `extern int x;` is none.
+        if !item.is_definition() && item.storage() == CX_SC_Extern {
+            return None;
+        }
+        let ty = self.types.read(item.ty());
+        let element_is_const = matches!(&ty.kind, TypeKind::Array { of, .. } if of.is_const);
+        let is_thread_local = item.is_thread_local();
+        let bad = unfaithful(&ty, &self.types.records);
+        Some(Global {
+            key: key(self.root, item),
+            name: SymbolName::new(item.name()),
+            c_name: item.name(),
+            module: String::new(),
+            place: Self::place(file, start, &item.end()),
+            linkage: linkage(item),
+            is_const: ty.is_const || element_is_const,
+            ty,
+            is_thread_local,
+            unsupported: if is_thread_local { Some("thread-local".into()) } else { bad },
+        })
+    }
+
+    /// The comment right above, else the one that clang attaches to any declaration.
+    fn comment(&mut self, item: Cursor<'_>, start: &Location) -> String {
+        let bytes = self.sources.bytes(&start.file);
+        let above = String::from_utf8_lossy(bytes.get(..start.offset).unwrap_or_default());
+        comment_above(&above).unwrap_or_else(|| item.comment())
+    }
+}
+
+/// Identity of a function or global: its USR, and its file if the name is not the linker's.
+fn key(root: &Utf8Path, declaration: Cursor<'_>) -> SymbolKey {
+    let definition = declaration.definition().unwrap_or(declaration);
+    let usr = definition.usr();
+    if definition.linkage() == CXLinkage_Internal {
+        let file = definition.start().file;
+        let file = Utf8Path::new(&file).strip_prefix(root).map_or(file.as_str(), Utf8Path::as_str);
+        return SymbolKey(format!("{usr}@{file}"));
+    }
+    SymbolKey(usr)
+}
+
+fn linkage(item: Cursor<'_>) -> Linkage {
+    if item.linkage() == CXLinkage_Internal { Linkage::Static } else { Linkage::External }
+}
+
+/// Whether callers without a prototype pass something else than the definition declares.
+fn is_promoted(kind: &TypeKind) -> bool {
+    match kind {
+        TypeKind::Bool => true,
+        TypeKind::Int { bits, .. } => *bits < 32,
+        TypeKind::Float { bits } => *bits < 64,
+        _ => false,
+    }
+}
+
+fn contains_word(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    text.split(|c| !is_part(c)).any(|w| w == word)
+}
+
+/// The comment that ends `text`, with nothing but one line break behind it.
+fn comment_above(text: &str) -> Option<String> {
+    let trimmed = text.trim_end();
+    if text[trimmed.len()..].matches('\n').count() > 1 {
+        return None;
+    }
+    if trimmed.ends_with("*/") {
+        let start = trimmed.rfind("/*")?;
+        // A comment that follows code belongs to that code.
+        let line_start = trimmed[..start].rfind('\n').map_or(0, |i| i + 1);
+        return trimmed[line_start..start].trim().is_empty().then(|| trimmed[start..].to_owned());
+    }
+    let lines: Vec<&str> = trimmed.lines().rev().take_while(|l| l.trim_start().starts_with("//")).collect();
+    (!lines.is_empty()).then(|| lines.into_iter().rev().map(str::trim).collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,101 @@
+//! The names that records have in `ffi.rs`: bindgen makes names up for records without one, and the merge renames.
+
+use super::bind_rename::Renames;
+use super::modules::is_keyword;
+use crate::symbol::{CType, Record, RelPath, TypeKind};
+use std::collections::BTreeMap;
+
+/// A record as bindgen writes it: its fields with the name of the type inside.
+#[derive(Debug, Clone)]
+pub(super) struct Shape {
+    pub name: String,
+    fields: Vec<(String, String)>,
+}
+
+impl Shape {
+    pub(super) fn of(item: &syn::Item) -> Option<Self> {
+        let (name, fields): (_, Vec<&syn::Field>) = match item {
+            syn::Item::Struct(s) => (&s.ident, s.fields.iter().collect()),
+            syn::Item::Union(u) => (&u.ident, u.fields.named.iter().collect()),
+            _ => return None,
+        };
+        let fields = fields
+            .into_iter()
+            .filter_map(|f| Some((f.ident.as_ref()?.to_string(), innermost(&f.ty)?)))
+            .collect();
+        Some(Self { name: name.to_string(), fields })
+    }
+
+    /// The type of a field; `anonymous` counts the members without name, from 1.
+    fn field(&self, name: &str, anonymous: usize) -> Option<&str> {
+        let numbered = format!("__bindgen_anon_{anonymous}");
+        let escaped = format!("{name}_");
+        let wanted = |f: &str| if name.is_empty() { f == numbered } else { f == name || f == escaped };
+        self.fields.iter().find(|(f, _)| wanted(f)).map(|(_, ty)| ty.as_str())
+    }
+}
+
+/// The record type beneath arrays and pointers.
+fn innermost(ty: &syn::Type) -> Option<String> {
+    match ty {
+        syn::Type::Array(array) => innermost(&array.elem),
+        syn::Type::Ptr(pointer) => innermost(&pointer.elem),
+        syn::Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
+        _ => None,
+    }
+}
+
+/// Gives every record the name that it has in `ffi.rs`. `units` tells where each was read, `shapes` what bindgen wrote
+/// there.
+pub(super) fn fill(
+    records: &mut BTreeMap<String, Record>,
+    units: &BTreeMap<String, RelPath>,
+    shapes: &BTreeMap<(RelPath, String), Shape>,
+    renames: &BTreeMap<RelPath, Renames>,
+) {
+    // A record without name is found through a field of one with a name, layer by layer.
+    loop {
+        let mut found: Vec<(String, String)> = Vec::new();
+        for (key, record) in records.iter().filter(|(_, r)| !r.rust_name.is_empty()) {
+            let Some(unit) = units.get(key) else { continue };
+            let escaped = format!("{}_", record.rust_name);
+            let named = |name: &str| shapes.get(&(unit.clone(), name.to_owned()));
+            let Some(shape) = named(&record.rust_name).or_else(|| named(&escaped)) else { continue };
+            let mut anonymous = 0;
+            for field in &record.fields {
+                anonymous += usize::from(field.name.is_empty() && field.bits.is_none());
+                if let Some(inner) = nameless(&field.ty, records)
+                    && let Some(name) = shape.field(&field.name, anonymous)
+                {
+                    found.push((inner.to_owned(), name.to_owned()));
+                }
+            }
+        }
+        if found.is_empty() {
+            break;
+        }
+        for (key, name) in found {
+            if let Some(record) = records.get_mut(&key) {
+                record.rust_name = name;
+            }
+        }
+    }
+    for (key, record) in records.iter_mut() {
+        if !record.rust_name.is_empty() && is_keyword(&record.rust_name) {
+            record.rust_name.push('_');
+        }
+        let renamed = units.get(key).and_then(|u| renames.get(u)).and_then(|r| r.get(&record.rust_name));
+        if let Some(new) = renamed {
+            record.rust_name = new.clone();
+        }
+    }
+}
+
+/// The key of the record beneath arrays and pointers, if it has no name yet.
+fn nameless<'a>(ty: &'a CType, records: &BTreeMap<String, Record>) -> Option<&'a str> {
+    match &ty.kind {
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => nameless(of, records),
+        TypeKind::Record(key) => records.get(key).filter(|r| r.rust_name.is_empty()).map(|_| key.as_str()),
+        _ => None,
+    }
+}

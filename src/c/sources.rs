@@ -1,0 +1,151 @@
+//! Which files of a C project are looked at: walking the tree, what is left out by its folder, comments and
+//! `#include` lines. Flags are found in `flags`.
+
+use crate::error::Result;
+use crate::symbol::{LeftOut, RelPath};
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+
+/// Folders whose C files are not part of the library unless they are asked for by name.
+const LEFT_OUT_FOLDERS: &[&str] = &[
+    "test", "tests", "testing", "example", "examples", "sample", "samples", "demo", "demos", "bench", "benches",
+    "benchmark", "benchmarks", "fuzz", "fuzzing", "fuzzer", "fuzzers", "contrib", "doc", "docs",
+];
+
+/// Folders that never hold sources of the library: ours and the build's. They are not even listed.
+const SKIPPED_FOLDERS: &[&str] = &["rust", "target", "node_modules", "CMakeFiles"];
+
+/// What a walk found, in path order.
+#[derive(Debug, Default)]
+pub(super) struct Tree {
+    pub sources: Vec<RelPath>,
+    pub headers: Vec<RelPath>,
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Walks the project. `exclude` holds paths, folders or patterns with `*`.
+pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
+    let mut tree = Tree::default();
+    let mut folders = vec![Utf8PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder))? {
+            let entry = entry?;
+            // A name that is not UTF-8 cannot be written into implfuzz.toml; no compiler input is lost in practice.
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = folder.join(&name);
+            let kind = entry.file_type()?;
+            if kind.is_dir() {
+                let skip = name.starts_with('.') || SKIPPED_FOLDERS.contains(&name.as_str());
+                if !skip {
+                    folders.push(path);
+                }
+            } else if kind.is_file() || root.join(&path).is_file() {
+                tree.add(path, exclude);
+            }
+        }
+    }
+    tree.sources.sort();
+    tree.headers.sort();
+    tree.left_out.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(tree)
+}
+
+impl Tree {
+    fn add(&mut self, path: Utf8PathBuf, exclude: &[String]) {
+        let is_header = match path.extension() {
+            Some("c") => false,
+            Some("h" | "inc" | "inl" | "def") => true,
+            _ => return,
+        };
+        match why_left_out(&path, exclude) {
+            Some(reason) if !is_header => self.left_out.push(LeftOut { file: RelPath(path), reason }),
+            Some(_) => {}
+            None if is_header => self.headers.push(RelPath(path)),
+            None => self.sources.push(RelPath(path)),
+        }
+    }
+}
+
+/// Why a file is not taken by default.
+pub(super) fn why_left_out(path: &Utf8Path, exclude: &[String]) -> Option<String> {
+    if let Some(pattern) = exclude.iter().find(|pattern| excludes(pattern, path)) {
+        return Some(format!("excluded by `{pattern}`"));
+    }
+    let folder = path
+        .parent()?
+        .components()
+        .map(|c| c.as_str())
+        .find(|c| LEFT_OUT_FOLDERS.contains(&c.to_ascii_lowercase().as_str()))?;
+    Some(format!("in a folder called `{folder}`"))
+}
+
+fn excludes(pattern: &str, path: &Utf8Path) -> bool {
+    if pattern.contains('*') {
+        return matches(pattern.as_bytes(), path.as_str().as_bytes());
+    }
+    path.starts_with(pattern.trim_end_matches('/'))
+}
+
+/// `*` stands for any run of characters, `/` among them.
+fn matches(pattern: &[u8], text: &[u8]) -> bool {
+    match pattern.split_first() {
+        None => text.is_empty(),
+        Some((b'*', rest)) => (0..=text.len()).any(|skip| matches(rest, &text[skip..])),
+        Some((first, rest)) => text.first() == Some(first) && matches(rest, &text[1..]),
+    }
+}
+
+/// An `#include` line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Include {
+    pub path: String,
+    /// `<…>` instead of `"…"`
+    pub is_system: bool,
+}
+
+/// The `#include` lines of a file, whichever branch of the preprocessor they stand in.
+pub(super) fn includes(text: &str) -> Vec<Include> {
+    text.lines().filter_map(include).collect()
+}
+
+fn include(line: &str) -> Option<Include> {
+    let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
+    let (close, is_system) = match rest.chars().next()? {
+        '"' => ('"', false),
+        '<' => ('>', true),
+        _ => return None,
+    };
+    let path = &rest[1..];
+    let path = &path[..path.find(close)?];
+    (!path.is_empty()).then(|| Include { path: path.to_owned(), is_system })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_and_patterns() {
+        assert!(why_left_out(Utf8Path::new("tests/a.c"), &[]).unwrap().contains("tests"));
+        assert!(why_left_out(Utf8Path::new("src/Examples/x/a.c"), &[]).is_some());
+        // A file called so is a source like any other.
+        assert_eq!(why_left_out(Utf8Path::new("src/test.c"), &[]), None);
+        let exclude = ["src/old/".to_owned(), "*_gen.c".to_owned()];
+        assert!(why_left_out(Utf8Path::new("src/old/a.c"), &exclude).unwrap().contains("src/old/"));
+        assert!(why_left_out(Utf8Path::new("src/x_gen.c"), &exclude).is_some());
+        assert_eq!(why_left_out(Utf8Path::new("src/older/a.c"), &exclude), None);
+    }
+
+    #[test]
+    fn include_lines() {
+        let text = "#include \"a/b.h\"\n  #  include <c.h> /* x */\n#include MACRO\n// #includes\n#include \"open\n";
+        let found = includes(text);
+        assert_eq!(
+            found,
+            [
+                Include { path: "a/b.h".into(), is_system: false },
+                Include { path: "c.h".into(), is_system: true }
+            ]
+        );
+    }
+}

@@ -1,0 +1,202 @@
+//! C types as libclang sees them, turned into `symbol::CType` and `symbol::Record`. How records of several
+//! translation units become one table is decided in `merge`.
+
+#![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
+
+use super::cursor::{Cursor, Type};
+use crate::symbol::{CType, Field, Record, TypeKind};
+use clang_sys::*;
+use std::collections::BTreeMap;
+
+/// Types nested deeper than this are not followed.
+const MAX_DEPTH: u32 = 24;
+
+/// Collects the records that the types of one translation unit mention.
+#[derive(Default)]
+pub(super) struct TypeReader {
+    /// By USR.
+    pub records: BTreeMap<String, Record>,
+}
+
+impl TypeReader {
+    /// Reads a type and every record that it mentions.
+    pub(super) fn read(&mut self, ty: Type<'_>) -> CType {
+        self.read_at(ty, 0)
+    }
+
+    fn read_at(&mut self, ty: Type<'_>, depth: u32) -> CType {
+        let canonical = ty.canonical();
+        let spelling = ty.spelling();
+        let is_const = ty.is_const() || canonical.is_const();
+        let kind = if depth > MAX_DEPTH {
+            TypeKind::Unsupported(format!("type nested too deeply: {spelling}"))
+        } else {
+            self.shape(ty, canonical, depth)
+        };
+        CType { spelling, is_const, kind }
+    }
+
+    fn shape(&mut self, ty: Type<'_>, canonical: Type<'_>, depth: u32) -> TypeKind {
+        let bits = u16::try_from(canonical.size().max(0) * 8).unwrap_or(0);
+        let int = |signed, plain_char| TypeKind::Int { signed, bits, plain_char };
+        // The sugared form keeps the names that typedefs give to the types inside.
+        let sugared = unsugar(ty);
+        let inner = if sugared.kind() == canonical.kind() { sugared } else { canonical };
+        match canonical.kind() {
+            CXType_Void => TypeKind::Void,
+            CXType_Bool => TypeKind::Bool,
+            CXType_Char_S => int(true, true),
+            CXType_Char_U => int(false, true),
+            CXType_SChar | CXType_Short | CXType_Int | CXType_Long | CXType_LongLong => int(true, false),
+            CXType_UChar | CXType_UShort | CXType_UInt | CXType_ULong | CXType_ULongLong => int(false, false),
+            CXType_WChar => int(true, false),
+            CXType_Float | CXType_Double => TypeKind::Float { bits },
+            CXType_Pointer => TypeKind::Pointer(Box::new(self.read_at(inner.pointee(), depth + 1))),
+            CXType_ConstantArray | CXType_IncompleteArray | CXType_VariableArray => TypeKind::Array {
+                of: Box::new(self.read_at(inner.element(), depth + 1)),
+                len: u64::try_from(canonical.extent()).ok(),
+            },
+            CXType_Record => self.record(canonical, depth),
+            CXType_Enum => canonical.declaration().map_or_else(|| unsupported(canonical), enumeration),
+            CXType_FunctionProto | CXType_FunctionNoProto => TypeKind::Function {
+                params: inner.parameters().into_iter().map(|p| self.read_at(p, depth + 1)).collect(),
+                ret: Box::new(self.read_at(inner.result(), depth + 1)),
+                variadic: canonical.kind() == CXType_FunctionProto && canonical.is_variadic(),
+            },
+            _ => unsupported(canonical),
+        }
+    }
+
+    fn record(&mut self, canonical: Type<'_>, depth: u32) -> TypeKind {
+        let Some(declaration) = canonical.declaration() else { return unsupported(canonical) };
+        let usr = declaration.usr();
+        if declaration.name() == "__va_list_tag" {
+            return TypeKind::Unsupported("va_list".into());
+        }
+        if self.records.get(&usr).is_some_and(|r| r.complete) {
+            return TypeKind::Record(usr);
+        }
+        let definition = declaration.definition();
+        let ty = definition.unwrap_or(declaration).ty();
+        let placeholder = Record {
+            rust_name: tag_name(declaration),
+            is_union: declaration.kind() == CXCursor_UnionDecl,
+            complete: definition.is_some(),
+            size: u64::try_from(ty.size()).unwrap_or(0),
+            fields: Vec::new(),
+        };
+        // Entered before its fields are read, because they may point back to it.
+        self.records.insert(usr.clone(), placeholder);
+        if definition.is_some() {
+            let fields = ty.fields().into_iter().map(|f| self.field(f, depth)).collect();
+            if let Some(record) = self.records.get_mut(&usr) {
+                record.fields = fields;
+            }
+        }
+        TypeKind::Record(usr)
+    }
+
+    fn field(&mut self, field: Cursor<'_>, depth: u32) -> Field {
+        // libclang calls an anonymous member by its location; C gives it no name.
+        let name = field.name();
+        Field {
+            name: if name.contains('(') { String::new() } else { name },
+            ty: self.read_at(field.ty(), depth + 1),
+            bits: u32::try_from(field.bit_width()).ok(),
+        }
+    }
+}
+
+fn unsupported(ty: Type<'_>) -> TypeKind {
+    TypeKind::Unsupported(match ty.kind() {
+        CXType_LongDouble => "long double".into(),
+        CXType_Int128 | CXType_UInt128 => "__int128".into(),
+        CXType_Complex => format!("complex number ({})", ty.spelling()),
+        CXType_Vector | CXType_ExtVector => format!("vector ({})", ty.spelling()),
+        _ => ty.spelling(),
+    })
+}
+
+/// Looks through typedefs, `struct` keywords and attributes, one layer at a time.
+fn unsugar(mut ty: Type<'_>) -> Type<'_> {
+    loop {
+        ty = match ty.kind() {
+            CXType_Elaborated => ty.named(),
+            CXType_Attributed => ty.modified(),
+            CXType_Typedef => match ty.declaration() {
+                Some(declaration) => declaration.underlying(),
+                None => return ty,
+            },
+            CXType_Unexposed => return ty.canonical(),
+            _ => return ty,
+        };
+    }
+}
+
+/// The tag, else the name that a typedef gives; empty for what has neither.
+pub(super) fn tag_name(declaration: Cursor<'_>) -> String {
+    if declaration.is_anonymous() {
+        return String::new();
+    }
+    let spelling = declaration.ty().spelling();
+    let name = spelling.rsplit(' ').next().unwrap_or_default();
+    if name.contains([')', '(', ':']) { String::new() } else { name.to_owned() }
+}
+
+fn enumeration(declaration: Cursor<'_>) -> TypeKind {
+    let declaration = declaration.definition().unwrap_or(declaration);
+    let integer = declaration.enum_integer().canonical();
+    let signed = matches!(
+        integer.kind(),
+        CXType_Char_S | CXType_SChar | CXType_Short | CXType_Int | CXType_Long | CXType_LongLong
+    );
+    let values = declaration
+        .children()
+        .into_iter()
+        .filter(|c| c.kind() == CXCursor_EnumConstantDecl)
+        .map(|c| {
+            let value =
+                if signed { i128::from(c.enum_value()) } else { i128::from(c.enum_value_unsigned()) };
+            (c.name(), value)
+        })
+        .collect();
+    let bits = u16::try_from(integer.size().max(0) * 8).unwrap_or(32);
+    TypeKind::Enum { name: tag_name(declaration), signed, bits, values }
+}
+
+/// The first part of a type that no Rust type stands for faithfully, looking through pointers, arrays, callbacks and
+/// records held by value.
+pub(super) fn unfaithful(ty: &CType, records: &BTreeMap<String, Record>) -> Option<String> {
+    find_unfaithful(ty, records, &mut Vec::new())
+}
+
+/// `open` holds the records that are being looked at: a callback in a record may take that record by value.
+fn find_unfaithful<'a>(
+    ty: &'a CType,
+    records: &'a BTreeMap<String, Record>,
+    open: &mut Vec<&'a str>,
+) -> Option<String> {
+    match &ty.kind {
+        TypeKind::Unsupported(what) => Some(what.clone()),
+        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Record(_)) => None,
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => find_unfaithful(of, records, open),
+        TypeKind::Function { params, ret, .. } => {
+            params.iter().chain([&**ret]).find_map(|p| find_unfaithful(p, records, open))
+        }
+        TypeKind::Record(key) => {
+            if open.contains(&key.as_str()) {
+                return None;
+            }
+            let record = records.get(key)?;
+            open.push(key);
+            let bad = record.fields.iter().find_map(|f| find_unfaithful(&f.ty, records, open));
+            open.pop();
+            Some(format!("{} in a field of {}", bad?, record.rust_name))
+        }
+        TypeKind::Void
+        | TypeKind::Bool
+        | TypeKind::Int { .. }
+        | TypeKind::Float { .. }
+        | TypeKind::Enum { .. } => None,
+    }
+}
