@@ -10,6 +10,7 @@ mod bind_rename;
 mod compdb;
 mod cursor;
 mod expr;
+pub mod archive;
 pub mod flags;
 pub mod front;
 pub mod graph;

@@ -1,0 +1,174 @@
+//! `init`: everything in the target repository that follows from the C library and the contracts.
+//!
+//! Idempotent: what is generated is written anew only where it differs, what people edit is edited by byte range.
+
+mod configuration;
+mod modules;
+
+use crate::c::archive::units_file;
+use crate::c::data;
+use crate::contract::file as contract_file;
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::harness::{emit, files, values};
+use crate::process::Interrupt;
+use crate::project::{Options, Planned, Project};
+use crate::rust::emit::{callee_file, capi_file, lib_file};
+use crate::rust::globals::globals_file;
+use crate::workspace::Workspace;
+use fs_err as fs;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+pub use modules::Ported;
+
+/// What `init` found and did.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Files written or changed, relative to the root.
+    pub changed: Vec<PathBuf>,
+    /// Globals that have no Rust static, and why.
+    pub globals_left_out: Vec<(String, String)>,
+    /// Rust functions whose C signature changed although they are ported already.
+    pub outdated: Vec<String>,
+}
+
+/// Reads the library in `dir` and writes everything that follows from it.
+pub fn init(
+    dir: &Path,
+    options: &Options,
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<(Project, Summary)> {
+    reporter.event(Event::StepStarted { step: "reading the C library".into(), total: None });
+    let workspace = Workspace::create(dir)?;
+    let project = Project::load(workspace, options, interrupt)?;
+    let (functions, units) = (project.library.functions.len(), project.library.units.len());
+    reporter.event(Event::StepFinished { message: format!("{functions} functions in {units} files") });
+    let summary = sync(&project, interrupt, reporter)?;
+    Ok((project, summary))
+}
+
+/// Brings all generated files up to date, in one transaction.
+pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter) -> Result<Summary> {
+    let mut summary = Summary::default();
+    let modules = modules::plan(project)?;
+    let root = project.workspace.root();
+    let rust = project.rust_dir();
+    let mut transaction = project.workspace.transaction();
+    if !project.workspace.config().exists() {
+        transaction.add(project.workspace.config(), configuration::render(project))?;
+    }
+    transaction.add(project.workspace.private().join(".gitignore"), "*\n")?;
+    for path in [rust.join("Cargo.toml"), rust.join(".gitignore")] {
+        if !path.exists() {
+            let manifest = path.ends_with("Cargo.toml");
+            let text = if manifest { files::port_manifest(&project.crate_name())? } else { "target\n".into() };
+            transaction.add(path, text)?;
+        }
+    }
+    let bound: Vec<_> = project.planned.iter().map(Planned::bound).collect();
+    let names: Vec<String> = modules.iter().map(|m| m.name.clone()).collect();
+    let ported = |function: &crate::symbol::Function| modules::is_ported(&modules, function);
+    let (globals, left_out) = globals(project, interrupt)?;
+    let headers = headers(project);
+    for (path, text) in [
+        ("build.rs", files::port_build_script().to_owned()),
+        ("c_units.rs", units_file(&project.library, &project.config.c.link, &headers)),
+        ("src/lib.rs", lib_file(&names)),
+        ("src/ffi.rs", project.ffi.clone()),
+        ("src/globals.rs", globals),
+        ("src/capi.rs", capi_file(&bound)),
+        ("src/callee.rs", callee_file(&bound, &ported)),
+    ] {
+        transaction.add(rust.join(path), text)?;
+    }
+    for module in &modules {
+        transaction.add(project.module_path(&module.name), module.text.clone())?;
+        for note in &module.notes {
+            reporter.event(Event::Note { text: note.clone() });
+        }
+        summary.outdated.extend(module.outdated.clone());
+    }
+    let mut generated = BTreeSet::new();
+    for (path, text) in harnesses(project)? {
+        let path = rust.join(path);
+        generated.insert(path.clone());
+        transaction.add(path, text)?;
+    }
+    for planned in project.planned.iter().filter(|p| !p.edited) {
+        if let Some(contract) = planned.judgeable.contract() {
+            transaction.add(project.contract_path(planned.function.name.as_str()), contract_file::render(contract))?;
+        }
+    }
+    interrupt.check()?;
+    let changed = transaction.commit()?;
+    summary.changed = changed.iter().map(|p| p.strip_prefix(root).unwrap_or(p).to_owned()).collect();
+    remove_stale(&rust, &generated, project)?;
+    summary.globals_left_out = left_out;
+    Ok(summary)
+}
+
+/// The fuzz crate with all harnesses.
+fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
+    let judged: Vec<_> = project.planned.iter().filter_map(|p| Some((p, p.judgeable.contract()?))).collect();
+    let targets: Vec<String> = judged.iter().map(|(p, _)| p.function.name.to_string()).collect();
+    let krate = project.crate_name();
+    let mut all = files::fuzz_crate(&krate, &targets)?;
+    let mut records = BTreeSet::new();
+    for (planned, contract) in judged {
+        let text = emit::harness(&planned.bound(), contract, &krate)?;
+        all.push((format!("fuzz/src/harness/{}.rs", planned.function.name), text));
+        for ty in planned.function.params.iter().map(|p| &p.ty).chain([&planned.function.ret]) {
+            values::records_of(&project.library, ty, &mut records);
+        }
+    }
+    all.push(("fuzz/src/harness/values.rs".into(), values::values_file(&project.library, &records, &krate)));
+    Ok(all)
+}
+
+/// The text of `globals.rs`, and the globals that it has not.
+fn globals(project: &Project, interrupt: &Interrupt) -> Result<(String, Vec<(String, String)>)> {
+    let scratch = project.workspace.cache().join("globals");
+    fs::create_dir_all(&scratch)?;
+    let root = camino::Utf8Path::from_path(project.workspace.root()).expect("`Project::load` checked that it is UTF-8");
+    let data = data::read(root, &project.library, &project.toolchain.cc.path, &scratch, interrupt)?;
+    let (text, left_out) = globals_file(&project.library, &data);
+    let name = |key| project.library.global(key).map_or_else(String::new, |g| g.name.to_string());
+    Ok((text, left_out.into_iter().map(|(key, why)| (name(&key), why)).collect()))
+}
+
+/// Header files of the library, which the build watches beside the sources.
+fn headers(project: &Project) -> Vec<String> {
+    let functions = project.library.functions.iter().map(|f| &f.place.file);
+    let macros = project.library.macros.iter().map(|m| &m.file);
+    let all: BTreeSet<String> = functions.chain(macros).map(ToString::to_string).filter(|f| f.ends_with(".h")).collect();
+    all.into_iter().collect()
+}
+
+/// Removes generated harnesses and contracts of functions that are gone; what people wrote stays.
+fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -> Result<()> {
+    for dir in ["fuzz/src/harness", "fuzz/fuzz_targets"] {
+        for entry in fs::read_dir(rust.join(dir))? {
+            let path = entry?.path();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let ours = text.starts_with("// Generated by cargo-implfuzz") || text.contains("Written by cargo-implfuzz.");
+            if ours && !generated.contains(&path) {
+                fs::remove_file(&path)?;
+            }
+        }
+    }
+    let contracts = rust.join("contracts");
+    if contracts.is_dir() {
+        for entry in fs::read_dir(contracts)? {
+            let path = entry?.path();
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let known = project.planned.iter().any(|p| p.function.name.as_str() == name && p.judgeable.contract().is_some());
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            if !known && !contract_file::is_edited(&text) {
+                fs::remove_file(&path)?;
+            }
+        }
+    }
+    Ok(())
+}

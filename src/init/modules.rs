@@ -1,0 +1,119 @@
+//! One Rust module per C file: new functions get a stub, stubs follow their C signature, everything else stays.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::project::{Planned, Project};
+use crate::rust::emit::{module_head, stub};
+use crate::rust::item::find_fn;
+use crate::rust::signature::{ident, inner};
+use crate::rust::splice::replace_fn;
+use crate::rust::stub::is_stub;
+use crate::symbol::Function;
+use fs_err as fs;
+use std::collections::BTreeSet;
+
+/// A module as it should be.
+#[derive(Debug)]
+pub struct Module {
+    pub name: String,
+    pub text: String,
+    /// What changed that the user should hear of.
+    pub notes: Vec<String>,
+    /// Ported functions whose C signature is another one now.
+    pub outdated: Vec<String>,
+}
+
+/// Whether a function has a body in Rust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ported {
+    /// There is no such function.
+    Missing,
+    Stub,
+    Yes,
+}
+
+impl Ported {
+    /// The state of `function` in the text of its module.
+    pub fn of(text: &str, function: &Function) -> Self {
+        let name = ident(function).to_string();
+        match syn::parse_file(text) {
+            Ok(file) => match find_fn(text, &name) {
+                None => Self::Missing,
+                Some(_) if is_stub(&file, &name).is_some() => Self::Stub,
+                Some(_) => Self::Yes,
+            },
+            Err(_) => Self::Missing,
+        }
+    }
+}
+
+/// All modules of the port.
+pub fn plan(project: &Project) -> Result<Vec<Module>> {
+    let names: BTreeSet<&String> = project.planned.iter().map(|p| &p.function.module).collect();
+    names.into_iter().map(|name| module(project, name)).collect()
+}
+
+/// Whether a function has a body in one of these modules.
+pub fn is_ported(modules: &[Module], function: &Function) -> bool {
+    modules.iter().any(|m| m.name == function.module && Ported::of(&m.text, function) == Ported::Yes)
+}
+
+fn module(project: &Project, name: &str) -> Result<Module> {
+    let mut functions: Vec<&Planned> = project.planned.iter().filter(|p| p.function.module == *name).collect();
+    functions.sort_by_key(|p| p.function.place.start);
+    let path = project.module_path(name);
+    let exists = path.exists();
+    let c_file = functions.first().map(|p| p.function.place.file.to_string()).unwrap_or_default();
+    let mut text = if exists { fs::read_to_string(&path)? } else { module_head(&c_file) };
+    syn::parse_file(&text).map_err(|error| {
+        let at = error.span().start();
+        let shown = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
+        Error::new(ErrorKind::Build, format!("{shown}:{}:{}: {error}", at.line, at.column + 1))
+            .help(format!("correct the syntax of {shown}"))
+    })?;
+    let (mut notes, mut outdated) = (Vec::new(), Vec::new());
+    for planned in functions {
+        let function = &planned.function;
+        let wanted = stub(&planned.bound());
+        match Ported::of(&text, function) {
+            Ported::Missing => {
+                text.push('\n');
+                text.push_str(&wanted);
+                if exists {
+                    notes.push(format!("{name}.rs: new stub `{}`", function.name));
+                }
+            }
+            Ported::Stub if !same_signature(&text, planned) => {
+                text = replace_fn(&text, &ident(function).to_string(), &wanted, "")?;
+                notes.push(format!("{name}.rs: the stub `{}` follows its changed signature", function.name));
+            }
+            Ported::Stub => {}
+            Ported::Yes if !same_signature(&text, planned) => {
+                notes.push(format!("{name}.rs: `{}` is ported, but its signature is another one now", function.name));
+                outdated.push(function.name.to_string());
+            }
+            Ported::Yes => {}
+        }
+    }
+    Ok(Module { name: name.to_owned(), text, notes, outdated })
+}
+
+/// Types and safety, whatever the parameters are called.
+fn same_signature(text: &str, planned: &Planned) -> bool {
+    let bound = planned.bound();
+    let wanted = inner(bound.function, bound.contract, bound.c);
+    let Some(found) = find_fn(text, &wanted.ident.to_string()) else { return false };
+    shape(&found.item.sig) == shape(&wanted)
+}
+
+fn shape(signature: &syn::Signature) -> String {
+    let types = signature.inputs.iter().map(|input| match input {
+        syn::FnArg::Typed(typed) => {
+            let ty = &typed.ty;
+            quote::quote!(#ty).to_string()
+        }
+        other => quote::quote!(#other).to_string(),
+    });
+    let types: Vec<String> = types.collect();
+    let (safety, output) = (&signature.safety, &signature.output);
+    format!("{} {types:?} {}", quote::quote!(#safety), quote::quote!(#output))
+}
