@@ -110,7 +110,9 @@ pub fn mending(
     let packages: BTreeSet<String> = needs.iter().flat_map(|need| packages(manager, *need, clang)).collect();
     let commands =
         if packages.is_empty() { Vec::new() } else { manager.commands(packages.into_iter().collect(), root) };
-    let by_hand = needs.iter().filter_map(|need| by_hand(*need)).map(str::to_owned).collect();
+    let mut by_hand: Vec<String> =
+        needs.iter().filter_map(|need| by_hand(*need)).map(str::to_owned).collect();
+    by_hand.dedup();
     Ok(Some(Mending { manager, commands, by_hand }))
 }
 
@@ -255,8 +257,11 @@ mod tests {
     fn nothing_missing_needs_nothing_and_rust_is_mended_by_hand() {
         let (_dir, search) = machine("ID=alpine\n", &[("apk", "")]);
         assert_eq!(mending(&[], &search, true, &Interrupt::none()).unwrap(), None);
-        let mending = mending(&failed(&[Need::Rustc]), &search, true, &Interrupt::none()).unwrap().unwrap();
+        let mending = mending(&failed(&[Need::Cargo, Need::Rustc]), &search, true, &Interrupt::none())
+            .unwrap()
+            .unwrap();
         assert!(mending.commands.is_empty());
+        assert_eq!(mending.by_hand.len(), 1);
         assert!(mending.by_hand[0].contains("rustup"));
     }
 }

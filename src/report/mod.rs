@@ -1,1 +1,24 @@
-//! (being written)
+//! The only code that prints. Reporters show what happens while the tool works; `screen` writes results; `render` makes
+//! text of them and prints nothing.
+
+mod bars;
+mod json;
+mod render;
+mod screen;
+mod terminal;
+
+pub use json::{FORMAT_VERSION, Json, finding_json};
+pub use render::{Align, Column, checks, error, finding, printable, table};
+pub use screen::{Screen, ask_yes_no};
+pub use terminal::{Terminal, Verbosity};
+
+use std::io::ErrorKind::BrokenPipe;
+
+/// Ends the process quietly when nobody reads any more, as `head` does; other failures to print are let pass: there is
+/// nowhere to tell them.
+fn settle(result: std::io::Result<()>) {
+    if result.is_err_and(|error| error.kind() == BrokenPipe) {
+        // The database and the tree are crash safe, and the kernel gives the lock back.
+        std::process::exit(0);
+    }
+}

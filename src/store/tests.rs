@@ -105,7 +105,7 @@ fn symbols_come_back_in_order_and_the_lost_ones_keep_their_history() {
     assert_eq!(store.symbols().unwrap(), [b.clone(), a.clone()]);
     let evidence = Evidence::of_run(a.key.clone(), Grade::Unrefuted, &RunStats::default());
     store.put_evidence(&evidence).unwrap();
-    store.save_symbols(&[b.clone()]).unwrap();
+    store.save_symbols(std::slice::from_ref(&b)).unwrap();
     assert_eq!(store.symbols().unwrap(), [b]);
     assert_eq!(store.evidence(&a.key).unwrap(), Some(evidence));
 }

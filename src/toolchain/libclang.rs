@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// The library that `LIBCLANG_PATH` names, else the newest of the machine. `libdir` is what `llvm-config` says.
 pub(super) fn find(search: &Search, libdir: Option<PathBuf>) -> Option<Tool> {
     if let Some(given) = &search.libclang_path {
-        let found = if given.is_file() { Some(library(given)) } else { newest(&[given.clone()]) };
+        let found = if given.is_file() { Some(library(given)) } else { newest(std::slice::from_ref(given)) };
         if found.is_some() {
             return found;
         }

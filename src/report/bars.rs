@@ -1,0 +1,92 @@
+//! Progress bars on standard error: one over the symbols, one for the running step.
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use std::time::Duration;
+
+/// The bars of a terminal.
+pub(super) struct Bars {
+    all: MultiProgress,
+    symbols: Option<ProgressBar>,
+    step: Option<ProgressBar>,
+}
+
+impl Bars {
+    pub(super) fn new() -> Self {
+        Self { all: MultiProgress::new(), symbols: None, step: None }
+    }
+
+    /// Runs `print` while the bars are out of its way.
+    pub(super) fn suspend(&self, print: impl FnOnce()) {
+        self.all.suspend(print);
+    }
+
+    /// Work on symbol `index` (from 1) of `total` begins.
+    pub(super) fn symbol(&mut self, name: &str, index: usize, total: usize) {
+        if total > 1 {
+            let bar = self.symbols.get_or_insert_with(|| {
+                self.all
+                    .insert(0, ProgressBar::new(total as u64).with_style(style("{bar:30} {pos}/{len} {msg}")))
+            });
+            bar.set_length(total as u64);
+            bar.set_position(index.saturating_sub(1) as u64);
+            bar.set_message(name.to_owned());
+        }
+    }
+
+    /// So many symbols are done; the bar goes with the last.
+    pub(super) fn symbol_done(&mut self) {
+        self.end_step();
+        if let Some(bar) = &self.symbols {
+            bar.inc(1);
+            if Some(bar.position()) >= bar.length() {
+                bar.finish_and_clear();
+                self.symbols = None;
+            }
+        }
+    }
+
+    /// A step begins; without a total it spins.
+    pub(super) fn step(&mut self, message: &str, total: Option<u64>) {
+        self.end_step();
+        let bar = match total {
+            Some(total) => ProgressBar::new(total).with_style(style("{bar:30} {pos}/{len} {elapsed} {msg}")),
+            None => ProgressBar::new_spinner().with_style(style("{spinner} {elapsed} {msg}")),
+        };
+        let bar = self.all.add(bar);
+        bar.set_message(message.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        self.step = Some(bar);
+    }
+
+    /// The running step got further.
+    pub(super) fn progress(&mut self, done: Option<u64>, message: &str) {
+        if self.step.is_none() {
+            self.step(message, None);
+        }
+        if let Some(bar) = &self.step {
+            done.into_iter().for_each(|done| bar.set_position(done));
+            bar.set_message(message.to_owned());
+        }
+    }
+
+    /// The running step ended.
+    pub(super) fn end_step(&mut self) {
+        if let Some(bar) = self.step.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Bars {
+    fn drop(&mut self) {
+        self.end_step();
+        if let Some(bar) = self.symbols.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    // The templates are the literals above.
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

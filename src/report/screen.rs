@@ -1,0 +1,72 @@
+//! Results to standard output, errors to standard error, questions to the terminal.
+
+use super::{json, render, settle};
+use crate::error::{Error, Result};
+use serde::Serialize;
+use std::io::{BufRead, IsTerminal, Write};
+
+/// Where a command's results go, as text or as JSON.
+#[derive(Debug, Clone, Copy)]
+pub struct Screen {
+    /// One JSON object per line instead of text.
+    pub json: bool,
+}
+
+impl Screen {
+    /// Writes text to standard output; colours only on a terminal that wants them.
+    pub fn text(self, text: &str) {
+        let mut out = anstream::stdout().lock();
+        settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+    }
+
+    /// Writes bytes as they are: files, inputs, generated code.
+    pub fn bytes(self, bytes: &[u8]) {
+        let mut out = std::io::stdout().lock();
+        settle(out.write_all(bytes).and_then(|()| out.flush()));
+    }
+
+    /// Writes a result: `value` as a JSON object of this type, or else what `text` makes of it.
+    pub fn result<T: Serialize>(self, kind: &str, value: &T, text: impl FnOnce() -> String) {
+        if self.json {
+            self.bytes(json::line(kind, value).as_bytes());
+        } else {
+            self.text(&text());
+        }
+    }
+
+    /// Says what failed: on standard error, or as a JSON object of type `error` among the results.
+    pub fn error(self, error: &Error) {
+        if self.json {
+            self.bytes(json::error_line(error).as_bytes());
+        } else {
+            let mut err = anstream::stderr().lock();
+            settle(err.write_all(render::error(error).as_bytes()).and_then(|()| err.flush()));
+        }
+    }
+}
+
+/// Asks on the terminal; only `y` and `yes` agree. Absent when there is no terminal to ask on.
+pub fn ask_yes_no(question: &str) -> Result<Option<bool>> {
+    if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return Ok(None);
+    }
+    let mut err = anstream::stderr().lock();
+    settle(write!(err, "{} [y/N] ", render::printable(question)).and_then(|()| err.flush()));
+    drop(err);
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    Ok(Some(agrees(&answer)))
+}
+
+fn agrees(answer: &str) -> bool {
+    matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn only_a_plain_yes_agrees() {
+        assert!([" y\n", "Yes\n"].iter().all(|answer| super::agrees(answer)));
+        assert!(!["\n", "", "no\n", "yes please\n"].iter().any(|answer| super::agrees(answer)));
+    }
+}
