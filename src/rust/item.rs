@@ -1,0 +1,191 @@
+//! Finding items in the text of a module: byte ranges, lines, names. Reads only; changing text is `splice`'s work.
+
+use std::ops::Range;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+/// A function of a module and where it stands.
+#[derive(Debug, Clone)]
+pub struct ItemPlace {
+    /// From the first doc comment or attribute to the closing brace. Plain `//` comments above stay outside.
+    pub bytes: Range<usize>,
+    /// Line of the first token after the attributes, from 1.
+    pub line: usize,
+    /// Column of that token in characters, from 1.
+    pub column: usize,
+    pub item: syn::ItemFn,
+}
+
+/// Parses a module. Unlike `syn::parse_file` it knows no shebang line, which a module cannot have and which would
+/// shift every position.
+pub fn parse(text: &str) -> syn::Result<syn::File> {
+    syn::parse_str(text)
+}
+
+/// The top-level function `name`; `None` when there is none or when the text is not Rust.
+pub fn find_fn(text: &str, name: &str) -> Option<ItemPlace> {
+    parse(text).ok()?.items.into_iter().find_map(|item| match item {
+        syn::Item::Fn(item) if plain(&item.sig.ident) == name => {
+            let bytes = bytes_of(&item);
+            let at = fn_start(&item).start();
+            Some(ItemPlace { bytes, line: at.line, column: at.column + 1, item })
+        }
+        _ => None,
+    })
+}
+
+/// Byte range, in the text, of a node that came out of `parse(text)`.
+pub fn bytes_of(node: &impl Spanned) -> Range<usize> {
+    node.span().byte_range()
+}
+
+/// First token of a function after its attributes.
+pub(crate) fn fn_start(item: &syn::ItemFn) -> proc_macro2::Span {
+    match item.vis {
+        syn::Visibility::Inherited => item.sig.span(),
+        _ => item.vis.span(),
+    }
+}
+
+/// An identifier without `r#`.
+pub(crate) fn plain(ident: &proc_macro2::Ident) -> String {
+    ident.unraw().to_string()
+}
+
+/// The name that an item declares; none for `impl`, `use` and macro calls.
+pub(crate) fn item_name(item: &syn::Item) -> Option<String> {
+    use syn::Item;
+    let ident = match item {
+        Item::Const(i) => &i.ident,
+        Item::Enum(i) => &i.ident,
+        Item::Fn(i) => &i.sig.ident,
+        Item::Macro(i) => i.ident.as_ref()?,
+        Item::Mod(i) => &i.ident,
+        Item::Static(i) => &i.ident,
+        Item::Struct(i) => &i.ident,
+        Item::Trait(i) => &i.ident,
+        Item::TraitAlias(i) => &i.ident,
+        Item::Type(i) => &i.ident,
+        Item::Union(i) => &i.ident,
+        _ => return None,
+    };
+    Some(plain(ident)).filter(|name| name != "_")
+}
+
+/// One name that a `use` item brings into scope.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct UseLeaf {
+    /// Path as written, segment by segment, without a trailing `self` or `*`.
+    pub path: Vec<String>,
+    /// Written with a leading `::`.
+    pub absolute: bool,
+    /// The name in scope; `None` for a glob and for `as _`.
+    pub name: Option<String>,
+    pub glob: bool,
+    pub span: LeafSpan,
+}
+
+/// A position that does not take part in comparisons.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LeafSpan(pub proc_macro2::Span);
+
+impl PartialEq for LeafSpan {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for LeafSpan {}
+
+/// The names that a `use` item brings into scope, groups flattened.
+pub(crate) fn use_leaves(item: &syn::ItemUse) -> Vec<UseLeaf> {
+    let mut leaves = Vec::new();
+    flatten(&item.tree, &mut Vec::new(), item.leading_colon.is_some(), &mut leaves);
+    leaves
+}
+
+fn flatten(tree: &syn::UseTree, prefix: &mut Vec<String>, absolute: bool, leaves: &mut Vec<UseLeaf>) {
+    let leaf = |path: Vec<String>, name: Option<String>, glob: bool, span: proc_macro2::Span| UseLeaf {
+        path,
+        absolute,
+        name: name.filter(|n| n != "_"),
+        glob,
+        span: LeafSpan(span),
+    };
+    match tree {
+        syn::UseTree::Path(path) => {
+            prefix.push(plain(&path.ident));
+            flatten(&path.tree, prefix, absolute, leaves);
+            prefix.pop();
+        }
+        syn::UseTree::Name(name) => {
+            let path = joined(prefix, &name.ident);
+            let bound = path.last().cloned();
+            leaves.push(leaf(path, bound, false, name.ident.span()));
+        }
+        syn::UseTree::Rename(rename) => {
+            let path = joined(prefix, &rename.ident);
+            leaves.push(leaf(path, Some(plain(&rename.rename)), false, rename.ident.span()));
+        }
+        syn::UseTree::Glob(glob) => leaves.push(leaf(prefix.clone(), None, true, glob.span())),
+        syn::UseTree::Group(group) => {
+            for tree in &group.items {
+                flatten(tree, prefix, absolute, leaves);
+            }
+        }
+        // `UseTree` may grow; an unknown tree brings no name into scope, so its uses are unknown paths.
+        #[allow(unreachable_patterns)]
+        _ => {}
+    }
+}
+
+/// `prefix::ident`; `a::{self}` means `a`.
+fn joined(prefix: &[String], ident: &proc_macro2::Ident) -> Vec<String> {
+    let mut path = prefix.to_vec();
+    if ident != "self" || prefix.is_empty() {
+        path.push(plain(ident));
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_has_doc_comments_and_attributes_but_no_plain_comment() {
+        let text = "// plain\n/// Doc é.\n#[inline]\npub fn f() -> u8 { 1 } // after\n";
+        let place = find_fn(text, "f").unwrap();
+        assert_eq!(&text[place.bytes], "/// Doc é.\n#[inline]\npub fn f() -> u8 { 1 }");
+        assert_eq!((place.line, place.column), (4, 1));
+    }
+
+    #[test]
+    fn ranges_survive_a_byte_order_mark_windows_line_ends_and_wide_characters() {
+        let text = "\u{feff}const S: &str = \"日本\";\r\n/** block\r\n doc */\r\nunsafe fn r#type() {}\r\n";
+        let place = find_fn(text, "type").unwrap();
+        assert_eq!(&text[place.bytes], "/** block\r\n doc */\r\nunsafe fn r#type() {}");
+    }
+
+    #[test]
+    fn functions_inside_others_or_in_strings_are_not_found() {
+        let text = "fn a() { fn inner() {} }\nconst S: &str = \"fn hidden() {}\";";
+        assert!(find_fn(text, "inner").is_none());
+        assert!(find_fn(text, "hidden").is_none());
+        assert!(find_fn("fn (", "a").is_none());
+    }
+
+    #[test]
+    fn use_groups_are_flattened() {
+        let item: syn::ItemUse = syn::parse_str("use a::{self, b as c, d::*, e::{f, g as _}};").unwrap();
+        let seen: Vec<_> = use_leaves(&item)
+            .into_iter()
+            .map(|l| (l.path.join("::"), l.name.unwrap_or_default(), l.glob))
+            .collect();
+        let want = [("a", "a", false), ("a::b", "c", false), ("a::d", "", true), ("a::e::f", "f", false)];
+        for (path, name, glob) in want {
+            assert!(seen.contains(&(path.into(), name.into(), glob)), "{path} in {seen:?}");
+        }
+        assert_eq!(seen.len(), 5);
+    }
+}
