@@ -3,3 +3,4 @@
 pub mod signature;
 pub mod shims;
 pub mod emit;
+pub mod globals;
