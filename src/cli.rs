@@ -1,1 +1,110 @@
-//! (being written)
+//! The command line: clap types, and the way from them to a command and an exit code.
+
+use crate::commands::{Session, demo, doctor, fuzz, init, list, port, status, verify};
+use crate::error::{Error, ExitCode, Result};
+use crate::process::Interrupt;
+use crate::project::Options;
+use crate::report::{Screen, Verbosity};
+use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Ports a C library to Rust symbol by symbol: a model proposes, the C original disposes, the evidence stays.
+#[derive(Debug, Parser)]
+#[command(name = "cargo implfuzz", bin_name = "cargo implfuzz", version, about, subcommand_required = true)]
+struct Cli {
+    /// Work in this repository instead of the current directory
+    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Override a key of implfuzz.toml, as in 'llm.provider="command"'
+    #[arg(long = "config", global = true, value_name = "KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Print results for people or for programs
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Say more
+    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    verbose: bool,
+    /// Say only what was asked for, and errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// When to use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, env = "CARGO_TERM_COLOR")]
+    color: Color,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Human,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Doctor(doctor::Args),
+    Init(init::Args),
+    List(list::Args),
+    Status(status::Args),
+    Port(port::Args),
+    Verify(verify::Args),
+    Fuzz(fuzz::Args),
+    Demo(demo::Args),
+}
+
+/// Runs the command line and prints what goes wrong.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    // Cargo runs `cargo-implfuzz implfuzz …`; both spellings work.
+    if args.get(1).is_some_and(|arg| arg == "implfuzz") {
+        args.remove(1);
+    }
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            drop(error.print());
+            return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Ok };
+        }
+    };
+    crate::report::choose_color(match cli.color {
+        Color::Auto => None,
+        Color::Always => Some(true),
+        Color::Never => Some(false),
+    });
+    let screen = Screen { json: cli.format == Format::Json };
+    match dispatch(cli, screen) {
+        Ok(code) => code,
+        Err(error) => {
+            screen.error(&error);
+            error.kind().exit_code()
+        }
+    }
+}
+
+fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
+    let verbosity = match (cli.quiet, cli.verbose) {
+        (true, _) => Verbosity::Quiet,
+        (_, true) => Verbosity::Verbose,
+        _ => Verbosity::Normal,
+    };
+    let options = Options { dir: cli.dir, overrides: cli.overrides };
+    let session = Session { options, screen, verbosity, interrupt: Interrupt::listen().map_err(Error::from)? };
+    match cli.command {
+        Command::Doctor(args) => doctor::run(&session, &args),
+        Command::Init(args) => init::run(&session, &args),
+        Command::List(args) => list::run(&session, &args),
+        Command::Status(args) => status::run(&session, &args),
+        Command::Port(args) => port::run(&session, &args),
+        Command::Verify(args) => verify::run(&session, &args),
+        Command::Fuzz(args) => fuzz::run(&session, &args),
+        Command::Demo(args) => demo::run(&session, &args),
+    }
+}

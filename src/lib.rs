@@ -23,8 +23,10 @@ pub mod audit;
 pub mod fuzz;
 // floor 4
 pub mod doctor;
+pub mod ported;
 pub mod project;
 pub mod init;
+pub mod judge;
 pub mod verify;
 pub mod port;
 // floor 5

@@ -1,2 +1,7 @@
 //! Starts things; everything else is in the library.
-fn main() {}
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(cargo_implfuzz::cli::run(std::env::args_os()) as u8)
+}

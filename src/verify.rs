@@ -1,1 +1,256 @@
-//! (being written)
+//! `verify`: judges what stands in the tree, whoever wrote it; and what the store knows without judging anew.
+
+use crate::audit::AuditReport;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::{Built, Diagnostic};
+use crate::fuzz::run::Budget;
+use crate::judge::{Judge, module_text};
+use crate::ported::Ported;
+use crate::project::{Planned, Project};
+use crate::store::{Evidence, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
+use crate::symbol::SymbolName;
+use crate::verdict::{Finding, Grade, RunStats, Verdict};
+use serde::Serialize;
+use std::path::Path;
+
+/// What is known of one symbol.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judgement {
+    pub symbol: SymbolName,
+    pub file: String,
+    pub line: u32,
+    pub grade: Grade,
+    /// Why the grade is not better, where that is not plain.
+    pub reason: Option<String>,
+    pub executions: Option<u64>,
+    /// 0 to 1.
+    pub accept_rate: Option<f64>,
+    /// Functions that it calls which still run as C.
+    pub callees_in_c: Vec<SymbolName>,
+    pub provenance: Option<String>,
+    #[serde(skip)]
+    pub finding: Option<Finding>,
+}
+
+impl Judgement {
+    fn new(planned: &Planned, grade: Grade, reason: Option<String>) -> Self {
+        Self {
+            symbol: planned.function.name.clone(),
+            file: planned.function.place.file.to_string(),
+            line: planned.function.place.line,
+            grade,
+            reason,
+            executions: None,
+            accept_rate: None,
+            callees_in_c: Vec::new(),
+            provenance: None,
+            finding: None,
+        }
+    }
+
+    fn with(mut self, stats: &RunStats) -> Self {
+        self.executions = Some(stats.executions);
+        self.accept_rate = stats.accept_rate();
+        self
+    }
+}
+
+/// Writes the symbols of the library into the store: everything else refers to them.
+pub fn save_symbols(project: &Project, store: &mut Store, judge: &Judge) -> Result<()> {
+    let functions = project.library.functions.iter().map(|function| {
+        let planned = project.planned.iter().find(|p| p.function.key == function.key);
+        let unjudgeable = match planned.map(|p| &p.judgeable) {
+            Some(crate::contract::types::Judgeable::Yes(_)) => None,
+            Some(crate::contract::types::Judgeable::NotYet(why)) => Some(why.clone()),
+            None => Some(function.unsupported.clone().unwrap_or_else(|| "not bound".into())),
+        };
+        let item_hash = match planned {
+            Some(planned) => judge.hashes(planned, "")?.c,
+            None => String::new(),
+        };
+        Ok(SymbolRow {
+            key: function.key.clone(),
+            name: function.name.clone(),
+            file: function.place.file.clone(),
+            line: function.place.line,
+            module: function.module.clone(),
+            kind: SymbolKind::Function,
+            unjudgeable,
+            item_hash,
+        })
+    });
+    let functions = functions.collect::<Result<Vec<_>>>()?;
+    let globals = project.library.globals.iter().map(|global| SymbolRow {
+        key: global.key.clone(),
+        name: global.name.clone(),
+        file: global.place.file.clone(),
+        line: global.place.line,
+        module: global.module.clone(),
+        kind: SymbolKind::Global,
+        unjudgeable: global.unsupported.clone(),
+        item_hash: String::new(),
+    });
+    store.save_symbols(&functions.into_iter().chain(globals).collect::<Vec<_>>())
+}
+
+/// What the store and the tree say of every function, without building or running anything.
+pub fn status(project: &Project, store: &Store, judge: &Judge) -> Result<Vec<Judgement>> {
+    project.planned.iter().map(|planned| known(project, store, judge, planned)).collect()
+}
+
+fn known(project: &Project, store: &Store, judge: &Judge, planned: &Planned) -> Result<Judgement> {
+    let reason = match &planned.judgeable {
+        crate::contract::types::Judgeable::NotYet(why) => Some(why.clone()),
+        crate::contract::types::Judgeable::Yes(_) => None,
+    };
+    match project.ported(&planned.function) {
+        Ported::Yes => {}
+        Ported::Stub | Ported::Missing => return Ok(Judgement::new(planned, Grade::Stub, reason)),
+    }
+    let Some(evidence) = store.evidence(&planned.function.key)? else {
+        let grade = if reason.is_some() { Grade::Unverifiable } else { Grade::Unjudged };
+        return Ok(Judgement::new(planned, grade, reason));
+    };
+    let text = module_text(project, &planned.function)?;
+    let now = judge.hashes(planned, &text)?;
+    let stale = stale_reason(&evidence, &now);
+    let callees_in_c = judge.callees_in_c(planned);
+    Ok(Judgement {
+        grade: if stale.is_some() { Grade::Stale } else { evidence.grade },
+        reason: stale.or(reason),
+        executions: Some(evidence.executions),
+        accept_rate: evidence.accept_rate,
+        callees_in_c,
+        provenance: Some(evidence.provenance),
+        ..Judgement::new(planned, evidence.grade, None)
+    })
+}
+
+fn stale_reason(evidence: &Evidence, now: &crate::judge::Hashes) -> Option<String> {
+    let changed: Vec<&str> = [
+        ("the C text", evidence.c_hash != now.c),
+        ("the contract", evidence.contract_hash != now.contract),
+        ("the harness", evidence.harness_hash != now.harness),
+        ("the Rust text", evidence.rust_hash != now.rust),
+    ]
+    .into_iter()
+    .filter(|(_, changed)| *changed)
+    .map(|(what, _)| what)
+    .collect();
+    (!changed.is_empty()).then(|| format!("{} changed since it was judged", changed.join(" and ")))
+}
+
+/// Judges the ports of `wanted` as they stand in the tree: audit, build, fuzzing. `budget` replaces the configured one.
+pub fn verify(
+    project: &Project,
+    store: &mut Store,
+    wanted: &[&Planned],
+    budget: Option<Budget>,
+    judge: &Judge,
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Judgement>> {
+    let names: Vec<&str> = wanted.iter().map(|p| p.function.name.as_str()).collect();
+    let command = if wanted.len() == project.planned.len() { "verify --all".into() } else { format!("verify {}", names.join(" ")) };
+    let new = NewRun { command, tool_version: env!("CARGO_PKG_VERSION").into(), ..NewRun::default() };
+    let run = store.start_run(&new)?;
+    let result = verify_in(project, store, wanted, budget, (judge, run), reporter);
+    let outcome = match &result {
+        Ok(all) if all.iter().any(|j| j.grade == Grade::Refuted) => RunOutcome::Refuted,
+        Ok(all) if all.iter().all(|j| j.grade == Grade::Unrefuted) => RunOutcome::Done,
+        Ok(_) => RunOutcome::Incomplete,
+        Err(error) if error.kind() == ErrorKind::Interrupted => RunOutcome::Interrupted,
+        Err(_) => RunOutcome::Failed,
+    };
+    store.finish_run(run, outcome)?;
+    result
+}
+
+fn verify_in(
+    project: &Project,
+    store: &mut Store,
+    wanted: &[&Planned],
+    budget: Option<Budget>,
+    (judge, run): (&Judge, RunId),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Judgement>> {
+    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
+    let binary = match judge.build(&[])? {
+        Built::Binary(path) => path,
+        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+    };
+    reporter.event(Event::StepFinished { message: "harnesses built".into() });
+    let mut all = Vec::new();
+    for (index, planned) in wanted.iter().enumerate() {
+        let name = &planned.function.name;
+        reporter.event(Event::SymbolStarted { symbol: name.clone(), index: index + 1, total: wanted.len() });
+        let judgement = one(project, store, planned, (&binary, budget), (judge, run), reporter)?;
+        let summary = match &judgement.reason {
+            Some(reason) => format!("{}: {reason}", judgement.grade),
+            None => judgement.grade.to_string(),
+        };
+        let ok = judgement.grade == Grade::Unrefuted;
+        reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, summary });
+        all.push(judgement);
+    }
+    Ok(all)
+}
+
+fn one(
+    project: &Project,
+    store: &mut Store,
+    planned: &Planned,
+    (binary, budget): (&Path, Option<Budget>),
+    (judge, run): (&Judge, RunId),
+    reporter: &mut dyn Reporter,
+) -> Result<Judgement> {
+    let text = module_text(project, &planned.function)?;
+    if project.ported(&planned.function) != Ported::Yes {
+        return Ok(Judgement::new(planned, Grade::Stub, None));
+    }
+    let report = judge.audit(planned, &text);
+    if !report.problems.is_empty() {
+        return Ok(Judgement::new(planned, Grade::Refuted, Some(audit_reason(planned, &report))));
+    }
+    if let crate::contract::types::Judgeable::NotYet(why) = &planned.judgeable {
+        return Ok(Judgement::new(planned, Grade::Unverifiable, Some(why.clone())));
+    }
+    let campaign = judge.campaign(binary, planned);
+    let name = &planned.function.name;
+    let verdict = campaign.judge(budget.unwrap_or_else(|| judge.acceptance_budget()), judge.interrupt, &mut |stats| {
+        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+    })?;
+    let before = store.evidence(&planned.function.key)?;
+    let hash = judge.hashes(planned, &text)?.rust;
+    // Who wrote it is known as long as the text is the one that was judged before.
+    let provenance = before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
+    judge.record(store, run, planned, &text, (&verdict, &provenance))?;
+    let judgement = match verdict {
+        Verdict::Unrefuted(stats) => Judgement::new(planned, Grade::Unrefuted, None).with(&stats),
+        Verdict::Vacuous { reason, stats } => {
+            Judgement::new(planned, Grade::Unverifiable, Some(reason)).with(&stats)
+        }
+        Verdict::Refuted { finding, stats } => {
+            reporter.event(Event::Found { symbol: name.clone(), finding: finding.clone() });
+            let reason = Some(format!("{}: {}", finding.class, finding.what));
+            let judgement = Judgement::new(planned, Grade::Refuted, reason).with(&stats);
+            Judgement { finding: Some(*finding), ..judgement }
+        }
+    };
+    Ok(Judgement { callees_in_c: judge.callees_in_c(planned), provenance: Some(provenance), ..judgement })
+}
+
+fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
+    let file = format!("src/{}.rs", planned.function.module);
+    let problems: Vec<String> = report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
+    format!("the audit rejects it: {}", problems.join("; "))
+}
+
+/// The tree does not compile: shown as rustc shows it.
+pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
+    let shown: Vec<&str> = errors.iter().take(5).map(|e| e.rendered.trim_end()).collect();
+    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
+    let dir = &project.config.rust.dir;
+    Error::new(ErrorKind::Build, format!("the port in {dir}/ does not compile:\n{}{more}", shown.join("\n")))
+        .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
+}

@@ -11,6 +11,7 @@ mod compdb;
 mod cursor;
 mod expr;
 pub mod archive;
+pub mod data;
 pub mod flags;
 pub mod front;
 pub mod graph;

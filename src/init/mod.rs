@@ -20,8 +20,6 @@ use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-pub use modules::Ported;
-
 /// What `init` found and did.
 #[derive(Debug, Default)]
 pub struct Summary {
@@ -134,7 +132,7 @@ fn globals(project: &Project, interrupt: &Interrupt) -> Result<(String, Vec<(Str
     let root = camino::Utf8Path::from_path(project.workspace.root()).expect("`Project::load` checked that it is UTF-8");
     let data = data::read(root, &project.library, &project.toolchain.cc.path, &scratch, interrupt)?;
     let (text, left_out) = globals_file(&project.library, &data);
-    let name = |key| project.library.global(key).map_or_else(String::new, |g| g.name.to_string());
+    let name = |key: &crate::symbol::SymbolKey| project.library.global(key).map_or_else(String::new, |g| g.name.to_string());
     Ok((text, left_out.into_iter().map(|(key, why)| (name(&key), why)).collect()))
 }
 

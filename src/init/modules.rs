@@ -1,12 +1,12 @@
 //! One Rust module per C file: new functions get a stub, stubs follow their C signature, everything else stays.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::rust::emit::{module_head, stub};
 use crate::rust::item::find_fn;
 use crate::rust::signature::{ident, inner};
-use crate::rust::splice::replace_fn;
-use crate::rust::stub::is_stub;
+use crate::rust::splice::{Spliced, replace_fn};
 use crate::symbol::Function;
 use fs_err as fs;
 use std::collections::BTreeSet;
@@ -20,30 +20,6 @@ pub struct Module {
     pub notes: Vec<String>,
     /// Ported functions whose C signature is another one now.
     pub outdated: Vec<String>,
-}
-
-/// Whether a function has a body in Rust.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ported {
-    /// There is no such function.
-    Missing,
-    Stub,
-    Yes,
-}
-
-impl Ported {
-    /// The state of `function` in the text of its module.
-    pub fn of(text: &str, function: &Function) -> Self {
-        let name = ident(function).to_string();
-        match syn::parse_file(text) {
-            Ok(file) => match find_fn(text, &name) {
-                None => Self::Missing,
-                Some(_) if is_stub(&file, &name).is_some() => Self::Stub,
-                Some(_) => Self::Yes,
-            },
-            Err(_) => Self::Missing,
-        }
-    }
 }
 
 /// All modules of the port.
@@ -83,7 +59,11 @@ fn module(project: &Project, name: &str) -> Result<Module> {
                 }
             }
             Ported::Stub if !same_signature(&text, planned) => {
-                text = replace_fn(&text, &ident(function).to_string(), &wanted, "")?;
+                text = match replace_fn(&text, &ident(function).to_string(), &wanted, "")? {
+                    Spliced::Done(text) => text,
+                    // A stub brings no helpers that could be in conflict.
+                    Spliced::Conflict(_) => text,
+                };
                 notes.push(format!("{name}.rs: the stub `{}` follows its changed signature", function.name));
             }
             Ported::Stub => {}

@@ -9,7 +9,7 @@ mod terminal;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
 pub use render::{Align, Column, checks, error, finding, printable, table};
-pub use screen::{Screen, ask_yes_no};
+pub use screen::{Screen, ask_yes_no, choose_color};
 pub use terminal::{Terminal, Verbosity};
 
 use std::io::ErrorKind::BrokenPipe;

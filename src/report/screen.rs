@@ -45,6 +45,15 @@ impl Screen {
     }
 }
 
+/// Overrides what the streams find out about colour; `None` leaves it to them, `NO_COLOR` included.
+pub fn choose_color(always: Option<bool>) {
+    match always {
+        Some(true) => anstream::ColorChoice::Always.write_global(),
+        Some(false) => anstream::ColorChoice::Never.write_global(),
+        None => {}
+    }
+}
+
 /// Asks on the terminal; only `y` and `yes` agree. Absent when there is no terminal to ask on.
 pub fn ask_yes_no(question: &str) -> Result<Option<bool>> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {

@@ -1,0 +1,161 @@
+//! An object file, asked for the initial bytes of its variables and for what their pointers point to.
+
+use object::{
+    Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, SectionKind, SymbolKind,
+};
+use std::collections::BTreeMap;
+
+/// The initial value of a variable, as the compiler laid it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Data {
+    /// Little-endian; pointers are zero here and stand in `targets`.
+    pub bytes: Vec<u8>,
+    /// What the pointers point to, by their offset in `bytes`.
+    pub targets: BTreeMap<u64, Target>,
+}
+
+/// What a pointer in a variable points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A string that nothing writes: its bytes up to the first NUL, without it.
+    Text(Vec<u8>),
+    /// `addend` bytes behind a function or variable with this C name.
+    Symbol { name: String, addend: i64 },
+    /// Bytes without a name that are no string; the text says where they are.
+    Unnamed(String),
+}
+
+/// Ending of the names of the aliases through which statics are found.
+pub(super) const ALIAS_END: &str = "__st";
+
+/// A parsed object file.
+pub(super) struct Image<'a> {
+    file: object::File<'a>,
+}
+
+impl<'a> Image<'a> {
+    /// Parses what a compiler wrote; the reason if that is nothing this module understands.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
+        let file = object::File::parse(bytes).map_err(|e| format!("its object file cannot be read: {e}"))?;
+        if !file.is_little_endian() {
+            return Err("the C compiler writes big-endian code".into());
+        }
+        Ok(Self { file })
+    }
+
+    /// The variable with this name in the symbol table.
+    pub(super) fn variable(&self, name: &str) -> Option<Result<Data, String>> {
+        let symbol = self
+            .file
+            .symbols()
+            .find(|s| s.name() == Ok(name) && s.is_definition() && is_variable(s.kind()))?;
+        Some(self.data(&symbol))
+    }
+
+    fn data(&self, symbol: &object::Symbol<'a, '_>) -> Result<Data, String> {
+        let section = symbol
+            .section_index()
+            .and_then(|index| self.file.section_by_index(index).ok())
+            .ok_or("it lies in no section of its object file")?;
+        let start = symbol.address() - section.address();
+        let bytes = contents(&section, start, symbol.size())?;
+        let mut targets = BTreeMap::new();
+        for (offset, relocation) in section.relocations() {
+            if offset < start || offset >= start + symbol.size() {
+                continue;
+            }
+            let at = offset - start;
+            if relocation.kind() != RelocationKind::Absolute || relocation.size() != 64 {
+                return Err(format!("the value at byte {at} is set by the linker in an unknown way"));
+            }
+            let mut addend = relocation.addend();
+            if relocation.has_implicit_addend() {
+                let held = usize::try_from(at).ok().and_then(|at| bytes.get(at..at + 8));
+                let held = held.and_then(|b| b.try_into().ok()).ok_or("a pointer reaches over its end")?;
+                addend = addend.wrapping_add(i64::from_le_bytes(held));
+            }
+            targets.insert(at, self.target(relocation.target(), addend)?);
+        }
+        Ok(Data { bytes, targets })
+    }
+
+    fn target(&self, target: RelocationTarget, addend: i64) -> Result<Target, String> {
+        let unknown = || "a pointer in it has an unknown target".to_owned();
+        let section = match target {
+            RelocationTarget::Symbol(index) => {
+                let symbol = self.file.symbol_by_index(index).map_err(|_| unknown())?;
+                if symbol.kind() != SymbolKind::Section {
+                    return Ok(self.at_symbol(&symbol, addend));
+                }
+                symbol.section_index().ok_or_else(unknown)?
+            }
+            RelocationTarget::Section(index) => index,
+            _ => return Err(unknown()),
+        };
+        let offset = u64::try_from(addend).map_err(|_| unknown())?;
+        let covers = |s: &object::Symbol<'a, '_>| {
+            let named = is_variable(s.kind()) || s.kind() == SymbolKind::Text;
+            let inside = s.address() <= offset && offset < s.address() + s.size().max(1);
+            named && s.section_index() == Some(section) && inside
+        };
+        // The alias is a name of ours: where there is another, that is the one to tell.
+        let best = self
+            .file
+            .symbols()
+            .filter(covers)
+            .min_by_key(|s| s.name().is_ok_and(|name| name.ends_with(ALIAS_END)));
+        if let Some(symbol) = best {
+            return Ok(self.at_symbol(&symbol, addend - symbol.address().cast_signed()));
+        }
+        let section = self.file.section_by_index(section).map_err(|_| unknown())?;
+        let text = section.data().ok().filter(|_| is_constant(section.kind()));
+        let text = text.and_then(|bytes| bytes.get(usize::try_from(offset).ok()?..));
+        Ok(match text.and_then(until_nul) {
+            Some(text) => Target::Text(text),
+            None => Target::Unnamed(format!("byte {offset} of section {}", section.name().unwrap_or("?"))),
+        })
+    }
+
+    /// A constant array of characters with one NUL, at its end, is a string like any other.
+    fn at_symbol(&self, symbol: &object::Symbol<'a, '_>, addend: i64) -> Target {
+        let name = symbol.name().unwrap_or_default();
+        let string = || {
+            let section = self.file.section_by_index(symbol.section_index()?).ok()?;
+            if !is_constant(section.kind()) || !is_variable(symbol.kind()) {
+                return None;
+            }
+            let bytes = contents(&section, symbol.address() - section.address(), symbol.size()).ok()?;
+            let rest = bytes.get(usize::try_from(addend).ok()?..)?;
+            until_nul(rest).filter(|text| text.len() + 1 == rest.len())
+        };
+        match string() {
+            Some(text) => Target::Text(text),
+            None => Target::Symbol { name: name.to_owned(), addend },
+        }
+    }
+}
+
+fn is_variable(kind: SymbolKind) -> bool {
+    // An assembler that is given no type leaves it open.
+    matches!(kind, SymbolKind::Data | SymbolKind::Unknown)
+}
+
+fn is_constant(kind: SectionKind) -> bool {
+    matches!(kind, SectionKind::ReadOnlyData | SectionKind::ReadOnlyString)
+}
+
+fn until_nul(bytes: &[u8]) -> Option<Vec<u8>> {
+    let end = bytes.iter().position(|b| *b == 0)?;
+    Some(bytes[..end].to_vec())
+}
+
+fn contents(section: &object::Section<'_, '_>, start: u64, size: u64) -> Result<Vec<u8>, String> {
+    let broken = || "it reaches over the end of its section".to_owned();
+    let size = usize::try_from(size).map_err(|_| broken())?;
+    if section.kind() == SectionKind::UninitializedData {
+        return Ok(vec![0; size]);
+    }
+    let bytes = section.data().map_err(|e| format!("its section cannot be read: {e}"))?;
+    let start = usize::try_from(start).map_err(|_| broken())?;
+    bytes.get(start..).and_then(|rest| rest.get(..size)).map(<[u8]>::to_vec).ok_or_else(broken)
+}

@@ -1,0 +1,59 @@
+//! `cargo implfuzz doctor`
+
+use super::Session;
+use crate::doctor::{self, Check, Consent, Installed};
+use crate::error::{ExitCode, Result};
+use crate::report::{ask_yes_no, checks};
+use crate::toolchain::Search;
+use serde_json::{Value, json};
+use std::io::IsTerminal;
+
+/// Says which tools are here, which are missing, and the command that installs them
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Run that command, after asking
+    #[arg(long)]
+    install: bool,
+    /// Do not ask
+    #[arg(long, requires = "install")]
+    yes: bool,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let search = Search::from_env();
+    let mut found = doctor::examine(&search, &session.interrupt)?;
+    // SAFETY: asks the kernel for a number.
+    let root = unsafe { libc::geteuid() } == 0;
+    if args.install {
+        let mut ask = |plan: &doctor::Mending| Ok(ask_yes_no(&format!("run `{}`?", plan.command_line()))?.unwrap_or(false));
+        let consent = match (args.yes, std::io::stdin().is_terminal()) {
+            (true, _) => Consent::Given,
+            (false, true) => Consent::Ask(&mut ask),
+            (false, false) => Consent::Nobody,
+        };
+        let mut reporter = session.reporter();
+        if let Installed::Done(after) =
+            doctor::install(&found, &search, root, consent, reporter.as_mut(), &session.interrupt)?
+        {
+            found = after;
+        }
+    }
+    let plan = doctor::mending(&found, &search, root, &session.interrupt)?;
+    let command = plan.as_ref().map(doctor::Mending::command_line).filter(|line| !line.is_empty());
+    let complete = found.iter().all(Check::ok);
+    let rows: Vec<Value> = found.iter().map(|c| json!({ "name": c.name, "ok": c.ok(), "why": c.why })).collect();
+    session.screen.result("doctor", &json!({ "complete": complete, "checks": rows, "install": command }), || {
+        let mut text = checks(&found);
+        match &command {
+            Some(command) => text += &format!("\nTo install what is missing:\n  {command}\nor let this tool run it:\n  cargo implfuzz doctor --install\n"),
+            None if complete => text += "\nNothing is missing.\n",
+            None => {}
+        }
+        for advice in plan.iter().flat_map(|p| &p.by_hand) {
+            text += &format!("{advice}\n");
+        }
+        text
+    });
+    Ok(if complete { ExitCode::Ok } else { ExitCode::Error })
+}

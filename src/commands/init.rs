@@ -1,0 +1,56 @@
+//! `cargo implfuzz init`
+
+use super::Session;
+use crate::error::{ExitCode, Result};
+use crate::init;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Reads a C library and writes the crate that its port goes into, with a stub for every function
+///
+/// Finds headers, sources and flags by itself (implfuzz.toml, else compile_commands.json, else the #include lines). Run it again after
+/// any change in the C sources: what is up to date stays as it is, and your own edits are never lost.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The directory of the C library [default: the current one]
+    dir: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let dir = args.dir.clone().or_else(|| session.options.dir.clone()).unwrap_or_else(|| PathBuf::from("."));
+    let (project, summary) = init::init(&dir, &session.options, &session.interrupt, reporter.as_mut())?;
+    drop(session.store(&project)?);
+    let functions = project.library.functions.len();
+    let judgeable = project.planned.iter().filter(|p| p.judgeable.contract().is_some()).count();
+    let unsupported = functions - project.planned.len();
+    let left_out: Vec<_> = project.library.left_out.iter().map(|l| json!({ "file": l.file, "reason": l.reason })).collect();
+    let changed: Vec<String> = summary.changed.iter().map(|p| p.display().to_string()).collect();
+    let globals: Vec<_> =
+        summary.globals_left_out.iter().map(|(name, why)| json!({ "name": name, "reason": why })).collect();
+    let value = json!({
+        "functions": functions, "stubs_or_ports": project.planned.len(), "judgeable": judgeable,
+        "left_out": left_out, "globals_left_out": globals, "outdated": summary.outdated, "changed": changed,
+    });
+    session.screen.result("init", &value, || {
+        let mut text = format!(
+            "{functions} functions in {} C files: {judgeable} with a harness, {} not judged yet, {unsupported} not portable\n",
+            project.library.units.len(),
+            project.planned.len() - judgeable,
+        );
+        for left in &project.library.left_out {
+            text += &format!("left out: {}: {}\n", left.file, left.reason);
+        }
+        for (name, why) in &summary.globals_left_out {
+            text += &format!("no Rust static for `{name}`: {why}\n");
+        }
+        text += &match changed.len() {
+            0 => "nothing changed\n".to_owned(),
+            n => format!("{n} files written under {}/\n", project.config.rust.dir),
+        };
+        text += "next: `cargo implfuzz list`, then `cargo implfuzz port <symbol>`, or write a function by hand and `cargo implfuzz verify <symbol>`\n";
+        text
+    });
+    Ok(ExitCode::Ok)
+}

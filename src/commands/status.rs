@@ -1,0 +1,41 @@
+//! `cargo implfuzz status`
+
+use super::{Session, rows};
+use crate::error::{ExitCode, Result};
+use crate::judge::Judge;
+use crate::project::Project;
+use crate::verdict::Grade;
+use crate::verify;
+use serde_json::json;
+
+/// Shows what is known of every function: stub, unrefuted, refuted, stale; builds and runs nothing
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs the command.
+pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
+    let project = Project::open(&session.options, &session.interrupt)?;
+    let store = session.store(&project)?;
+    let all = verify::status(&project, &store, &Judge::new(&project, &session.interrupt))?;
+    let totals = store.totals(None)?;
+    let model = json!({ "calls": totals.calls, "input_tokens": totals.input_tokens, "output_tokens": totals.output_tokens, "cost": totals.cost });
+    session.screen.result("status", &json!({ "symbols": all, "model": model }), || {
+        let spent = match totals.calls {
+            0 => "no model call yet".to_owned(),
+            n => format!("{n} model calls, {} tokens in, {} out", totals.input_tokens, totals.output_tokens),
+        };
+        format!("{}\n{}; {spent}\n", rows::judgements(&all), rows::counts(&all))
+    });
+    Ok(code(&all))
+}
+
+/// What a set of judgements means for the exit code.
+pub fn code(all: &[verify::Judgement]) -> ExitCode {
+    if all.iter().any(|j| j.grade == Grade::Refuted) {
+        ExitCode::Divergence
+    } else if all.iter().any(|j| j.grade != Grade::Unrefuted) {
+        ExitCode::Incomplete
+    } else {
+        ExitCode::Ok
+    }
+}

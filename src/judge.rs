@@ -1,0 +1,311 @@
+//! Judging one port: the overlay, the build, the campaign, and what is stored of the outcome. Used by `verify` for
+//! what stands in the tree and by `port` for candidates.
+
+use crate::audit::{self, Allowed, AuditReport, Candidate};
+use crate::contract::{file, types::Role};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::build::{Builder, Built};
+use crate::fuzz::overlay::Overlay;
+use crate::fuzz::run::{Budget, Campaign};
+use crate::harness::emit;
+use crate::ported::Ported;
+use crate::process::Interrupt;
+use crate::project::{Planned, Project};
+use crate::rust::hash::port_hash;
+use crate::rust::signature::{ident, inner};
+use crate::store::{Evidence, NewFinding, RunId, Side, Store};
+use crate::symbol::{Function, SymbolKey, SymbolName};
+use crate::verdict::{Finding, Grade, Verdict};
+use crate::workspace::write_atomic;
+use fs_err as fs;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// A project with all that judging needs.
+pub struct Judge<'p> {
+    pub project: &'p Project,
+    pub interrupt: &'p Interrupt,
+}
+
+impl<'p> Judge<'p> {
+    /// Everything stays below `.implfuzz/`.
+    pub fn new(project: &'p Project, interrupt: &'p Interrupt) -> Self {
+        Self { project, interrupt }
+    }
+
+    /// Builds the tree, with some files of the port's crate replaced by candidates.
+    pub fn build(&self, replaced: &[(PathBuf, String)]) -> Result<Built> {
+        let workspace = &self.project.workspace;
+        let overlay = Overlay::sync(&self.project.rust_dir(), &workspace.overlay(), replaced)?;
+        // Deeper than the user's own directory, so that both can be used at the same time.
+        let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
+            Some(dir) => Path::new(&dir).join("implfuzz"),
+            None => workspace.cache().join("target"),
+        };
+        let builder = Builder {
+            toolchain: &self.project.toolchain,
+            root: workspace.root(),
+            target_dir,
+            bin_dir: workspace.cache().join("bin"),
+        };
+        builder.build(&overlay, self.interrupt)
+    }
+
+    /// The campaign of a symbol in a built binary.
+    pub fn campaign<'a>(&self, binary: &'a Path, planned: &'a Planned) -> Campaign<'a> {
+        let fuzz = &self.project.config.fuzz;
+        let name = &planned.function.name;
+        // Elements are wider than bytes; a contract may ask for more than the general limit.
+        let longest = planned.judgeable.contract().into_iter().flat_map(|c| &c.params).map(|p| match p.role {
+            Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
+            Role::FixedArray { len, .. } => len as u64 * 16,
+            _ => 64,
+        });
+        Campaign {
+            binary,
+            target: name,
+            work: self.project.workspace.cache().join("fuzz").join(name.as_str()),
+            regressions: self.seeds(name),
+            seed: fuzz.seed,
+            max_len: fuzz.max_len.max(longest.sum()),
+            call_timeout_ms: fuzz.call_timeout_ms,
+            rss_limit_mb: fuzz.rss_limit_mb,
+        }
+    }
+
+    /// The budget of a run inside the loop.
+    pub fn loop_budget(&self) -> Budget {
+        let fuzz = &self.project.config.fuzz;
+        Budget { seconds: fuzz.loop_seconds, executions: Some(fuzz.loop_executions) }
+    }
+
+    /// The budget of the run that accepts a port.
+    pub fn acceptance_budget(&self) -> Budget {
+        let fuzz = &self.project.config.fuzz;
+        Budget { seconds: fuzz.accept_seconds, executions: fuzz.accept_executions }
+    }
+
+    /// The audit of the text of `planned`'s module, of which only the function and what it reaches is looked at.
+    pub fn audit(&self, planned: &Planned, text: &str) -> AuditReport {
+        let bound = planned.bound();
+        let allowed = Allowed {
+            signature: inner(bound.function, bound.contract, bound.c),
+            module: planned.function.module.clone(),
+            ffi_functions: self.project.ffi_functions(),
+            ffi_names: self.project.ffi_types(),
+            callees: self.project.planned.iter().map(|p| ident(&p.function).to_string()).collect(),
+            functions: self
+                .project
+                .planned
+                .iter()
+                .map(|p| (p.function.module.clone(), ident(&p.function).to_string()))
+                .collect(),
+            globals: self.project.library.globals.iter().map(|g| g.name.to_string()).collect(),
+        };
+        audit::audit(&Candidate { text, function: &ident(&planned.function).to_string() }, &allowed)
+    }
+
+    /// Where counterexamples of a symbol are kept; committed with the port.
+    pub fn seeds(&self, name: &SymbolName) -> PathBuf {
+        self.project.rust_dir().join("fuzz/seeds").join(format!("fuzz_{name}"))
+    }
+
+    /// Functions called, directly or not, that still run as C.
+    pub fn callees_in_c(&self, planned: &Planned) -> Vec<SymbolName> {
+        let library = &self.project.library;
+        let mut seen: BTreeSet<&SymbolKey> = BTreeSet::from([&planned.function.key]);
+        let mut todo: Vec<&Function> = vec![&planned.function];
+        let mut names = BTreeSet::new();
+        while let Some(next) = todo.pop() {
+            for callee in next.calls.iter().filter_map(|key| library.function(key)) {
+                if seen.insert(&callee.key) {
+                    // What is ported calls Rust; what is not takes all of its own callees to C with it.
+                    match self.project.ported(callee) {
+                        Ported::Yes => todo.push(callee),
+                        _ => drop(names.insert(callee.name.clone())),
+                    }
+                }
+            }
+        }
+        names.into_iter().collect()
+    }
+
+    /// Hashes of everything that a verdict on `planned` is about.
+    pub fn hashes(&self, planned: &Planned, module_text: &str) -> Result<Hashes> {
+        let bound = planned.bound();
+        let contract = planned.judgeable.contract();
+        let harness = match contract {
+            Some(contract) => emit::harness(&bound, contract, &self.project.crate_name())?,
+            None => String::new(),
+        };
+        let rust = port_hash(module_text, &ident(&planned.function).to_string());
+        Ok(Hashes {
+            c: sha256(&c_text(self.project, &planned.function)),
+            contract: sha256(&contract.map(file::render).unwrap_or_default()),
+            harness: sha256(&(harness + RUNTIME)),
+            rust: rust.map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
+        })
+    }
+
+    /// Stores the outcome of a run on the text of a module, and the counterexample as a seed.
+    pub fn record(
+        &self,
+        store: &mut Store,
+        run: RunId,
+        planned: &Planned,
+        module_text: &str,
+        (verdict, provenance): (&Verdict, &str),
+    ) -> Result<()> {
+        let hashes = self.hashes(planned, module_text)?;
+        let (grade, stats) = match verdict {
+            Verdict::Unrefuted(stats) => (Grade::Unrefuted, stats),
+            Verdict::Refuted { finding, stats } => {
+                self.record_finding(store, run, planned, finding, &hashes.rust)?;
+                (Grade::Refuted, stats)
+            }
+            Verdict::Vacuous { stats, .. } => (Grade::Unverifiable, stats),
+        };
+        store.put_evidence(&Evidence {
+            c_hash: hashes.c,
+            contract_hash: hashes.contract,
+            harness_hash: hashes.harness,
+            rust_hash: hashes.rust,
+            callees_in_c: self.callees_in_c(planned),
+            provenance: provenance.to_owned(),
+            ..Evidence::of_run(planned.function.key.clone(), grade, stats)
+        })
+    }
+
+    /// Stores a finding and keeps its input as a seed.
+    pub fn record_finding(
+        &self,
+        store: &mut Store,
+        run: RunId,
+        planned: &Planned,
+        finding: &Finding,
+        candidate: &str,
+    ) -> Result<()> {
+        let new = NewFinding {
+            symbol: &planned.function.key,
+            side: Side::Port,
+            finding,
+            run: Some(run),
+            candidate_sha256: Some(candidate.to_owned()),
+        };
+        store.add_finding(&new)?;
+        if !finding.input.is_empty() {
+            let dir = self.seeds(&planned.function.name);
+            fs::create_dir_all(&dir)?;
+            write_atomic(&dir.join(&sha256_bytes(&finding.input)[..16]), &finding.input)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a verdict is about; when one changes, the verdict is stale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hashes {
+    pub c: String,
+    pub contract: String,
+    pub harness: String,
+    pub rust: String,
+}
+
+/// The harness runtime decides as well.
+const RUNTIME: &str = concat!(
+    include_str!("../templates/fuzz/runtime/codec.rs"),
+    include_str!("../templates/fuzz/runtime/driver.rs"),
+    include_str!("../templates/fuzz/runtime/guard.rs"),
+    include_str!("../templates/fuzz/runtime/memory.rs"),
+    include_str!("../templates/fuzz/guard.c"),
+);
+
+/// The C text that decides what a function does: its own, what it calls, the macros and globals they use; without
+/// comments and layout.
+fn c_text(project: &Project, function: &Function) -> String {
+    let library = &project.library;
+    let (mut seen, mut todo) = (BTreeSet::from([&function.key]), vec![function]);
+    let mut parts = BTreeSet::new();
+    while let Some(next) = todo.pop() {
+        parts.insert(squeeze(&next.text));
+        let macros = library.macros.iter().filter(|m| next.macros.contains(&m.name));
+        parts.extend(macros.map(|m| squeeze(&m.text)));
+        for global in next.globals_read.iter().chain(&next.globals_written).filter_map(|key| library.global(key)) {
+            let path = project.workspace.root().join(global.place.file.0.as_str());
+            let text = fs::read(path).unwrap_or_default();
+            let range = global.place.start.min(text.len())..global.place.end.min(text.len());
+            parts.insert(squeeze(&String::from_utf8_lossy(&text[range])));
+        }
+        todo.extend(next.calls.iter().filter_map(|key| library.function(key)).filter(|f| seen.insert(&f.key)));
+    }
+    let own = squeeze(&function.text);
+    std::iter::once(own).chain(parts).collect::<Vec<_>>().join("\n")
+}
+
+/// C text without comments, with runs of white space as one blank; strings and character constants stay as they are.
+fn squeeze(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::new(), 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'/' if bytes.get(at + 1) == Some(&b'*') => {
+                let end = text[at + 2..].find("*/").map_or(bytes.len(), |n| at + 4 + n);
+                at = end;
+                out.push(b' ');
+                continue;
+            }
+            b'/' if bytes.get(at + 1) == Some(&b'/') => {
+                at += bytes[at..].iter().position(|b| *b == b'\n').unwrap_or(bytes.len() - at);
+                continue;
+            }
+            quote @ (b'"' | b'\'') => {
+                let start = at;
+                at += 1;
+                while at < bytes.len() && bytes[at] != quote {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at = (at + 1).min(bytes.len());
+                out.extend_from_slice(&bytes[start..at]);
+                continue;
+            }
+            byte if byte.is_ascii_whitespace() => {
+                if out.last() != Some(&b' ') {
+                    out.push(b' ');
+                }
+            }
+            byte => out.push(byte),
+        }
+        at += 1;
+    }
+    String::from_utf8_lossy(&out).trim().to_owned()
+}
+
+fn sha256(text: &str) -> String {
+    sha256_bytes(text.as_bytes())
+}
+
+fn sha256_bytes(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The module's text, as it stands in the tree.
+pub fn module_text(project: &Project, function: &Function) -> Result<String> {
+    let path = project.module_path(&function.module);
+    fs::read_to_string(&path).map_err(|error| {
+        Error::new(ErrorKind::Io, error.to_string()).help("run `cargo implfuzz init` to write what is missing")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_layout_do_not_change_c_but_strings_do() {
+        let a = squeeze("int f(void)  /* c */ {\n\treturn '\"'; // x\n}");
+        assert_eq!(a, squeeze("int f(void) {\n return '\"';\n}"));
+        assert_ne!(squeeze("f(\"a  b\")"), squeeze("f(\"a b\")"));
+        assert_eq!(squeeze("\"/* no comment */\""), "\"/* no comment */\"");
+    }
+}
