@@ -64,7 +64,7 @@ fn item(
         writeln!(text, "/// The text {shown}.").expect("a String takes all text");
     }
     if records::holds_text(&library.records, &global.ty) {
-        text += "/// C has `const char *` where this has an optional string; a null pointer is `None`.\n";
+        text += "/// C has pointers to `char` where this has optional strings; a null pointer is `None`.\n";
     }
     if statement.contains('\n') {
         text += "#[rustfmt::skip]\n";

@@ -207,7 +207,7 @@ pub static table: [u32; 16] = [
 ];
 
 /// `names` at src/a.c:2.
-/// C has `const char *` where this has an optional string; a null pointer is `None`.
+/// C has pointers to `char` where this has optional strings; a null pointer is `None`.
 #[rustfmt::skip]
 pub static names: [Option<&'static core::ffi::CStr>; 3] = [
     Some(c"ok"), None, Some(c"no \"space\"\n"),
@@ -228,6 +228,25 @@ pub static hex: [core::ffi::c_char; 17] = [
     assert_eq!(text, expected);
     fs_err::write(dir.join("globals.rs"), &text).unwrap();
     rustc(dir, "pub mod globals;\npub mod ffi {}\n", &["--crate-type", "lib", "--emit", "metadata"]);
+}
+
+#[test]
+fn a_constant_pointer_to_char_is_a_string_only_where_it_points_to_one() {
+    let c = "static char buffer[4] = \"abc\";\nstatic char *const good[] = { \"x\" };\n\
+        static char *const bad[] = { buffer };\nstatic char *open = \"y\";\n";
+    let element = CType { is_const: true, ..pointer("char *const", int("char")) };
+    let library = library(
+        vec![
+            ("good", array(element.clone(), 1)),
+            ("bad", array(element, 1)),
+            ("mut open", pointer("char *", int("char"))),
+        ],
+        vec![],
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let (text, missing) = emitted(Utf8Path::from_path(dir.path()).unwrap(), c, &library);
+    assert_eq!(missing.keys().collect::<Vec<_>>(), ["bad", "open"]);
+    assert!(text.contains("[Some(c\"x\")];"), "{text}");
 }
 
 #[test]

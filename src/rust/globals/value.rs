@@ -33,10 +33,10 @@ struct Layout {
     align: u64,
 }
 
-/// Whether this is a `const char *`.
+/// Whether this is a `const char *`, or a `char *const`: what that points to is checked with the value.
 pub(super) fn is_text(ty: &CType) -> bool {
     let TypeKind::Pointer(to) = &ty.kind else { return false };
-    to.is_const && matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
+    (to.is_const || ty.is_const) && matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
 }
 
 impl Reader<'_> {
