@@ -1,6 +1,6 @@
 //! The bytes of a C variable, walked along its type, as Rust types and values.
 
-use super::identifier;
+use super::{identifier, records};
 use crate::c::data::{Data, Target};
 use crate::symbol::{CType, Record, TypeKind};
 use std::collections::BTreeMap;
@@ -33,10 +33,10 @@ struct Layout {
     align: u64,
 }
 
-/// Whether this is a `const char *`.
+/// Whether this is a `const char *`, or a `char *const`: what that points to is checked with the value.
 pub(super) fn is_text(ty: &CType) -> bool {
     let TypeKind::Pointer(to) = &ty.kind else { return false };
-    to.is_const && matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
+    (to.is_const || ty.is_const) && matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
 }
 
 impl Reader<'_> {
@@ -52,7 +52,7 @@ impl Reader<'_> {
                 let len = self.length(of, *len)?;
                 format!("[{}; {len}]", self.rust_type(of)?)
             }
-            TypeKind::Record(key) => self.record(key).map(|r| format!("crate::ffi::{}", r.rust_name))?,
+            TypeKind::Record(key) => records::path(self.records, self.record(key)?),
             TypeKind::Pointer(_) if is_text(ty) => "Option<&'static core::ffi::CStr>".into(),
             _ => return Err(unsupported(ty)),
         })
@@ -96,7 +96,8 @@ impl Reader<'_> {
         len.ok_or_else(|| "an array in it has no known extent".into())
     }
 
-    fn record(&self, key: &str) -> Result<&Record, String> {
+    /// A struct that Rust can have a constant of.
+    pub(super) fn record(&self, key: &str) -> Result<&Record, String> {
         let record = self.records.get(key).ok_or("a struct in it is not known")?;
         let name = &record.rust_name;
         let problem = if record.is_union {
@@ -107,10 +108,12 @@ impl Reader<'_> {
             "has no fields"
         } else if record.fields.iter().any(|f| f.bits.is_some()) {
             "has bit-fields"
-        } else if record.fields.iter().any(|f| f.name.is_empty()) || name.is_empty() {
+        } else if record.fields.iter().any(|f| f.name.is_empty()) {
             "has an anonymous part"
         } else if record.fields.iter().any(|f| matches!(f.ty.kind, TypeKind::Array { len: None, .. })) {
             "ends in a flexible array"
+        } else if syn::parse_str::<syn::Ident>(name).is_err() {
+            "has no name in Rust"
         } else {
             return Ok(record);
         };
@@ -145,10 +148,8 @@ impl Reader<'_> {
         let mut offsets = Vec::new();
         let (mut end, mut align) = (0_u64, 1);
         for field in &record.fields {
-            if matches!(field.ty.kind, TypeKind::Pointer(_)) {
-                let what =
-                    if is_text(&field.ty) { "a string in a struct".into() } else { unsupported(&field.ty) };
-                return Err(format!("{what} ({}.{})", record.rust_name, field.name));
+            if matches!(field.ty.kind, TypeKind::Pointer(_)) && !is_text(&field.ty) {
+                return Err(format!("{} ({}.{})", unsupported(&field.ty), record.rust_name, field.name));
             }
             let layout = self.layout(&field.ty)?;
             let start = end.next_multiple_of(layout.align.max(1));
@@ -226,7 +227,7 @@ impl Reader<'_> {
             end = offset + self.layout(&field.ty)?.size;
         }
         self.check_padding(record, at + end, at + whole.size)?;
-        Ok(Value::Record(format!("crate::ffi::{}", record.rust_name), fields))
+        Ok(Value::Record(records::path(self.records, record), fields))
     }
 
     /// Padding of statics is zero: anything else there is a field that stands elsewhere than thought.

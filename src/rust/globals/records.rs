@@ -1,0 +1,67 @@
+//! Structs that hold a `const char *`: bindgen's raw pointer admits no `static`, so they get a twin with strings.
+
+use super::value::{Reader, is_text};
+use super::{identifier, innermost};
+use crate::rust::emit::pretty;
+use crate::symbol::{CType, Record, TypeKind};
+use quote::{format_ident, quote};
+use std::collections::BTreeMap;
+
+/// Whether there is a `const char *` in a value of this type.
+pub(super) fn holds_text(records: &BTreeMap<String, Record>, ty: &CType) -> bool {
+    match &ty.kind {
+        TypeKind::Pointer(_) => is_text(ty),
+        TypeKind::Array { of, .. } => holds_text(records, of),
+        // No struct holds itself by value: this ends.
+        TypeKind::Record(key) => records.get(key).is_some_and(|record| has_text(records, record)),
+        _ => false,
+    }
+}
+
+fn has_text(records: &BTreeMap<String, Record>, record: &Record) -> bool {
+    record.fields.iter().any(|field| holds_text(records, &field.ty))
+}
+
+/// The path of a struct as `globals.rs` names it: its twin there, else bindgen's.
+pub(super) fn path(records: &BTreeMap<String, Record>, record: &Record) -> String {
+    match has_text(records, record) {
+        true => record.rust_name.clone(),
+        false => format!("crate::ffi::{}", record.rust_name),
+    }
+}
+
+/// Adds the twins that a value of this type needs, by name.
+pub(super) fn collect(
+    reader: &Reader<'_>,
+    ty: &CType,
+    twins: &mut BTreeMap<String, String>,
+) -> Result<(), String> {
+    match &ty.kind {
+        TypeKind::Array { of, .. } => collect(reader, of, twins),
+        TypeKind::Record(key) if holds_text(reader.records, ty) => {
+            let record = reader.record(key)?;
+            for field in &record.fields {
+                collect(reader, &field.ty, twins)?;
+            }
+            twins.insert(record.rust_name.clone(), twin(reader, record)?);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn twin(reader: &Reader<'_>, record: &Record) -> Result<String, String> {
+    let name = format_ident!("{}", record.rust_name);
+    let doc = format!(" `{name}` of C with optional strings for `const char *`.");
+    let mut fields = Vec::new();
+    for field in &record.fields {
+        let name = format_ident!("{}", identifier(&field.name));
+        let ty: syn::Type = syn::parse_str(&reader.rust_type(&field.ty)?).map_err(|e| e.to_string())?;
+        fields.push(quote!(pub #name: #ty));
+    }
+    // Structs inside need not have what would be derived.
+    let is_plain = !record.fields.iter().any(|f| matches!(innermost(&f.ty).kind, TypeKind::Record(_)));
+    let derive = is_plain.then(|| quote!(#[derive(Debug, Clone, Copy)])).into_iter();
+    let item = pretty(quote!(#[doc = #doc] #(#derive)* pub struct #name { #(#fields),* }));
+    Ok(format!("\n{item}"))
+}
