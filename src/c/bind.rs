@@ -70,7 +70,8 @@ pub(super) fn bind(root: &Utf8Path, merged: &mut Merged) -> Result<Bindings> {
 
 /// Records with parts that bindgen gets wrong: only size and alignment are kept.
 fn opaque_records(library: &Library) -> BTreeSet<String> {
-    let is_bad = |r: &crate::symbol::Record| r.fields.iter().any(|f| unfaithful(&f.ty, &library.records).is_some());
+    let is_bad =
+        |r: &crate::symbol::Record| r.fields.iter().any(|f| unfaithful(&f.ty, &library.records).is_some());
     let bad = library.records.values().filter(|r| !r.rust_name.is_empty() && is_bad(r));
     bad.map(|r| r.rust_name.clone()).collect()
 }
@@ -136,10 +137,11 @@ fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) 
             Err(reason) => missing.push((global.key.clone(), reason)),
         }
     }
-    let taken: BTreeSet<String> = (library.functions.iter().flat_map(|f| [f.c_name.as_str(), f.name.as_str()]))
-        .chain(library.globals.iter().flat_map(|g| [g.c_name.as_str(), g.name.as_str()]))
-        .map(str::to_owned)
-        .collect();
+    let taken: BTreeSet<String> =
+        (library.functions.iter().flat_map(|f| [f.c_name.as_str(), f.name.as_str()]))
+            .chain(library.globals.iter().flat_map(|g| [g.c_name.as_str(), g.name.as_str()]))
+            .map(str::to_owned)
+            .collect();
     let (items, conflicts) = types.into_items(&taken, &merged.unfaithful_typedefs);
     let types = items.iter().filter_map(type_name).collect();
     let file = text(items, functions.values(), globals.values());

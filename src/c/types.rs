@@ -155,8 +155,7 @@ fn enumeration(declaration: Cursor<'_>) -> TypeKind {
         .into_iter()
         .filter(|c| c.kind() == CXCursor_EnumConstantDecl)
         .map(|c| {
-            let value =
-                if signed { i128::from(c.enum_value()) } else { i128::from(c.enum_value_unsigned()) };
+            let value = if signed { i128::from(c.enum_value()) } else { i128::from(c.enum_value_unsigned()) };
             (c.name(), value)
         })
         .collect();
