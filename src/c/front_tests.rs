@@ -217,6 +217,20 @@ fn types_and_records() {
 }
 
 #[test]
+fn a_long_chain_of_records_stays_exact() {
+    let mut text = String::from("struct s0 { double d; };\n");
+    for i in 1..60 {
+        text += &format!("struct s{i} {{ struct s{} *p; double d; }};\n", i - 1);
+    }
+    text += "double f(struct s59 *s) { return s->d; }\n";
+    let lib = library(&[("a.c", &text)]);
+    assert_eq!(lib.records.len(), 60);
+    let is_double =
+        |r: &Record| matches!(r.fields.last().map(|f| &f.ty.kind), Some(TypeKind::Float { bits: 64 }));
+    assert!(lib.records.values().all(is_double));
+}
+
+#[test]
 fn broken_units_are_left_out() {
     let files = [
         ("a.c", "int a(void) { return 1; }\n"),
@@ -353,7 +367,7 @@ fn records_know_their_names_in_ffi_rs() {
     let (library, bindings) = bound(&[
         (
             "a.c",
-            "struct node { int a; union { int i; struct { float f; } in; } u; struct { int x; }; };\nint a(struct node *n) { return n->a + n->x; }\n",
+            "struct node { int a; union { int i; struct { float f; } in; } u; struct { int x; }; struct part { int z; } p[2]; };\nstatic const struct { char c; } table[2];\nint a(struct node *n) { return n->a + n->x + table[0].c; }\n",
         ),
         (
             "b.c",
@@ -367,6 +381,7 @@ fn records_know_their_names_in_ffi_rs() {
     let names: std::collections::BTreeSet<&str> =
         library.records.values().map(|r| r.rust_name.as_str()).collect();
     assert_eq!(names.len(), library.records.len());
+    assert!(names.contains("node_part"), "{names:?}");
     assert!(names.contains("b__node") && names.contains("node"));
     let b = &bindings.functions[&SymbolName::new("b")];
     assert!(quote::quote!(#b).to_string().contains("b__node"));

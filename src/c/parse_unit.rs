@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Location, TranslationUnit};
 use super::expr::Sources;
 use super::parse_body;
-use super::types::{TypeReader, unfaithful};
+use super::types::{TypeReader, is_wrong_alias, unfaithful};
 use crate::symbol::{
     Function, Global, Linkage, Macro, Param, Place, Record, RelPath, SymbolKey, SymbolName, TypeKind,
 };
@@ -95,7 +95,7 @@ impl Reader<'_> {
                 CXCursor_VarDecl => facts.globals.extend(self.global(item, file, &start)),
                 CXCursor_TypedefDecl => {
                     let ty = self.types.read(item.underlying());
-                    if unfaithful(&ty, &self.types.records).is_some() {
+                    if is_wrong_alias(&ty) {
                         facts.unfaithful_typedefs.insert(item.name());
                     }
                 }
