@@ -251,6 +251,11 @@ pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
     let shown: Vec<&str> = errors.iter().take(5).map(|e| e.rendered.trim_end()).collect();
     let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
     let dir = &project.config.rust.dir;
+    if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
+        let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
+        return Error::new(ErrorKind::Internal, text)
+            .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] goes round it");
+    }
     Error::new(ErrorKind::Build, format!("the port in {dir}/ does not compile:\n{}{more}", shown.join("\n")))
         .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
 }

@@ -6,10 +6,10 @@ use super::bind_merge::{Types, UnitItems};
 use super::bind_rename::{Renames, rename_function, rename_type};
 use super::merge::Merged;
 use super::rust_type::rust_type;
-use super::types::unfaithful;
+use super::types::{unfaithful, wrong_layout};
 use super::{record_names, workers};
 use crate::error::Result;
-use crate::symbol::{Function, Global, Library, Linkage, RelPath, SymbolKey, SymbolName, TypeKind};
+use crate::symbol::{Function, Global, Library, Linkage, Record, RelPath, SymbolKey, SymbolName, TypeKind};
 use camino::Utf8Path;
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,14 +64,31 @@ pub(super) fn bind(root: &Utf8Path, merged: &mut Merged) -> Result<Bindings> {
     }
     let shapes: BTreeMap<(RelPath, String), record_names::Shape> =
         records.into_iter().map(|(file, shape)| ((file, shape.name.clone()), shape)).collect();
+    record_names::forget_unknown(&mut merged.library.records, &merged.record_units, &shapes);
+    name_by_globals(merged, &foreign);
     record_names::fill(&mut merged.library.records, &merged.record_units, &shapes, &types.renames);
     Ok(assemble(merged, foreign, types))
 }
 
+/// `static struct { … } table[];`: the record's made-up name stands in the type of the variable only.
+fn name_by_globals(merged: &mut Merged, foreign: &BTreeMap<RelPath, Foreign>) {
+    for global in &merged.library.globals {
+        let declared =
+            merged.symbol_units.get(&global.key).and_then(|u| foreign.get(u)?.statics.get(&global.c_name));
+        if let Some(declared) = declared
+            && let Some(key) = record_names::nameless(&global.ty, &merged.library.records).map(str::to_owned)
+            && let Some(name) = record_names::innermost(&declared.ty)
+            && let Some(record) = merged.library.records.get_mut(&key)
+        {
+            record.rust_name = name;
+        }
+    }
+}
+
 /// Records with parts that bindgen gets wrong: only size and alignment are kept.
 fn opaque_records(library: &Library) -> BTreeSet<String> {
-    let is_bad = |r: &crate::symbol::Record| r.fields.iter().any(|f| unfaithful(&f.ty, &library.records).is_some());
-    let bad = library.records.values().filter(|r| !r.rust_name.is_empty() && is_bad(r));
+    let is_bad = |r: &&Record| !r.rust_name.is_empty() && wrong_layout(r, &library.records).is_some();
+    let bad = library.records.values().filter(is_bad);
     bad.map(|r| r.rust_name.clone()).collect()
 }
 
@@ -136,10 +153,11 @@ fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) 
             Err(reason) => missing.push((global.key.clone(), reason)),
         }
     }
-    let taken: BTreeSet<String> = (library.functions.iter().flat_map(|f| [f.c_name.as_str(), f.name.as_str()]))
-        .chain(library.globals.iter().flat_map(|g| [g.c_name.as_str(), g.name.as_str()]))
-        .map(str::to_owned)
-        .collect();
+    let taken: BTreeSet<String> =
+        (library.functions.iter().flat_map(|f| [f.c_name.as_str(), f.name.as_str()]))
+            .chain(library.globals.iter().flat_map(|g| [g.c_name.as_str(), g.name.as_str()]))
+            .map(str::to_owned)
+            .collect();
     let (items, conflicts) = types.into_items(&taken, &merged.unfaithful_typedefs);
     let types = items.iter().filter_map(type_name).collect();
     let file = text(items, functions.values(), globals.values());

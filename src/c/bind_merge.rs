@@ -1,10 +1,11 @@
 //! One set of types and constants out of the outputs for all units: the complete type wins; different things of one
 //! name are kept apart by the module's name and reported.
 
-use super::bind_rename::{Renames, rename_item};
+use super::bind_rename::{Renames, rename_item, rename_type};
 use crate::symbol::RelPath;
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
+use syn::visit_mut::VisitMut;
 
 /// The output for one unit, foreign items taken out.
 pub(super) struct UnitItems {
@@ -46,14 +47,28 @@ impl Types {
     /// Types that are complete on both sides and differ, and whatever mentions them.
     fn renames_for(&self, items: &[syn::Item], module: &str) -> Renames {
         let mut renames = Renames::new();
+        let mine = aliases(items.iter());
+        let known = aliases(self.keyed.iter().map(|(_, _, item)| item));
         loop {
             let before = renames.len();
             for item in items {
                 let Some((key, name)) = type_key(item) else { continue };
-                let Some(&at) = self.position.get(&key).filter(|_| !renames.contains_key(&name)) else { continue };
+                let Some(&at) = self.position.get(&key).filter(|_| !renames.contains_key(&name)) else {
+                    continue;
+                };
                 let mut renamed = item.clone();
                 rename_item(&mut renamed, &renames);
                 let (_, text, old) = &self.keyed[at];
+                // Headers reach a typedef by different ways, such as `va_list`.
+                let same_alias = match (mine.get(&name), known.get(&name)) {
+                    (Some(new), Some(old)) => {
+                        resolved(new, &mine, &renames) == resolved(old, &known, &Renames::new())
+                    }
+                    _ => false,
+                };
+                if same_alias {
+                    continue;
+                }
                 if !is_incomplete(item) && !is_incomplete(old) && *text != comparable(&renamed) {
                     renames.insert(name.clone(), format!("{module}__{name}"));
                 }
@@ -117,6 +132,37 @@ impl Types {
         items.extend(self.keyed.into_iter().map(|(_, _, item)| item).filter(is_kept));
         (items, self.conflicts)
     }
+}
+
+/// What each alias stands for.
+fn aliases<'a>(items: impl Iterator<Item = &'a syn::Item>) -> BTreeMap<String, syn::Type> {
+    items
+        .filter_map(|item| match item {
+            syn::Item::Type(t) => Some((t.ident.to_string(), (*t.ty).clone())),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The text of a type with all aliases replaced by what they stand for, then renamed.
+fn resolved(ty: &syn::Type, aliases: &BTreeMap<String, syn::Type>, renames: &Renames) -> String {
+    struct Resolver<'a>(&'a BTreeMap<String, syn::Type>);
+    impl VisitMut for Resolver<'_> {
+        fn visit_type_mut(&mut self, ty: &mut syn::Type) {
+            if let syn::Type::Path(path) = ty
+                && let Some(target) = path.path.get_ident().and_then(|i| self.0.get(&i.to_string()))
+            {
+                *ty = target.clone();
+                self.visit_type_mut(ty);
+            } else {
+                syn::visit_mut::visit_type_mut(self, ty);
+            }
+        }
+    }
+    let mut ty = ty.clone();
+    Resolver(aliases).visit_type_mut(&mut ty);
+    rename_type(&mut ty, renames);
+    quote!(#ty).to_string()
 }
 
 /// Key and name of a type definition.
@@ -245,6 +291,16 @@ mod tests {
     }
 
     #[test]
+    fn an_alias_reached_by_another_way_is_the_same() {
+        let (text, conflicts) = merged(&[
+            ("x", "pub type a = u8; pub type b = *mut a;"),
+            ("y", "pub type c = u8; pub type a = c; pub type b = *mut c; pub type d = b;"),
+        ]);
+        assert_eq!(text, "pub type a = u8 ; pub type b = * mut a ; pub type c = u8 ; pub type d = b ;");
+        assert!(conflicts.is_empty(), "{conflicts:?}");
+    }
+
+    #[test]
     fn constants_of_different_value_have_no_plain_name() {
         let (text, conflicts) = merged(&[
             ("x", "pub const N: i32 = 1; pub const M: i32 = 1;"),
@@ -259,7 +315,10 @@ mod tests {
     fn enums_without_name_do_not_clash() {
         let (text, conflicts) = merged(&[
             ("x", "pub type _bindgen_ty_1 = u32; pub const A: _bindgen_ty_1 = 1;"),
-            ("y", "pub type _bindgen_ty_1 = i32; pub type _bindgen_ty_2 = u32; pub const A: _bindgen_ty_2 = 1;"),
+            (
+                "y",
+                "pub type _bindgen_ty_1 = i32; pub type _bindgen_ty_2 = u32; pub const A: _bindgen_ty_2 = 1;",
+            ),
         ]);
         assert_eq!(text, "pub const A : u32 = 1 ;");
         assert!(conflicts.is_empty());

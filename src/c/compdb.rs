@@ -23,7 +23,10 @@ struct Entry {
 
 /// Where the file lies, relative to the root, if there is one.
 pub(super) fn find(root: &Utf8Path) -> Option<Utf8PathBuf> {
-    ["compile_commands.json", "build/compile_commands.json"].map(Utf8PathBuf::from).into_iter().find(|p| root.join(p).is_file())
+    ["compile_commands.json", "build/compile_commands.json"]
+        .map(Utf8PathBuf::from)
+        .into_iter()
+        .find(|p| root.join(p).is_file())
 }
 
 /// Reads the C sources under `root` that it names, each once, in path order.
@@ -68,8 +71,17 @@ pub(super) const PATH_FLAGS: &[&str] = &["-isystem", "-iquote", "-idirafter", "-
 
 /// Flags that change how C is understood, by prefix.
 const MEANING: &[&str] = &[
-    "-std=", "-fsigned-char", "-funsigned-char", "-fno-signed-char", "-fno-unsigned-char", "-fshort-enums", "-fpack-struct",
-    "-fwrapv", "-ansi", "-pthread", "-m",
+    "-std=",
+    "-fsigned-char",
+    "-funsigned-char",
+    "-fno-signed-char",
+    "-fno-unsigned-char",
+    "-fshort-enums",
+    "-fpack-struct",
+    "-fwrapv",
+    "-ansi",
+    "-pthread",
+    "-m",
 ];
 
 /// Keeps what changes meaning, with the value joined to its flag; `place` maps paths.
@@ -128,7 +140,8 @@ mod tests {
 
     #[test]
     fn commands_lose_what_does_not_matter() {
-        let words = split(r#"cc -O2 -I inc -DX='"a b"' -D Y -MD -MF x.d -c -o a.o -std=c99 -iquote sub src/a.c"#);
+        let words =
+            split(r#"cc -O2 -I inc -DX='"a b"' -D Y -MD -MF x.d -c -o a.o -std=c99 -iquote sub src/a.c"#);
         let kept = keep(&words[1..], |p| format!("<{p}>"));
         assert_eq!(kept, ["-I<inc>", "-DX=\"a b\"", "-DY", "-std=c99", "-iquote<sub>"]);
     }

@@ -138,7 +138,8 @@ fn named(root: &Utf8Path, settings: &CSettings) -> Result<Vec<(RelPath, Vec<Stri
 
 fn common_flags(settings: &CSettings, guessed: &[Utf8PathBuf]) -> Vec<String> {
     let folders = settings.include_dirs.iter().map(String::as_str).chain(guessed.iter().map(|g| g.as_str()));
-    let mut flags: Vec<String> = folders.map(|d| format!("-I{}", if d.is_empty() { "." } else { d })).collect();
+    let mut flags: Vec<String> =
+        folders.map(|d| format!("-I{}", if d.is_empty() { "." } else { d })).collect();
     flags.extend(settings.defines.iter().map(|d| format!("-D{d}")));
     flags.extend(settings.flags.iter().cloned());
     flags
@@ -146,11 +147,52 @@ fn common_flags(settings: &CSettings, guessed: &[Utf8PathBuf]) -> Vec<String> {
 
 /// Headers of the C library and POSIX: a project file of the same name must not hide them from `<…>`.
 const STANDARD: &[&str] = &[
-    "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "iso646.h", "limits.h", "locale.h",
-    "math.h", "setjmp.h", "signal.h", "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h",
-    "stdio.h", "stdlib.h", "stdnoreturn.h", "string.h", "strings.h", "tgmath.h", "threads.h", "time.h", "uchar.h",
-    "wchar.h", "wctype.h", "unistd.h", "fcntl.h", "pthread.h", "endian.h", "memory.h", "malloc.h", "getopt.h",
-    "dirent.h", "poll.h", "netdb.h", "dlfcn.h", "regex.h", "search.h", "sched.h", "semaphore.h", "utime.h",
+    "assert.h",
+    "complex.h",
+    "ctype.h",
+    "errno.h",
+    "fenv.h",
+    "float.h",
+    "inttypes.h",
+    "iso646.h",
+    "limits.h",
+    "locale.h",
+    "math.h",
+    "setjmp.h",
+    "signal.h",
+    "stdalign.h",
+    "stdarg.h",
+    "stdatomic.h",
+    "stdbool.h",
+    "stddef.h",
+    "stdint.h",
+    "stdio.h",
+    "stdlib.h",
+    "stdnoreturn.h",
+    "string.h",
+    "strings.h",
+    "tgmath.h",
+    "threads.h",
+    "time.h",
+    "uchar.h",
+    "wchar.h",
+    "wctype.h",
+    "unistd.h",
+    "fcntl.h",
+    "pthread.h",
+    "endian.h",
+    "memory.h",
+    "malloc.h",
+    "getopt.h",
+    "dirent.h",
+    "poll.h",
+    "netdb.h",
+    "dlfcn.h",
+    "regex.h",
+    "search.h",
+    "sched.h",
+    "semaphore.h",
+    "utime.h",
 ];
 
 /// For each `#include "x/y.h"` that the includer's folder does not resolve: the folder before a header of the project
@@ -181,15 +223,16 @@ fn nearest(
     headers: &[RelPath],
     sources: &[RelPath],
 ) -> Option<Utf8PathBuf> {
-    let common = |folder: &Utf8Path| {
-        folder.components().zip(here.components()).take_while(|(a, b)| a == b).count()
-    };
+    let common =
+        |folder: &Utf8Path| folder.components().zip(here.components()).take_while(|(a, b)| a == b).count();
     headers
         .iter()
         .chain(sources)
         .filter(|h| h.0.ends_with(wanted))
         .filter_map(|h| h.0.ancestors().nth(wanted.components().count()))
-        .min_by_key(|folder| (std::cmp::Reverse(common(folder)), folder.components().count(), folder.to_path_buf()))
+        .min_by_key(|folder| {
+            (std::cmp::Reverse(common(folder)), folder.components().count(), folder.to_path_buf())
+        })
         .map(Utf8Path::to_path_buf)
 }
 

@@ -23,8 +23,12 @@ pub fn order(library: &mut Library) {
 }
 
 fn neighbours(function: &Function, position: &BTreeMap<&SymbolKey, usize>) -> Vec<usize> {
-    let mut found: Vec<usize> =
-        function.calls.iter().chain(&function.address_taken).filter_map(|k| position.get(k).copied()).collect();
+    let mut found: Vec<usize> = function
+        .calls
+        .iter()
+        .chain(&function.address_taken)
+        .filter_map(|k| position.get(k).copied())
+        .collect();
     found.sort_unstable();
     found.dedup();
     found

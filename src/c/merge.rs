@@ -90,18 +90,23 @@ impl All {
     }
 
     fn finish(self) -> Merged {
-        let Self { mut library, functions, mut globals, macros, emitted, records, units, unfaithful_typedefs } =
-            self;
+        let Self {
+            mut library,
+            functions,
+            mut globals,
+            macros,
+            emitted,
+            records,
+            units,
+            unfaithful_typedefs,
+        } = self;
         let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
         let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
-        let mut functions: Vec<Function> = functions
-            .into_values()
-            .map(|found| resolve(found, &known, &known_globals, &emitted))
-            .collect();
+        let mut functions: Vec<Function> =
+            functions.into_values().map(|found| resolve(found, &known, &known_globals, &emitted)).collect();
         let modules = module_of_file(&library.units, &functions, &globals);
-        let mut names = Names::count(
-            functions.iter().map(|f| &f.c_name).chain(globals.values().map(|g| &g.c_name)),
-        );
+        let mut names =
+            Names::count(functions.iter().map(|f| &f.c_name).chain(globals.values().map(|g| &g.c_name)));
         functions.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
         for f in &mut functions {
             f.module = modules[&f.place.file].clone();

@@ -3,31 +3,31 @@
 //! `flags` finds the sources, `parse` reads their functions, `graph` orders them, `bind` makes `ffi.rs`, `front`
 //! does all of it.
 
-pub mod bind;
-mod bind_generate;
-mod bind_merge;
-mod bind_rename;
-mod compdb;
 mod cursor;
-mod expr;
+pub mod libclang;
+mod workers;
+mod modules;
+mod sources;
+mod compdb;
 pub mod archive;
 pub mod data;
 pub mod flags;
-pub mod front;
-pub mod graph;
-pub mod libclang;
-mod merge;
-mod merge_records;
-mod modules;
-mod parse;
+mod types;
+mod expr;
+mod parse_uses;
 mod parse_body;
 mod parse_unit;
-mod parse_uses;
-mod record_names;
+mod merge_records;
+mod merge;
+mod parse;
+pub mod graph;
+mod bind_generate;
+mod bind_rename;
+mod bind_merge;
 mod rust_type;
-mod sources;
-mod types;
-mod workers;
+mod record_names;
+pub mod bind;
+pub mod front;
 
 pub use front::{load, parse_only};
 

@@ -27,39 +27,40 @@ pub(super) fn is_keyword(name: &str) -> bool {
 
 /// A name for every file, in order: the stem; where stems clash, as many folders before it as tell the files apart.
 pub(super) fn names(files: &[RelPath]) -> BTreeMap<RelPath, String> {
+    let mut stems: BTreeMap<String, usize> = BTreeMap::new();
+    for file in files {
+        *stems.entry(identifier(stem(file))).or_default() += 1;
+    }
     let mut names = BTreeMap::new();
     let mut taken = BTreeSet::new();
     for file in files {
-        let stem = file.0.file_stem().unwrap_or_default();
-        let clashes = files
-            .iter()
-            .any(|other| other != file && identifier(other.0.file_stem().unwrap_or_default()) == identifier(stem));
-        let folders: Vec<&str> =
-            file.0.parent().into_iter().flat_map(|p| p.components()).map(|c| c.as_str()).collect();
-        let mut name = identifier(stem);
-        let mut depth = usize::from(clashes);
-        while depth > 0 || taken.contains(&name) {
-            let shown = depth.min(folders.len());
-            let mut parts = folders[folders.len() - shown..].to_vec();
-            parts.push(stem);
-            let mut candidate = identifier(&parts.join("_"));
-            if depth > folders.len() {
-                candidate = format!("{candidate}_{}", depth - folders.len() + 1);
-            }
-            // Without folders the first of the clashing files keeps its bare stem.
-            if clashes && folders.is_empty() && depth == 1 {
-                candidate = identifier(stem);
-            }
-            name = candidate;
-            if !taken.contains(&name) {
-                break;
-            }
-            depth += 1;
-        }
+        let is_alone = stems[&identifier(stem(file))] == 1;
+        let free = candidates(file, is_alone).find(|name| !taken.contains(name));
+        let name = free.expect("the numbers never end");
         taken.insert(name.clone());
         names.insert(file.clone(), name);
     }
     names
+}
+
+fn stem(file: &RelPath) -> &str {
+    file.0.file_stem().unwrap_or_default()
+}
+
+/// Names that suit a file, best first, without end.
+fn candidates(file: &RelPath, is_alone: bool) -> impl Iterator<Item = String> {
+    let folders: Vec<&str> =
+        file.0.parent().into_iter().flat_map(|p| p.components()).map(|c| c.as_str()).collect();
+    let with_folders = |depth: usize| {
+        let mut parts = folders[folders.len() - depth..].to_vec();
+        parts.push(stem(file));
+        identifier(&parts.join("_"))
+    };
+    // Where stems clash, only a file without folders may be called by its bare stem.
+    let first = usize::from(!is_alone && !folders.is_empty());
+    let plain: Vec<String> = (first..=folders.len()).map(with_folders).collect();
+    let longest = with_folders(folders.len());
+    plain.into_iter().chain((2..).map(move |n: u64| format!("{longest}_{n}")))
 }
 
 #[cfg(test)]

@@ -31,7 +31,5 @@ fn nothing_left(root: &Utf8Path, merged: &Merged) -> Error {
 }
 
 fn outcomes(root: &Utf8Path, discovery: &Discovery) -> Result<Vec<Outcome>> {
-    workers::map(&discovery.units, |unit| {
-        parse_unit::read(root, &unit.file.0, &clang_arguments(root, unit))
-    })
+    workers::map(&discovery.units, |unit| parse_unit::read(root, &unit.file.0, &clang_arguments(root, unit)))
 }

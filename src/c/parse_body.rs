@@ -12,7 +12,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions that come back twice.
 const JUMPS: &[&str] = &[
-    "setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "longjmp", "_longjmp", "siglongjmp", "__builtin_setjmp",
+    "setjmp",
+    "_setjmp",
+    "__sigsetjmp",
+    "sigsetjmp",
+    "longjmp",
+    "_longjmp",
+    "siglongjmp",
+    "__builtin_setjmp",
     "__builtin_longjmp",
 ];
 
@@ -109,7 +116,10 @@ impl<'tu> Walk<'_, 'tu> {
     }
 
     fn variable(&mut self, node: Cursor<'tu>) {
-        if node.storage() == CX_SC_Static {
+        let ty = node.ty().canonical();
+        // A constant is no state: every call sees the same.
+        let constant = ty.is_const() || ty.element().is_const();
+        if node.storage() == CX_SC_Static && !constant {
             self.body.local_statics.push(node.name());
         }
         if let Some(from) = initialiser(node).and_then(named) {
@@ -132,12 +142,8 @@ impl<'tu> Walk<'_, 'tu> {
                     self.assigned(to, from);
                 }
             }
-            CXBinaryOperator_LT
-            | CXBinaryOperator_LE
-            | CXBinaryOperator_GT
-            | CXBinaryOperator_GE
-            | CXBinaryOperator_EQ
-            | CXBinaryOperator_NE => {
+            CXBinaryOperator_LT | CXBinaryOperator_LE | CXBinaryOperator_GT | CXBinaryOperator_GE
+            | CXBinaryOperator_EQ | CXBinaryOperator_NE => {
                 let comparison = Comparison {
                     line: node.start().line,
                     left: self.sources.text(left),
@@ -192,7 +198,13 @@ impl<'tu> Walk<'_, 'tu> {
             _ => {}
         }
         if let Some((position, found)) = uses(&self.copies, self.sources, &self.parents, node) {
-            self.body.uses.entry(position).or_default().extend(found);
+            let known = self.body.uses.entry(position).or_default();
+            for new in found {
+                // Unrolled loops say the same many times on one line.
+                if !known.contains(&new) {
+                    known.push(new);
+                }
+            }
         }
     }
 

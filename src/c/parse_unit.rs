@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Location, TranslationUnit};
 use super::expr::Sources;
 use super::parse_body;
-use super::types::{TypeReader, unfaithful};
+use super::types::{TypeReader, is_wrong_alias, unfaithful};
 use crate::symbol::{
     Function, Global, Linkage, Macro, Param, Place, Record, RelPath, SymbolKey, SymbolName, TypeKind,
 };
@@ -95,7 +95,7 @@ impl Reader<'_> {
                 CXCursor_VarDecl => facts.globals.extend(self.global(item, file, &start)),
                 CXCursor_TypedefDecl => {
                     let ty = self.types.read(item.underlying());
-                    if unfaithful(&ty, &self.types.records).is_some() {
+                    if is_wrong_alias(&ty) {
                         facts.unfaithful_typedefs.insert(item.name());
                     }
                 }
@@ -141,7 +141,8 @@ impl Reader<'_> {
         let end = item.end();
         let c_name = item.name();
         let parameters = item.arguments();
-        let is_kr = item.ty().canonical().kind() == CXType_FunctionNoProto;
+        let is_kr = item.ty().canonical().kind() == CXType_FunctionNoProto
+            || parameters.iter().any(|p| self.ends_a_declaration(*p));
         let body = item.children().into_iter().find(|c| c.kind() == CXCursor_CompoundStmt);
         let root = self.root;
         let read = body
@@ -190,12 +191,19 @@ impl Reader<'_> {
         FoundFunction { function, called: read.called, addressed: read.addressed }
     }
 
+    /// Whether a parameter is declared behind the parentheses, `int f(a) char a; {`: clang invents a prototype then.
+    fn ends_a_declaration(&mut self, parameter: Cursor<'_>) -> bool {
+        let end = parameter.end();
+        let rest = self.sources.bytes(&end.file).get(end.offset..).unwrap_or_default();
+        rest.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b';')
+    }
+
     /// What forbids a port, seen from the signature and the text.
     fn limits(&self, function: &Function) -> Option<String> {
         if function.is_variadic {
             return Some("variadic".into());
         }
-        if !contains_word(&function.text, &function.c_name) {
+        if !contains_word(&function.text, &function.c_name) || !function.text.ends_with('}') {
             return Some("defined through a macro".into());
         }
         if function.is_kr && function.params.iter().any(|p| is_promoted(&p.ty.kind)) {
@@ -233,7 +241,9 @@ impl Reader<'_> {
     fn comment(&mut self, item: Cursor<'_>, start: &Location) -> String {
         let bytes = self.sources.bytes(&start.file);
         let above = String::from_utf8_lossy(bytes.get(..start.offset).unwrap_or_default());
-        comment_above(&above).unwrap_or_else(|| item.comment())
+        // A line of dashes is no comment on anything.
+        let says_something = |text: &String| text.contains(char::is_alphanumeric);
+        comment_above(&above).filter(says_something).unwrap_or_else(|| item.comment())
     }
 }
 

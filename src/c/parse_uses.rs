@@ -165,10 +165,16 @@ impl<'tu> Look<'_, 'tu> {
 
     fn index(&mut self, index: Cursor<'tu>, above: &[Cursor<'tu>], element: Cursor<'tu>) -> UseKind {
         UseKind::Index {
-            index: self.sources.text(index),
+            index: self.index_text(index),
             constant: index.evaluate(),
             access: access(above, element),
         }
+    }
+
+    /// As written, or its value where macros left no text.
+    fn index_text(&mut self, index: Cursor<'tu>) -> String {
+        let text = self.sources.text(index);
+        if text.is_empty() { index.evaluate().map(|v| v.to_string()).unwrap_or_default() } else { text }
     }
 
     /// Used as a condition.
@@ -216,12 +222,8 @@ impl<'tu> Look<'_, 'tu> {
             CXBinaryOperator_EQ | CXBinaryOperator_NE if is_pointer(self.mention) && is_zero(other) => {
                 UseKind::NullCheck
             }
-            CXBinaryOperator_EQ
-            | CXBinaryOperator_NE
-            | CXBinaryOperator_LT
-            | CXBinaryOperator_LE
-            | CXBinaryOperator_GT
-            | CXBinaryOperator_GE => {
+            CXBinaryOperator_EQ | CXBinaryOperator_NE | CXBinaryOperator_LT | CXBinaryOperator_LE
+            | CXBinaryOperator_GT | CXBinaryOperator_GE => {
                 let written = parent.operator_text();
                 let op = if is_left { written } else { mirrored(&written) };
                 UseKind::Compare { op, with: self.sources.text(other) }
@@ -236,7 +238,7 @@ impl<'tu> Look<'_, 'tu> {
             CXBinaryOperator_Add if is_pointer(self.mention) => match self.deref_above(depth) {
                 Some((above, deref)) => {
                     let access = access(above, deref);
-                    let index = self.sources.text(other);
+                    let index = self.index_text(other);
                     UseKind::Index { index, constant: other.evaluate(), access }
                 }
                 None => UseKind::Arithmetic,
@@ -267,13 +269,16 @@ impl<'tu> Look<'_, 'tu> {
             let spelling = target.canonical().spelling();
             spelling.strip_prefix("const ").map(str::to_owned).unwrap_or(spelling)
         };
-        let retyped = is_pointer(local) && is_pointer(self.mention) && pointee(local) != pointee(self.mention);
+        let retyped =
+            is_pointer(local) && is_pointer(self.mention) && pointee(local) != pointee(self.mention);
         retyped.then(|| UseKind::Cast { to: local.ty().spelling() })
     }
 
     fn call(&mut self, call: Cursor<'tu>, inner: Cursor<'tu>) -> UseKind {
         let arguments = call.arguments();
-        let Some(position) = arguments.iter().position(|a| *a == inner) else { return UseKind::Called };
+        // An argument may be wrapped in a conversion that only adds `const`.
+        let holds = |a: &Cursor<'tu>| *a == inner || (a.start() == inner.start() && a.end() == inner.end());
+        let Some(position) = arguments.iter().position(holds) else { return UseKind::Called };
         let callee = call
             .referenced()
             .filter(|c| c.kind() == CXCursor_FunctionDecl)

@@ -36,12 +36,27 @@ impl Shape {
 }
 
 /// The record type beneath arrays and pointers.
-fn innermost(ty: &syn::Type) -> Option<String> {
+pub(super) fn innermost(ty: &syn::Type) -> Option<String> {
     match ty {
         syn::Type::Array(array) => innermost(&array.elem),
         syn::Type::Ptr(pointer) => innermost(&pointer.elem),
         syn::Type::Path(path) => path.path.segments.last().map(|s| s.ident.to_string()),
         _ => None,
+    }
+}
+
+/// Takes the names away that bindgen does not use: a record defined inside another one is called after both.
+pub(super) fn forget_unknown(
+    records: &mut BTreeMap<String, Record>,
+    units: &BTreeMap<String, RelPath>,
+    shapes: &BTreeMap<(RelPath, String), Shape>,
+) {
+    for (key, record) in records.iter_mut().filter(|(_, r)| r.complete) {
+        let known =
+            |name: &str| units.get(key).is_some_and(|u| shapes.contains_key(&(u.clone(), name.to_owned())));
+        if !known(&record.rust_name) && !known(&format!("{}_", record.rust_name)) {
+            record.rust_name.clear();
+        }
     }
 }
 
@@ -92,7 +107,7 @@ pub(super) fn fill(
 }
 
 /// The key of the record beneath arrays and pointers, if it has no name yet.
-fn nameless<'a>(ty: &'a CType, records: &BTreeMap<String, Record>) -> Option<&'a str> {
+pub(super) fn nameless<'a>(ty: &'a CType, records: &BTreeMap<String, Record>) -> Option<&'a str> {
     match &ty.kind {
         TypeKind::Pointer(of) | TypeKind::Array { of, .. } => nameless(of, records),
         TypeKind::Record(key) => records.get(key).filter(|r| r.rust_name.is_empty()).map(|_| key.as_str()),

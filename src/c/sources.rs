@@ -8,8 +8,26 @@ use fs_err as fs;
 
 /// Folders whose C files are not part of the library unless they are asked for by name.
 const LEFT_OUT_FOLDERS: &[&str] = &[
-    "test", "tests", "testing", "example", "examples", "sample", "samples", "demo", "demos", "bench", "benches",
-    "benchmark", "benchmarks", "fuzz", "fuzzing", "fuzzer", "fuzzers", "contrib", "doc", "docs",
+    "test",
+    "tests",
+    "testing",
+    "example",
+    "examples",
+    "sample",
+    "samples",
+    "demo",
+    "demos",
+    "bench",
+    "benches",
+    "benchmark",
+    "benchmarks",
+    "fuzz",
+    "fuzzing",
+    "fuzzer",
+    "fuzzers",
+    "contrib",
+    "doc",
+    "docs",
 ];
 
 /// Folders that never hold sources of the library: ours and the build's. They are not even listed.
@@ -138,7 +156,8 @@ mod tests {
 
     #[test]
     fn include_lines() {
-        let text = "#include \"a/b.h\"\n  #  include <c.h> /* x */\n#include MACRO\n// #includes\n#include \"open\n";
+        let text =
+            "#include \"a/b.h\"\n  #  include <c.h> /* x */\n#include MACRO\n// #includes\n#include \"open\n";
         let found = includes(text);
         assert_eq!(
             found,

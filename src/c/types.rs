@@ -56,7 +56,7 @@ impl TypeReader {
                 of: Box::new(self.read_at(inner.element(), depth + 1)),
                 len: u64::try_from(canonical.extent()).ok(),
             },
-            CXType_Record => self.record(canonical, depth),
+            CXType_Record => self.record(canonical),
             CXType_Enum => canonical.declaration().map_or_else(|| unsupported(canonical), enumeration),
             CXType_FunctionProto | CXType_FunctionNoProto => TypeKind::Function {
                 params: inner.parameters().into_iter().map(|p| self.read_at(p, depth + 1)).collect(),
@@ -67,11 +67,11 @@ impl TypeReader {
         }
     }
 
-    fn record(&mut self, canonical: Type<'_>, depth: u32) -> TypeKind {
+    fn record(&mut self, canonical: Type<'_>) -> TypeKind {
         let Some(declaration) = canonical.declaration() else { return unsupported(canonical) };
         let usr = declaration.usr();
         if declaration.name() == "__va_list_tag" {
-            return TypeKind::Unsupported("va_list".into());
+            return TypeKind::Unsupported(VA_LIST.into());
         }
         if self.records.get(&usr).is_some_and(|r| r.complete) {
             return TypeKind::Record(usr);
@@ -88,7 +88,7 @@ impl TypeReader {
         // Entered before its fields are read, because they may point back to it.
         self.records.insert(usr.clone(), placeholder);
         if definition.is_some() {
-            let fields = ty.fields().into_iter().map(|f| self.field(f, depth)).collect();
+            let fields = ty.fields().into_iter().map(|f| self.field(f)).collect();
             if let Some(record) = self.records.get_mut(&usr) {
                 record.fields = fields;
             }
@@ -96,12 +96,13 @@ impl TypeReader {
         TypeKind::Record(usr)
     }
 
-    fn field(&mut self, field: Cursor<'_>, depth: u32) -> Field {
+    fn field(&mut self, field: Cursor<'_>) -> Field {
         // libclang calls an anonymous member by its location; C gives it no name.
         let name = field.name();
         Field {
             name: if name.contains('(') { String::new() } else { name },
-            ty: self.read_at(field.ty(), depth + 1),
+            // Depth counts anew: every record is read once, however long the chain that leads to it.
+            ty: self.read_at(field.ty(), 0),
             bits: u32::try_from(field.bit_width()).ok(),
         }
     }
@@ -155,8 +156,7 @@ fn enumeration(declaration: Cursor<'_>) -> TypeKind {
         .into_iter()
         .filter(|c| c.kind() == CXCursor_EnumConstantDecl)
         .map(|c| {
-            let value =
-                if signed { i128::from(c.enum_value()) } else { i128::from(c.enum_value_unsigned()) };
+            let value = if signed { i128::from(c.enum_value()) } else { i128::from(c.enum_value_unsigned()) };
             (c.name(), value)
         })
         .collect();
@@ -164,39 +164,47 @@ fn enumeration(declaration: Cursor<'_>) -> TypeKind {
     TypeKind::Enum { name: tag_name(declaration), signed, bits, values }
 }
 
-/// The first part of a type that no Rust type stands for faithfully, looking through pointers, arrays, callbacks and
-/// records held by value.
+/// The name for what variadic functions hand on. bindgen lays it out rightly; it has no form in ports.
+const VA_LIST: &str = "va_list";
+
+/// The first part of a type that cannot stand in a signature, looking through pointers, arrays, callbacks and records
+/// passed by value.
 pub(super) fn unfaithful(ty: &CType, records: &BTreeMap<String, Record>) -> Option<String> {
-    find_unfaithful(ty, records, &mut Vec::new())
+    match &ty.kind {
+        TypeKind::Record(key) => {
+            let record = records.get(key)?;
+            Some(format!("{} in {}", wrong_layout(record, records)?, record.rust_name))
+        }
+        TypeKind::Unsupported(what) => Some(what.clone()),
+        // A record behind a pointer does not travel.
+        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Record(_)) => None,
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => unfaithful(of, records),
+        TypeKind::Function { params, ret, .. } => {
+            params.iter().chain([&**ret]).find_map(|p| unfaithful(p, records))
+        }
+        _ => None,
+    }
 }
 
-/// `open` holds the records that are being looked at: a callback in a record may take that record by value.
-fn find_unfaithful<'a>(
-    ty: &'a CType,
-    records: &'a BTreeMap<String, Record>,
-    open: &mut Vec<&'a str>,
-) -> Option<String> {
+/// The first thing that a record holds by value and that bindgen lays out wrongly.
+pub(super) fn wrong_layout(record: &Record, records: &BTreeMap<String, Record>) -> Option<String> {
+    fn held(ty: &CType, records: &BTreeMap<String, Record>) -> Option<String> {
+        match &ty.kind {
+            TypeKind::Unsupported(what) => (what != VA_LIST).then(|| what.clone()),
+            TypeKind::Array { of, .. } => held(of, records),
+            TypeKind::Record(key) => wrong_layout(records.get(key)?, records),
+            _ => None,
+        }
+    }
+    record.fields.iter().find_map(|f| held(&f.ty, records))
+}
+
+/// Whether a typedef of this type comes out wrong. Typedefs of records stay: the record itself is made opaque.
+pub(super) fn is_wrong_alias(ty: &CType) -> bool {
     match &ty.kind {
-        TypeKind::Unsupported(what) => Some(what.clone()),
-        TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Record(_)) => None,
-        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => find_unfaithful(of, records, open),
-        TypeKind::Function { params, ret, .. } => {
-            params.iter().chain([&**ret]).find_map(|p| find_unfaithful(p, records, open))
-        }
-        TypeKind::Record(key) => {
-            if open.contains(&key.as_str()) {
-                return None;
-            }
-            let record = records.get(key)?;
-            open.push(key);
-            let bad = record.fields.iter().find_map(|f| find_unfaithful(&f.ty, records, open));
-            open.pop();
-            Some(format!("{} in a field of {}", bad?, record.rust_name))
-        }
-        TypeKind::Void
-        | TypeKind::Bool
-        | TypeKind::Int { .. }
-        | TypeKind::Float { .. }
-        | TypeKind::Enum { .. } => None,
+        TypeKind::Unsupported(what) => what != VA_LIST,
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => is_wrong_alias(of),
+        TypeKind::Function { params, ret, .. } => params.iter().chain([&**ret]).any(is_wrong_alias),
+        _ => false,
     }
 }

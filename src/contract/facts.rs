@@ -134,7 +134,10 @@ impl FactTable {
                 facts.reads |= reads;
                 facts.writes |= writes;
                 facts.string |= string;
-                facts.walks |= size.is_some();
+                // `sizeof(*p)` is one element, a parameter or a sum is not.
+                let size_text = size.and_then(|at| args.get(at)).map(String::as_str);
+                facts.walks |= size_text.is_some_and(|text| !text.trim_start().starts_with("sizeof"));
+                facts.dereferenced |= size_text.is_some_and(|text| text.trim_start().starts_with("sizeof"));
                 if let Some(text) = size.and_then(|at| args.get(at)) {
                     mention(function, param, text, line, facts);
                 }

@@ -137,8 +137,11 @@ fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> 
     }
     let span = message.spans.iter().find(|s| s.is_primary).or(message.spans.first());
     let file = span.map(|s| s.file_name.clone()).unwrap_or_default();
-    let root = root.display().to_string();
-    let file = file.strip_prefix(&root).unwrap_or(&file).trim_start_matches('/').to_owned();
+    // Cargo is started for the fuzz crate: its own files have relative names, the port's absolute ones.
+    let file = match file.strip_prefix(&*root.display().to_string()) {
+        Some(file) => file.trim_start_matches('/').to_owned(),
+        None => format!("fuzz/{file}"),
+    };
     Some(Diagnostic {
         code: message.code.as_ref().map(|c| c.code.clone()),
         message: message.message.clone(),

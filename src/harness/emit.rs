@@ -241,12 +241,12 @@ impl Emitter<'_> {
     fn boundaries(&self) -> TokenStream {
         let around: Vec<usize> = self.contract.interesting.clone();
         let lists = self.slots.iter().map(|slot| {
-            let (name, element) = (slot.name, slot.element());
+            let (name, ty, element) = (slot.name, slot.ty, slot.element());
             let list = match slot.role {
-                Role::Value { .. } => quote!(Value::boundaries()),
+                Role::Value { .. } => quote!(<#ty as Value>::boundaries()),
                 Role::OneOf { values } => {
                     let values = literals(values);
-                    quote!(vec![#(#values as _),*])
+                    quote!({ let list: Vec<#ty> = vec![#(#values as _),*]; list })
                 }
                 Role::Length => {
                     let max = self.max_of(slot);
@@ -261,7 +261,8 @@ impl Emitter<'_> {
                 },
                 Role::Buffer { max, .. } => quote!(boundary_buffers::<#element>(#max, &[#(#around),*])),
                 Role::CString { max, .. } => quote!(boundary_strings(#max, &[#(#around),*])),
-                Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::boundaries()),
+                Role::Pointer { .. } => quote!(<#element as Value>::boundaries()),
+                Role::FixedArray { len, .. } => quote!(<[#element; #len] as Value>::boundaries()),
             };
             if slot.nullable() {
                 quote!(let #name: Vec<Option<_>> = #list.into_iter().map(Some).chain([None]).collect();)
