@@ -1,1 +1,9 @@
-//! (being written)
+//! The port of one function: what is asked of a model, what its answer goes through, and when that ends.
+
+pub mod supervisor;
+pub mod fenced;
+pub mod feedback;
+pub mod items;
+pub mod words;
+pub mod context;
+pub mod prompt;

@@ -1,0 +1,469 @@
+//! What the next prompt is told about a failed candidate: located, bounded, with a hint for its kind.
+//!
+//! What the prompt says besides is in `prompt`; what happens next is decided in `supervisor`.
+
+use super::fenced::fenced;
+use crate::fuzz::build::Diagnostic;
+use crate::verdict::{Finding, FindingClass};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// How many errors are told.
+const MAX_ERRORS: usize = 10;
+/// Lines shown before and after the line of an error.
+const AROUND: usize = 10;
+/// Lines of rustc's own text for one error.
+const MAX_RENDERED: usize = 16;
+/// Characters of one value.
+const MAX_VALUE: usize = 400;
+
+/// A candidate in its place.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// The module's file, as diagnostics name it.
+    pub file: &'a str,
+    /// The line of that file on which the text begins, from 1. All lines told are lines of the file.
+    pub first_line: usize,
+    pub text: &'a str,
+}
+
+/// Something that no candidate may do, as the audit found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditNote {
+    /// Line of the module's file, from 1.
+    pub line: usize,
+    /// The rule's name.
+    pub rule: String,
+    pub reason: String,
+}
+
+/// The kind of a failure; each has its own hint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Category {
+    Syntax,
+    Type,
+    Borrow,
+    UnresolvedName,
+    Unsafe,
+    Link,
+    OtherCompile,
+    Audit,
+    Mismatch,
+    Panic,
+    Abort,
+    OutOfBounds,
+    Timeout,
+    OutOfMemory,
+    NotCalled,
+}
+
+/// What went wrong, for the next prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feedback {
+    pub category: Category,
+    /// The same failure has the same key, whatever its numbers.
+    pub key: String,
+    pub text: String,
+}
+
+impl Category {
+    /// A few words for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax",
+            Self::Type => "type",
+            Self::Borrow => "borrow",
+            Self::UnresolvedName => "unresolved name",
+            Self::Unsafe => "unsafe",
+            Self::Link => "link",
+            Self::OtherCompile => "other",
+            Self::Audit => "audit",
+            Self::Mismatch => "mismatch",
+            Self::Panic => "panic",
+            Self::Abort => "abort",
+            Self::OutOfBounds => "out of bounds",
+            Self::Timeout => "timeout",
+            Self::OutOfMemory => "out of memory",
+            Self::NotCalled => "not called",
+        }
+    }
+
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Syntax => "The text does not parse. Check brackets, semicolons and that the item is complete.",
+            Self::Type => {
+                "C converts between integers silently, Rust does not: write each conversion with `as` or `from`, \
+                 where C makes it."
+            }
+            Self::Borrow => {
+                "Borrow for a shorter time: copy numbers out first, use indices, or `split_at_mut` for two parts of \
+                 a slice."
+            }
+            Self::UnresolvedName => {
+                "Only what the prompt lists exists: `callee::`, `ffi::`, `globals::`, `core`, `std` and `libc`. \
+                 Helpers must be in the reply."
+            }
+            Self::Unsafe => "A call of an unsafe function or a raw pointer needs an `unsafe` block with its reason.",
+            Self::Link => "A symbol is missing when linking: declare nothing `extern`; call through `callee::`.",
+            Self::OtherCompile => "Change what the compiler names and leave the rest alone.",
+            Self::Audit => "These are rules, not style: the candidate was not run.",
+            Self::Mismatch => {
+                "The C original is right by definition. Follow its text with exactly these arguments and find the \
+                 first step that differs: width and sign of integers, promotion, order of effects, bounds of loops."
+            }
+            Self::Panic => {
+                "C does not panic. If arithmetic overflowed, C's unsigned arithmetic wraps: `wrapping_add` and so \
+                 on. If an index was out of bounds, an empty or short input takes another way in C."
+            }
+            Self::Abort => "The port ended the process, where C returns.",
+            Self::OutOfBounds => {
+                "The port wrote outside of the memory it was given. Check the capacity before writing, as C does."
+            }
+            Self::Timeout => "The port did not return in time, where C did: look for a loop that makes no progress.",
+            Self::OutOfMemory => "The port used far more memory than C: allocate only what C does.",
+            Self::NotCalled => "The port must return to its caller on inputs that the C original accepts.",
+        }
+    }
+
+    /// By rustc's code, else by the words of the message.
+    fn of_diagnostic(diagnostic: &Diagnostic) -> Self {
+        let message = diagnostic.message.as_str();
+        match diagnostic.code.as_deref() {
+            Some("E0133") => Self::Unsafe,
+            Some("E0308" | "E0277" | "E0369" | "E0604" | "E0605" | "E0606" | "E0607" | "E0600" | "E0061") => {
+                Self::Type
+            }
+            Some(
+                "E0381" | "E0382" | "E0384" | "E0499" | "E0502" | "E0503" | "E0505" | "E0506" | "E0507"
+                | "E0515" | "E0594" | "E0596" | "E0597" | "E0716" | "E0106" | "E0621",
+            ) => Self::Borrow,
+            Some(
+                "E0405" | "E0412" | "E0422" | "E0423" | "E0424" | "E0425" | "E0432" | "E0433" | "E0531" | "E0560"
+                | "E0599" | "E0609",
+            ) => Self::UnresolvedName,
+            Some(_) => Self::OtherCompile,
+            None if message.contains("linking with") || message.contains("undefined symbol") => Self::Link,
+            None if message.starts_with("cannot find") => Self::UnresolvedName,
+            None => Self::Syntax,
+        }
+    }
+
+    fn of_finding(class: FindingClass) -> Self {
+        match class {
+            FindingClass::Mismatch => Self::Mismatch,
+            FindingClass::Panic => Self::Panic,
+            FindingClass::Abort | FindingClass::SilentExit => Self::Abort,
+            FindingClass::Timeout => Self::Timeout,
+            FindingClass::OutOfMemory => Self::OutOfMemory,
+            FindingClass::OutOfBounds => Self::OutOfBounds,
+        }
+    }
+}
+
+/// After a build that failed; `errors` is not empty.
+pub fn compiler(candidate: &Candidate, errors: &[Diagnostic]) -> Feedback {
+    let mut text = format!("The candidate does not compile: {}.\n", count(errors.len(), "error"));
+    for error in errors.iter().take(MAX_ERRORS) {
+        let category = Category::of_diagnostic(error).word();
+        let code = error.code.as_ref().map_or(String::new(), |code| format!("[{code}]"));
+        put(&mut text, &format!("\nerror{code} at {}:{} ({category}): {}", error.file, error.line, error.message));
+        let rendered: Vec<&str> = error.rendered.lines().skip(1).take(MAX_RENDERED).collect();
+        if !rendered.is_empty() {
+            put(&mut text, &fenced(&rendered.join("\n"), "text"));
+        }
+    }
+    left_out(&mut text, errors.len());
+    let own = errors.iter().take(MAX_ERRORS).filter(|error| error.file.ends_with(candidate.file));
+    windows(&mut text, candidate, &own.map(|error| error.line).collect());
+    let categories: BTreeSet<Category> = errors.iter().take(MAX_ERRORS).map(Category::of_diagnostic).collect();
+    hints(&mut text, &categories);
+    let keys: BTreeSet<String> = errors
+        .iter()
+        .map(|e| normalised(&format!("{} {}", e.code.as_deref().unwrap_or("-"), e.message)))
+        .collect();
+    Feedback {
+        category: errors.first().map_or(Category::OtherCompile, Category::of_diagnostic),
+        key: keys.into_iter().collect::<Vec<_>>().join("; "),
+        text,
+    }
+}
+
+/// After an audit that found something; `notes` is not empty.
+pub fn audit(candidate: &Candidate, notes: &[AuditNote]) -> Feedback {
+    let mut text = format!("The candidate breaks {}, so it was not built.\n\n", count(notes.len(), "rule"));
+    for note in notes.iter().take(MAX_ERRORS) {
+        put(&mut text, &format!("- {}:{}: {} ({})", candidate.file, note.line, note.reason, note.rule));
+    }
+    left_out(&mut text, notes.len());
+    windows(&mut text, candidate, &notes.iter().take(MAX_ERRORS).map(|note| note.line).collect());
+    hints(&mut text, &BTreeSet::from([Category::Audit]));
+    let keys: BTreeSet<String> =
+        notes.iter().map(|note| normalised(&format!("{} {}", note.rule, note.reason))).collect();
+    Feedback { category: Category::Audit, key: keys.into_iter().collect::<Vec<_>>().join("; "), text }
+}
+
+/// After a run that refuted the candidate.
+pub fn refuted(finding: &Finding) -> Feedback {
+    let category = Category::of_finding(finding.class);
+    let mut text = format!("The candidate is refuted ({}): {}\n", finding.class, finding.what);
+    put(&mut text, "\nArguments:");
+    let args = finding.args.iter().map(|(name, value)| format!("{name} = {}", clipped(value, 0)));
+    put(&mut text, &list(args, "(none)"));
+    let value = |parts: &[(String, String)], name: &str| {
+        parts.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
+    };
+    let line = |(name, own): &(String, String), other: Option<String>| {
+        let from = other.as_deref().map_or(0, |other| first_difference(own, other));
+        let differs = other.is_some_and(|other| other != *own);
+        format!("{name} = {}{}", clipped(own, from), if differs { "   <- differs" } else { "" })
+    };
+    put(&mut text, "\nThe C original:");
+    let oracle = finding.oracle.iter().map(|part| line(part, value(&finding.subject, &part.0)));
+    put(&mut text, &list(oracle, "(returned nothing that is compared)"));
+    put(&mut text, "\nThe port:");
+    let subject = finding.subject.iter().map(|part| line(part, value(&finding.oracle, &part.0)));
+    put(&mut text, &list(subject, "(did not return)"));
+    hints(&mut text, &BTreeSet::from([category]));
+    Feedback { category, key: normalised(&format!("{} {}", finding.class, finding.what)), text }
+}
+
+/// After a run that says nothing, for this reason.
+pub fn vacuous(reason: &str) -> Feedback {
+    let mut text = format!("The run of the candidate says nothing: {reason}\n");
+    hints(&mut text, &BTreeSet::from([Category::NotCalled]));
+    Feedback { category: Category::NotCalled, key: normalised(&format!("vacuous {reason}")), text }
+}
+
+/// A message without what changes from one occurrence to the next: numbers and spacing.
+pub fn normalised(message: &str) -> String {
+    let mut key = String::new();
+    for word in message.split_whitespace() {
+        if !key.is_empty() {
+            key.push(' ');
+        }
+        let mut digits = false;
+        let bare = word.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let is_code = bare.starts_with('E') && bare.len() >= 5 && bare[1..].starts_with(|c: char| c.is_ascii_digit());
+        for c in word.chars() {
+            if c.is_ascii_digit() && !is_code {
+                if !digits {
+                    key.push('#');
+                }
+                digits = true;
+            } else {
+                digits = false;
+                key.push(c);
+            }
+        }
+    }
+    key
+}
+
+/// The numbered lines around `lines`, overlapping pieces joined, the lines themselves and gaps marked.
+fn windows(text: &mut String, candidate: &Candidate, lines: &BTreeSet<usize>) {
+    let all: Vec<&str> = candidate.text.lines().collect();
+    let last = candidate.first_line + all.len();
+    let own: BTreeSet<usize> =
+        lines.iter().copied().filter(|line| (candidate.first_line..last).contains(line)).collect();
+    let shown: BTreeSet<usize> = own
+        .iter()
+        .flat_map(|line| line.saturating_sub(AROUND).max(candidate.first_line)..(line + AROUND + 1).min(last))
+        .collect();
+    if shown.is_empty() {
+        return;
+    }
+    let width = last.to_string().len();
+    let mut window = String::new();
+    let mut before = candidate.first_line - 1;
+    for line in shown {
+        if line > before + 1 {
+            put(&mut window, "  …");
+        }
+        let mark = if own.contains(&line) { '>' } else { ' ' };
+        put(&mut window, format!("{mark} {line:width$} | {}", all[line - candidate.first_line]).trim_end());
+        before = line;
+    }
+    if before + 1 < last {
+        put(&mut window, "  …");
+    }
+    put(text, &format!("\nThe lines around, numbered as in {}:", candidate.file));
+    put(text, &fenced(&window, "text"));
+}
+
+fn hints(text: &mut String, categories: &BTreeSet<Category>) {
+    put(text, "");
+    for category in categories {
+        put(text, &format!("Hint ({}): {}", category.word(), category.hint()));
+    }
+}
+
+fn left_out(text: &mut String, all: usize) {
+    if all > MAX_ERRORS {
+        put(text, &format!("\n{} more are not shown.", all - MAX_ERRORS));
+    }
+}
+
+/// At most [`MAX_VALUE`] characters of a value, beginning a little before the character `from` where it is longer.
+fn clipped(value: &str, from: usize) -> String {
+    let length = value.chars().count();
+    if length <= MAX_VALUE {
+        return value.to_owned();
+    }
+    let start = from.saturating_sub(MAX_VALUE / 4).min(length - MAX_VALUE);
+    let part: String = value.chars().skip(start).take(MAX_VALUE).collect();
+    let before = if start > 0 { format!("({start} characters before) …") } else { String::new() };
+    let after = match length - start - MAX_VALUE {
+        0 => String::new(),
+        left => format!("… ({left} more characters)"),
+    };
+    format!("{before}{part}{after}")
+}
+
+fn first_difference(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+}
+
+fn list(lines: impl Iterator<Item = String>, none: &str) -> String {
+    let lines: Vec<String> = lines.map(|line| format!("  {line}")).collect();
+    if lines.is_empty() { format!("  {none}") } else { lines.join("\n") }
+}
+
+fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
+fn put(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("a String takes all text");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(code: &str, line: usize, message: &str) -> Diagnostic {
+        Diagnostic {
+            code: (!code.is_empty()).then(|| code.to_owned()),
+            message: message.into(),
+            file: "src/sum.rs".into(),
+            line,
+            rendered: String::new(),
+        }
+    }
+
+    fn numbered(lines: usize) -> String {
+        (1..=lines).map(|n| format!("text {n}\n")).collect()
+    }
+
+    #[test]
+    fn windows_join_where_they_meet_and_gaps_are_marked() {
+        let text = numbered(100);
+        let candidate = Candidate { file: "src/sum.rs", first_line: 1, text: &text };
+        let told = compiler(
+            &candidate,
+            &[error("E0308", 30, "a"), error("E0425", 45, "b"), error("", 90, "expected `;`")],
+        )
+        .text;
+        for line in ["> 30 | text 30", "> 45 | text 45", "  20 | text 20", "  55 | text 55", "> 90 | text 90"] {
+            assert!(told.contains(&format!("\n{line}\n").replace("  20", "   20").replace("> ", ">  ").replace("  55", "   55")), "{line}: {told}");
+        }
+        assert!(!told.contains("text 19\n") && !told.contains("text 56\n") && !told.contains("text 79\n"));
+        assert_eq!(told.matches("  …").count(), 2, "{told}");
+    }
+
+    #[test]
+    fn lines_are_those_of_the_file_and_others_are_not_shown() {
+        let candidate = Candidate { file: "src/sum.rs", first_line: 50, text: "fn f() {\n    x\n}\n" };
+        let told = compiler(&candidate, &[error("E0425", 51, "cannot find value `x`")]).text;
+        assert!(told.contains("> 51 |     x\n"), "{told}");
+        let other = compiler(&candidate, &[error("E0425", 7, "cannot find value `x`")]).text;
+        assert!(!other.contains("numbered"), "{other}");
+        let foreign = Diagnostic { file: "src/capi.rs".into(), ..error("E0308", 51, "m") };
+        assert!(!compiler(&candidate, &[foreign]).text.contains("numbered"));
+    }
+
+    #[test]
+    fn only_the_first_ten_errors_are_told() {
+        let candidate = Candidate { file: "src/sum.rs", first_line: 1, text: "" };
+        let errors: Vec<Diagnostic> = (1..=14).map(|n| error("E0308", n, &format!("error number {n}"))).collect();
+        let told = compiler(&candidate, &errors).text;
+        assert!(told.contains("number 10") && !told.contains("number 11"), "{told}");
+        assert!(told.contains("4 more"), "{told}");
+    }
+
+    #[test]
+    fn categories_follow_the_code_or_the_words() {
+        for (code, message, category) in [
+            ("E0308", "mismatched types", Category::Type),
+            ("E0499", "cannot borrow", Category::Borrow),
+            ("E0425", "cannot find value", Category::UnresolvedName),
+            ("E0133", "call to unsafe function", Category::Unsafe),
+            ("", "expected one of `;`", Category::Syntax),
+            ("", "cannot find macro `foo` in this scope", Category::UnresolvedName),
+            ("", "linking with `cc` failed", Category::Link),
+            ("overflowing_literals", "literal out of range", Category::OtherCompile),
+        ] {
+            assert_eq!(Category::of_diagnostic(&error(code, 1, message)), category, "{message}");
+        }
+    }
+
+    #[test]
+    fn the_key_of_a_failure_ignores_numbers_but_not_codes() {
+        let candidate = Candidate { file: "src/sum.rs", first_line: 1, text: "" };
+        let key = |code, message: &str| compiler(&candidate, &[error(code, 3, message)]).key;
+        assert_eq!(key("E0308", "expected 3  arguments"), key("E0308", "expected 12 arguments"));
+        assert_ne!(key("E0308", "mismatched"), key("E0309", "mismatched"));
+        assert_eq!(normalised("buffer dst[17]"), "buffer dst[#]");
+    }
+
+    #[test]
+    fn an_audit_rejection_names_line_rule_and_reason() {
+        let candidate = Candidate { file: "src/sum.rs", first_line: 1, text: "fn f() {\n    todo!()\n}" };
+        let note = AuditNote { line: 2, rule: "no-stub".into(), reason: "`todo!` is a stub".into() };
+        let feedback = audit(&candidate, &[note]);
+        assert!(feedback.text.contains("- src/sum.rs:2: `todo!` is a stub (no-stub)"), "{}", feedback.text);
+        assert!(feedback.text.contains("> 2 |     todo!()"), "{}", feedback.text);
+        assert_eq!(feedback.category, Category::Audit);
+    }
+
+    fn finding(class: FindingClass, oracle: &str, subject: Option<&str>) -> Finding {
+        let part = |value: &str| vec![("return".to_owned(), value.to_owned()), ("errno".to_owned(), "0".into())];
+        Finding {
+            class,
+            what: "return value".into(),
+            input: vec![1],
+            args: vec![("n".into(), "2".into()), ("data".into(), "[1, 2]".into())],
+            oracle: part(oracle),
+            subject: subject.map(part).unwrap_or_default(),
+        }
+    }
+
+    #[test]
+    fn a_counterexample_shows_arguments_and_both_results() {
+        let told = refuted(&finding(FindingClass::Mismatch, "7", Some("8"))).text;
+        for line in ["  n = 2\n  data = [1, 2]\n", "  return = 7   <- differs\n", "  return = 8   <- differs\n", "  errno = 0\n"] {
+            assert!(told.contains(line), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_panic_shows_its_message() {
+        let mut finding = finding(FindingClass::Panic, "7", None);
+        finding.what = "attempt to add with overflow".into();
+        let feedback = refuted(&finding);
+        assert!(feedback.text.contains("(panic): attempt to add with overflow"), "{}", feedback.text);
+        assert!(feedback.text.contains("The port:\n  (did not return)\n"), "{}", feedback.text);
+        assert_eq!(feedback.category, Category::Panic);
+    }
+
+    #[test]
+    fn long_values_are_cut_around_the_difference() {
+        let same = "a".repeat(3_000);
+        let told = refuted(&finding(
+            FindingClass::Mismatch,
+            &format!("{same}X{same}"),
+            Some(&format!("{same}Y{same}")),
+        ))
+        .text;
+        assert!(told.contains('X') && told.contains("aY") && told.len() < 3_000, "{told}");
+    }
+}
