@@ -1,7 +1,7 @@
 //! Judging one port: the overlay, the build, the campaign, and what is stored of the outcome. Used by `verify` for
 //! what stands in the tree and by `port` for candidates.
 
-use crate::audit::{self, Allowed, AuditReport, Candidate};
+use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
 use crate::contract::{file, types::Role};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::{Builder, Built};
@@ -12,6 +12,7 @@ use crate::ported::Ported;
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::rust::hash::port_hash;
+use crate::rust::splice::take_apart;
 use crate::rust::signature::{ident, inner};
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
 use crate::symbol::{Function, SymbolKey, SymbolName};
@@ -19,7 +20,7 @@ use crate::verdict::{Finding, Grade, Verdict};
 use crate::workspace::write_atomic;
 use fs_err as fs;
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// A project with all that judging needs.
@@ -66,7 +67,7 @@ impl<'p> Judge<'p> {
             binary,
             target: name,
             work: self.project.workspace.cache().join("fuzz").join(name.as_str()),
-            regressions: self.seeds(name),
+            regressions: vec![self.seeds(name), self.private_seeds(name)],
             seed: fuzz.seed,
             max_len: fuzz.max_len.max(longest.sum()),
             call_timeout_ms: fuzz.call_timeout_ms,
@@ -86,29 +87,44 @@ impl<'p> Judge<'p> {
         Budget { seconds: fuzz.accept_seconds, executions: fuzz.accept_executions }
     }
 
-    /// The audit of the text of `planned`'s module, of which only the function and what it reaches is looked at.
-    pub fn audit(&self, planned: &Planned, text: &str) -> AuditReport {
+    /// The audit of a reply: the function and its helpers, for the module with this text.
+    pub fn audit_reply(&self, planned: &Planned, reply: &str, module_text: &str) -> Result<AuditReport> {
         let bound = planned.bound();
-        let allowed = Allowed {
-            signature: inner(bound.function, bound.contract, bound.c),
-            module: planned.function.module.clone(),
-            ffi_functions: self.project.ffi_functions(),
-            ffi_names: self.project.ffi_types(),
-            callees: self.project.planned.iter().map(|p| ident(&p.function).to_string()).collect(),
-            functions: self
-                .project
-                .planned
-                .iter()
-                .map(|p| (p.function.module.clone(), ident(&p.function).to_string()))
-                .collect(),
-            globals: self.project.library.globals.iter().map(|g| g.name.to_string()).collect(),
+        let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for other in self.project.planned.iter().filter(|p| self.project.ported(&p.function) == Ported::Yes) {
+            ported.entry(other.function.module.clone()).or_default().insert(ident(&other.function).to_string());
+        }
+        let name = ident(&planned.function).to_string();
+        let broken = |what: &str, error: syn::Error| {
+            Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")
         };
-        audit::audit(&Candidate { text, function: &ident(&planned.function).to_string() }, &allowed)
+        let allowed = Allowed {
+            ffi: FfiNames::read(&self.project.ffi).map_err(|error| broken("ffi.rs", error))?,
+            callees: self.project.planned.iter().map(|p| ident(&p.function).to_string()).filter(|n| *n != name).collect(),
+            ported,
+            globals: self.project.library.globals.iter().map(|g| g.name.to_string()).collect(),
+            libc: planned.function.externs.iter().cloned().collect(),
+            ..Allowed::new(inner(bound.function, bound.contract, bound.c))
+        };
+        let module = &planned.function.module;
+        let allowed = allowed.in_module(module_text).map_err(|error| broken(&format!("src/{module}.rs"), error))?;
+        Ok(audit::audit(&Candidate { module, name: &name, text: reply }, &allowed))
+    }
+
+    /// The audit of what stands in a module: the function and the private items that it reaches. Lines are the file's.
+    pub fn audit(&self, planned: &Planned, module_text: &str) -> Result<AuditReport> {
+        let (own, rest) = take_apart(module_text, &ident(&planned.function).to_string());
+        self.audit_reply(planned, &own, &rest)
     }
 
     /// Where counterexamples of a symbol are kept; committed with the port.
     pub fn seeds(&self, name: &SymbolName) -> PathBuf {
         self.project.rust_dir().join("fuzz/seeds").join(format!("fuzz_{name}"))
+    }
+
+    /// Where counterexamples to candidates are kept until one is accepted.
+    pub fn private_seeds(&self, name: &SymbolName) -> PathBuf {
+        self.project.workspace.cache().join("seeds").join(name.as_str())
     }
 
     /// Functions called, directly or not, that still run as C.
@@ -148,11 +164,10 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// Stores the outcome of a run on the text of a module, and the counterexample as a seed.
+    /// Stores the outcome of a run on the text of a module.
     pub fn record(
         &self,
         store: &mut Store,
-        run: RunId,
         planned: &Planned,
         module_text: &str,
         (verdict, provenance): (&Verdict, &str),
@@ -160,10 +175,7 @@ impl<'p> Judge<'p> {
         let hashes = self.hashes(planned, module_text)?;
         let (grade, stats) = match verdict {
             Verdict::Unrefuted(stats) => (Grade::Unrefuted, stats),
-            Verdict::Refuted { finding, stats } => {
-                self.record_finding(store, run, planned, finding, &hashes.rust)?;
-                (Grade::Refuted, stats)
-            }
+            Verdict::Refuted { stats, .. } => (Grade::Refuted, stats),
             Verdict::Vacuous { stats, .. } => (Grade::Unverifiable, stats),
         };
         store.put_evidence(&Evidence {
@@ -177,14 +189,14 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// Stores a finding and keeps its input as a seed.
+    /// Stores a finding and keeps its input as a seed in `dir`.
     pub fn record_finding(
         &self,
         store: &mut Store,
         run: RunId,
         planned: &Planned,
-        finding: &Finding,
-        candidate: &str,
+        (finding, candidate): (&Finding, &str),
+        dir: &Path,
     ) -> Result<()> {
         let new = NewFinding {
             symbol: &planned.function.key,
@@ -195,9 +207,22 @@ impl<'p> Judge<'p> {
         };
         store.add_finding(&new)?;
         if !finding.input.is_empty() {
-            let dir = self.seeds(&planned.function.name);
-            fs::create_dir_all(&dir)?;
+            fs::create_dir_all(dir)?;
             write_atomic(&dir.join(&sha256_bytes(&finding.input)[..16]), &finding.input)?;
+        }
+        Ok(())
+    }
+
+    /// Moves the counterexamples to candidates into the tree, where they are committed with the accepted port.
+    pub fn publish_seeds(&self, name: &SymbolName) -> Result<()> {
+        let (from, to) = (self.private_seeds(name), self.seeds(name));
+        if from.is_dir() {
+            fs::create_dir_all(&to)?;
+            for entry in fs::read_dir(&from)? {
+                let path = entry?.path();
+                write_atomic(&to.join(path.file_name().unwrap_or_default()), &fs::read(&path)?)?;
+                fs::remove_file(&path)?;
+            }
         }
         Ok(())
     }
@@ -281,7 +306,8 @@ fn squeeze(text: &str) -> String {
     String::from_utf8_lossy(&out).trim().to_owned()
 }
 
-fn sha256(text: &str) -> String {
+/// SHA-256 of a text, in hexadecimal.
+pub fn sha256(text: &str) -> String {
     sha256_bytes(text.as_bytes())
 }
 

@@ -9,7 +9,6 @@ use crate::contract::{file, infer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ported::Ported;
 use crate::process::Interrupt;
-use crate::rust::item::item_name;
 use crate::rust::shims::Bound;
 use crate::rust::signature::CSignature;
 use crate::symbol::{Function, Library};
@@ -17,7 +16,6 @@ use crate::toolchain::{Search, Toolchain};
 use crate::workspace::Workspace;
 use camino::Utf8Path;
 use fs_err as fs;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What the command line says about the repository.
@@ -147,34 +145,6 @@ impl Project {
     pub fn ported(&self, function: &Function) -> Ported {
         let text = fs::read_to_string(self.module_path(&function.module)).unwrap_or_default();
         Ported::of(&text, function)
-    }
-
-    /// Names of the C functions and variables that `ffi.rs` binds.
-    pub fn ffi_functions(&self) -> BTreeSet<String> {
-        self.ffi_names(true)
-    }
-
-    /// Names of the types and constants in `ffi.rs`.
-    pub fn ffi_types(&self) -> BTreeSet<String> {
-        self.ffi_names(false)
-    }
-
-    fn ffi_names(&self, foreign: bool) -> BTreeSet<String> {
-        let file = syn::parse_file(&self.ffi).expect("the bindings are generated Rust");
-        let mut names = BTreeSet::new();
-        for item in &file.items {
-            match item {
-                syn::Item::ForeignMod(block) if foreign => names.extend(block.items.iter().filter_map(|i| match i {
-                    syn::ForeignItem::Fn(f) => Some(f.sig.ident.to_string()),
-                    syn::ForeignItem::Static(s) => Some(s.ident.to_string()),
-                    _ => None,
-                })),
-                syn::Item::ForeignMod(_) => {}
-                other if !foreign => names.extend(item_name(other)),
-                _ => {}
-            }
-        }
-        names
     }
 
     fn contract_of(&self, facts: &FactTable, function: &Function) -> Result<(Judgeable, bool)> {

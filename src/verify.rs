@@ -208,7 +208,7 @@ fn one(
     if project.ported(&planned.function) != Ported::Yes {
         return Ok(Judgement::new(planned, Grade::Stub, None));
     }
-    let report = judge.audit(planned, &text);
+    let report = judge.audit(planned, &text)?;
     if !report.problems.is_empty() {
         return Ok(Judgement::new(planned, Grade::Refuted, Some(audit_reason(planned, &report))));
     }
@@ -224,7 +224,10 @@ fn one(
     let hash = judge.hashes(planned, &text)?.rust;
     // Who wrote it is known as long as the text is the one that was judged before.
     let provenance = before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
-    judge.record(store, run, planned, &text, (&verdict, &provenance))?;
+    judge.record(store, planned, &text, (&verdict, &provenance))?;
+    if let Verdict::Refuted { finding, .. } = &verdict {
+        judge.record_finding(store, run, planned, (finding, &hash), &judge.seeds(name))?;
+    }
     let judgement = match verdict {
         Verdict::Unrefuted(stats) => Judgement::new(planned, Grade::Unrefuted, None).with(&stats),
         Verdict::Vacuous { reason, stats } => {

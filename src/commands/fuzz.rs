@@ -35,7 +35,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
     let judge = Judge::new(&project, &session.interrupt);
     let text = crate::judge::module_text(&project, &planned.function)?;
-    if let Some(problem) = judge.audit(planned, &text).problems.first() {
+    if let Some(problem) = judge.audit(planned, &text)?.problems.first() {
         let place = format!("src/{}.rs:{}", planned.function.module, problem.line);
         return Err(Error::new(ErrorKind::Usage, format!("{place}: {}", problem.reason))
             .help("what the audit rejects is not run; correct it first"));

@@ -23,8 +23,8 @@ pub struct Campaign<'a> {
     pub target: &'a SymbolName,
     /// A directory for this target alone: corpus, boundary seeds, artifact.
     pub work: PathBuf,
-    /// Inputs from earlier findings, committed with the port.
-    pub regressions: PathBuf,
+    /// Directories of inputs from earlier findings.
+    pub regressions: Vec<PathBuf>,
     pub seed: u32,
     pub max_len: u64,
     pub call_timeout_ms: u64,
@@ -77,7 +77,7 @@ impl Campaign<'_> {
             .arg(format!("-timeout={}", self.call_timeout_ms.div_ceil(1000) + 1))
             .arg(format!("-exact_artifact_path={}", artifact.display()))
             .args(["-detect_leaks=0", "-print_final_stats=0"])
-            .args([self.corpus(), self.boundaries(), self.regressions.clone()].iter().filter(|d| d.is_dir()))
+            .args(self.corpora())
             .timeout(Duration::from_secs(budget.seconds + 60));
         if let Some(executions) = budget.executions {
             job = job.arg(format!("-runs={executions}"));
@@ -137,11 +137,10 @@ impl Campaign<'_> {
     /// Runs libFuzzer on the user's terminal with flags of their own.
     pub fn run_by_hand(&self, flags: &[String], interrupt: &Interrupt) -> Result<Exit> {
         self.write_boundaries(interrupt)?;
-        let corpora = [self.corpus(), self.boundaries(), self.regressions.clone()];
         let own_corpus = flags.iter().any(|flag| !flag.starts_with('-'));
         let mut job = self.job().arg(format!("-max_len={}", self.max_len)).args(flags).inherit();
         if !own_corpus {
-            job = job.args(corpora.iter().filter(|d| d.is_dir()));
+            job = job.args(self.corpora());
         }
         Ok(job.run(interrupt)?.exit)
     }
@@ -160,6 +159,12 @@ impl Campaign<'_> {
         }
         let text = output.stderr_text();
         Err(Error::new(ErrorKind::Internal, format!("the fuzz binary wrote no seeds: {}", text.trim())))
+    }
+
+    /// The first is the one that libFuzzer writes to.
+    fn corpora(&self) -> Vec<PathBuf> {
+        let read = [self.boundaries()].into_iter().chain(self.regressions.iter().cloned());
+        [self.corpus()].into_iter().chain(read.filter(|dir| dir.is_dir())).collect()
     }
 
     fn corpus(&self) -> PathBuf {

@@ -107,6 +107,16 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     Ok(summary)
 }
 
+/// The text of `callee.rs` once the module `changed` has this text.
+pub fn callees(project: &Project, changed: (&str, &str)) -> Result<String> {
+    let mut modules = modules::plan(project)?;
+    if let Some(module) = modules.iter_mut().find(|m| m.name == changed.0) {
+        changed.1.clone_into(&mut module.text);
+    }
+    let bound: Vec<_> = project.planned.iter().map(Planned::bound).collect();
+    Ok(callee_file(&bound, &|function| modules::is_ported(&modules, function)))
+}
+
 /// The fuzz crate with all harnesses.
 fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     let judged: Vec<_> = project.planned.iter().filter_map(|p| Some((p, p.judgeable.contract()?))).collect();

@@ -64,7 +64,7 @@ fn is_fn(item: &syn::Item, name: &str) -> bool {
 ///
 /// By name: an identifier that equals an item's name counts as a use of it. A local variable of that name makes the
 /// hash depend on too much, never on too little.
-pub(super) fn reached(file: &syn::File, root: usize) -> BTreeSet<usize> {
+pub fn reached(file: &syn::File, root: usize) -> BTreeSet<usize> {
     let declared: Vec<BTreeSet<String>> = file.items.iter().map(declares).collect();
     let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (index, names) in declared.iter().enumerate() {

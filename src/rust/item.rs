@@ -53,7 +53,7 @@ pub(crate) fn plain(ident: &proc_macro2::Ident) -> String {
 }
 
 /// The name that an item declares; none for `impl`, `use` and macro calls.
-pub fn item_name(item: &syn::Item) -> Option<String> {
+pub(crate) fn item_name(item: &syn::Item) -> Option<String> {
     use syn::Item;
     let ident = match item {
         Item::Const(i) => &i.ident,

@@ -82,6 +82,23 @@ pub fn replace_fn(text: &str, name: &str, item: &str, helpers: &str) -> Result<S
     Ok(Spliced::Done(result))
 }
 
+/// A module's text twice: once with only the function `name` and the private items that it reaches, once with only the
+/// rest. What is left out is blank, so that lines and columns stay those of the file.
+pub fn take_apart(text: &str, name: &str) -> (String, String) {
+    let Ok(module) = item::parse(text) else { return (text.to_owned(), String::new()) };
+    let is_root = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
+    let Some(root) = module.items.iter().position(is_root) else { return (String::new(), text.to_owned()) };
+    let mut own = hash::reached(&module, root);
+    own.retain(|index| !matches!(module.items[*index], syn::Item::Use(_)));
+    own.insert(root);
+    let ranges: Vec<Range<usize>> = own.into_iter().map(|index| bytes_of(&module.items[index])).collect();
+    let blank = |keep: bool| -> String {
+        let inside = |at: usize| ranges.iter().any(|range| range.contains(&at));
+        text.char_indices().map(|(at, c)| if c == '\n' || inside(at) == keep { c } else { ' ' }).collect()
+    };
+    (blank(true), blank(false))
+}
+
 /// Removes the private items that only the function `name` reaches: what an earlier `replace_fn` put there. For a
 /// function that is written anew.
 ///
@@ -325,6 +342,16 @@ mod tests {
             Spliced::Done(text) => text,
             Spliced::Conflict(conflict) => panic!("{conflict}"),
         }
+    }
+
+    #[test]
+    fn a_module_taken_apart_keeps_its_lines() {
+        let text = "use a::b;\nconst K: u8 = 1;\nfn other() {}\npub fn f() -> u8 {\n    K\n}\n";
+        let (own, rest) = take_apart(text, "f");
+        assert_eq!(own.lines().nth(3), Some("pub fn f() -> u8 {"));
+        assert!(own.contains("const K") && !own.contains("other") && !own.contains("use"));
+        assert!(rest.contains("use a::b;") && rest.contains("other") && !rest.contains("const K"));
+        assert_eq!(own.lines().count(), rest.lines().count());
     }
 
     #[test]

@@ -1,0 +1,298 @@
+//! The port of one function, carried out: what the supervisor decides is done here, step by step.
+
+use super::context::{CalleeState, PortContext, Sources};
+use super::feedback::{self, AuditNote, Candidate, Feedback};
+use super::prompt::Question;
+use super::run::PortRun;
+use super::supervisor::{self, Outcome, PortState, SMOKE_EXECUTIONS, Step};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::fuzz::build::Built;
+use crate::fuzz::run::Budget;
+use crate::judge::{module_text, sha256};
+use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
+use crate::project::Planned;
+use crate::rust::emit::stub;
+use crate::rust::signature::ident;
+use crate::rust::splice::{Spliced, replace_fn, split};
+use crate::store::Attempt;
+use crate::verdict::{Finding, Verdict};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// How the port of one function ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The module's new text, and the run that accepted it.
+    Accepted { module: String, verdict: Verdict },
+    /// The tree stays as it was.
+    Stopped { reason: supervisor::StopReason, detail: String, finding: Option<Finding> },
+}
+
+/// One function on its way.
+pub struct Attempting<'r, 'p> {
+    run: &'r mut PortRun<'p>,
+    planned: &'p Planned,
+    context: PortContext,
+    state: PortState,
+    /// The module's text with the candidate in it.
+    spliced: String,
+    binary: Option<PathBuf>,
+    feedback: Option<Feedback>,
+    finding: Option<Finding>,
+    accepted: Option<Verdict>,
+    questions: [u32; 2],
+    started: Instant,
+}
+
+impl<'r, 'p> Attempting<'r, 'p> {
+    /// Gathers what the prompts need.
+    pub fn new(run: &'r mut PortRun<'p>, planned: &'p Planned) -> Result<Self> {
+        let project = run.project;
+        let callee = |function: &crate::symbol::Function| {
+            let other = project.planned.iter().find(|p| p.function.key == function.key)?;
+            let ported = project.ported(function) == crate::ported::Ported::Yes;
+            Some(CalleeState { rust: stub(&other.bound()), ported })
+        };
+        let globals = fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?;
+        let context = PortContext::build(&Sources {
+            library: &project.library,
+            function: &planned.function,
+            judgeable: &planned.judgeable,
+            stub: &stub(&planned.bound()),
+            ffi: &project.ffi,
+            globals: &globals,
+            callee: &callee,
+        })?;
+        let state = PortState::new(project.config.limits.clone());
+        Ok(Self {
+            run,
+            planned,
+            context,
+            state,
+            spliced: String::new(),
+            binary: None,
+            feedback: None,
+            finding: None,
+            accepted: None,
+            questions: [0; 2],
+            started: Instant::now(),
+        })
+    }
+
+    /// Follows the supervisor to the end.
+    pub fn carry_out(mut self) -> Result<Ended> {
+        loop {
+            self.run.judge.interrupt.check()?;
+            let step = supervisor::next(&self.state);
+            let outcome = match &step {
+                Step::AskPrototyper { reply_problem } => self.ask(false, false, reply_problem.as_deref())?,
+                Step::AskEnhancer { repeated, reply_problem, .. } => {
+                    self.ask(true, *repeated, reply_problem.as_deref())?
+                }
+                Step::Audit => self.audit()?,
+                Step::Build => self.build()?,
+                Step::Smoke => self.fuzz(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })?,
+                Step::Fuzz => self.fuzz(self.run.judge.loop_budget())?,
+                Step::Accept => self.accept()?,
+                Step::Done => {
+                    let verdict = self.accepted.take().ok_or_else(|| {
+                        Error::new(ErrorKind::Internal, "a port was accepted that no run has accepted")
+                    })?;
+                    return Ok(Ended::Accepted { module: self.spliced, verdict });
+                }
+                Step::Stop(reason) => {
+                    let detail = self.feedback.map(|f| f.text).unwrap_or_default();
+                    return Ok(Ended::Stopped { reason: *reason, detail, finding: self.finding });
+                }
+            };
+            self.note(&outcome)?;
+            supervisor::apply(&mut self.state, outcome);
+        }
+    }
+
+    fn say(&mut self, step: impl Into<String>) {
+        let attempt = self.questions.iter().sum();
+        let symbol = self.planned.function.name.clone();
+        self.run.reporter.event(Event::SymbolStep { symbol, attempt, step: step.into() });
+    }
+
+    fn ask(&mut self, enhance: bool, repeated: bool, problem: Option<&str>) -> Result<Outcome> {
+        let candidate = self.state.candidate().unwrap_or_default().to_owned();
+        let question = match (&self.feedback, enhance) {
+            (Some(feedback), true) => Question::Enhance { candidate: &candidate, feedback, repeated },
+            _ => Question::Prototype,
+        };
+        let role = question.role();
+        let number = &mut self.questions[usize::from(enhance)];
+        *number += 1;
+        let number = *number;
+        let max_tokens = self.run.max_tokens(role);
+        let prompt = self.run.templates.prompt(&self.context, &question, problem, number, max_tokens)?;
+        self.say(format!("asking the {role}"));
+        let reply = match self.run.ask(&self.planned.function, &prompt) {
+            Ok(reply) => reply,
+            Err(error) if error.kind() == ErrorKind::Budget => {
+                self.feedback = None;
+                self.say(error.to_string());
+                return Ok(Outcome::BudgetExhausted);
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(self.read(&reply))
+    }
+
+    fn read(&self, reply: &Reply) -> Outcome {
+        if reply.stop == ModelStop::Refusal {
+            return Outcome::ModelRefused;
+        }
+        if reply.stop.is_truncated() {
+            return Outcome::ModelTruncated;
+        }
+        match Blocks::parse(&reply.text, &[Label::Implementation]) {
+            Ok(Blocks { implementation: Some(text), .. }) => Outcome::CandidateReceived(text),
+            Ok(_) => Outcome::ReplyUnusable("The reply has no implementation.".into()),
+            Err(problem) => Outcome::ReplyUnusable(problem.to_string()),
+        }
+    }
+
+    fn audit(&mut self) -> Result<Outcome> {
+        self.say("audit");
+        let text = self.state.candidate().unwrap_or_default().to_owned();
+        let module = module_text(self.run.project, &self.planned.function)?;
+        let report = self.run.judge.audit_reply(self.planned, &text, &module)?;
+        let mut notes: Vec<AuditNote> = report
+            .problems
+            .iter()
+            .map(|p| AuditNote { line: p.line, rule: format!("{:?}", p.rule), reason: p.reason.clone() })
+            .collect();
+        if notes.is_empty() {
+            let name = ident(&self.planned.function).to_string();
+            match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
+                Some(spliced) => match spliced? {
+                    Spliced::Done(text) => self.spliced = text,
+                    Spliced::Conflict(conflict) => {
+                        notes.push(AuditNote { line: 1, rule: "Requested".into(), reason: conflict.to_string() });
+                    }
+                },
+                None => notes.push(AuditNote { line: 1, rule: "Requested".into(), reason: format!("there is no `fn {name}`") }),
+            }
+        }
+        if notes.is_empty() {
+            return Ok(Outcome::AuditPassed);
+        }
+        let file = self.file();
+        for note in &notes {
+            self.say(format!("audit: {file}:{}: {}", note.line, note.reason));
+        }
+        let key = notes.iter().map(|n| n.reason.as_str()).collect::<Vec<_>>().join("; ");
+        self.feedback = Some(feedback::audit(&Candidate { file: &file, first_line: 1, text: &text }, &notes));
+        Ok(Outcome::AuditRejected(feedback::normalised(&key)))
+    }
+
+    /// How the audit names the candidate's text, which stands in no file yet.
+    fn file(&self) -> String {
+        format!("candidate for src/{}.rs", self.planned.function.module)
+    }
+
+    fn build(&mut self) -> Result<Outcome> {
+        self.say("building");
+        let file = format!("src/{}.rs", self.planned.function.module);
+        match self.run.judge.build(&[(PathBuf::from(&file), self.spliced.clone())])? {
+            Built::Binary(path) => {
+                self.binary = Some(path);
+                Ok(Outcome::Built)
+            }
+            Built::Errors(errors) => {
+                if errors.iter().all(|e| e.file != file) {
+                    return Err(crate::verify::does_not_compile(self.run.project, &errors));
+                }
+                let text = self.state.candidate().unwrap_or_default();
+                let first_line = self.first_line(text);
+                let candidate = Candidate { file: &file, first_line, text };
+                self.feedback = Some(feedback::compiler(&candidate, &errors));
+                let key = errors.iter().map(|e| e.message.as_str()).collect::<Vec<_>>().join("; ");
+                self.say(format!("does not compile: {}", errors[0].message));
+                Ok(Outcome::DoesNotCompile(feedback::normalised(&key)))
+            }
+        }
+    }
+
+    /// Line of the module on which the candidate begins.
+    fn first_line(&self, candidate: &str) -> usize {
+        let first = candidate.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        self.spliced.lines().position(|line| line == first).map_or(1, |at| at + 1)
+    }
+
+    fn judge(&mut self, budget: Budget) -> Result<Verdict> {
+        let binary = self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
+        let name = self.planned.function.name.clone();
+        let (judge, reporter) = (&self.run.judge, &mut self.run.reporter);
+        judge.campaign(&binary, self.planned).judge(budget, judge.interrupt, &mut |stats| {
+            reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+        })
+    }
+
+    fn fuzz(&mut self, budget: Budget) -> Result<Outcome> {
+        self.say("fuzzing");
+        let verdict = self.judge(budget)?;
+        self.outcome(&verdict, Outcome::Unrefuted, Outcome::Refuted)
+    }
+
+    fn accept(&mut self) -> Result<Outcome> {
+        self.say("acceptance run");
+        let verdict = self.judge(self.run.judge.acceptance_budget())?;
+        let outcome = self.outcome(&verdict, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)?;
+        self.accepted = Some(verdict);
+        Ok(outcome)
+    }
+
+    fn outcome(&mut self, verdict: &Verdict, good: Outcome, bad: fn(String) -> Outcome) -> Result<Outcome> {
+        match verdict {
+            Verdict::Unrefuted(_) => Ok(good),
+            Verdict::Vacuous { reason, .. } => {
+                self.feedback = Some(feedback::vacuous(reason));
+                Ok(Outcome::Vacuous)
+            }
+            Verdict::Refuted { finding, .. } => {
+                let symbol = self.planned.function.name.clone();
+                self.run.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
+                let hash = sha256(self.state.candidate().unwrap_or_default());
+                let dir = self.run.judge.private_seeds(&symbol);
+                self.run.record_finding(self.planned, (finding, &hash), &dir)?;
+                self.feedback = Some(feedback::refuted(finding));
+                self.finding = Some((**finding).clone());
+                Ok(bad(format!("{}: {}", finding.class, finding.what)))
+            }
+        }
+    }
+
+    /// One row per candidate: what became of it.
+    fn note(&mut self, outcome: &Outcome) -> Result<()> {
+        let (word, detail) = match outcome {
+            Outcome::AuditRejected(detail) => ("rejected-by-audit", detail.as_str()),
+            Outcome::DoesNotCompile(detail) => ("does-not-compile", detail.as_str()),
+            Outcome::Refuted(detail) | Outcome::AcceptanceRefuted(detail) => ("refuted", detail.as_str()),
+            Outcome::Vacuous => ("vacuous", "one side was never called"),
+            Outcome::AcceptanceUnrefuted => ("accepted", ""),
+            Outcome::ReplyUnusable(detail) => ("reply-unusable", detail.as_str()),
+            Outcome::ModelTruncated => ("model-truncated", ""),
+            Outcome::ModelRefused => ("model-refused", ""),
+            Outcome::BudgetExhausted => ("budget", ""),
+            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => return Ok(()),
+        };
+        let role = if self.questions[1] > 0 { "enhancer" } else { "prototyper" };
+        let attempt = Attempt {
+            run: self.run.id,
+            symbol: self.planned.function.key.clone(),
+            number: self.questions.iter().sum(),
+            role: role.into(),
+            outcome: word.into(),
+            detail: detail.to_owned(),
+            candidate_sha256: self.state.candidate().map(sha256),
+            millis: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        };
+        self.started = Instant::now();
+        self.run.store.add_attempt(&attempt)
+    }
+}
