@@ -6,6 +6,7 @@ use super::items;
 use super::words;
 use crate::contract::types::{Judgeable, Signature};
 use crate::error::{Error, ErrorKind, Result};
+use crate::rust::signature::ident;
 use crate::symbol::{Function, Library, SymbolKey, SymbolName};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -89,7 +90,8 @@ impl PortContext {
     /// Gathers everything. `Err` when something is missing: no contract, a callee without a signature, a global that
     /// could not be bound, a generated file that does not parse.
     pub fn build(sources: &Sources) -> Result<Self> {
-        Self::gather(sources).map_err(|error| error.context(format!("the context of `{}`", sources.function.name)))
+        Self::gather(sources)
+            .map_err(|error| error.context(format!("the context of `{}`", sources.function.name)))
     }
 
     fn gather(sources: &Sources) -> Result<Self> {
@@ -162,8 +164,10 @@ impl PortContext {
 
 impl Shared {
     fn of(library: &Library) -> Self {
-        let modules =
-            library.units.iter().map(|unit| Module { file: unit.file.to_string(), name: unit.module.clone() });
+        let modules = library
+            .units
+            .iter()
+            .map(|unit| Module { file: unit.file.to_string(), name: unit.module.clone() });
         let meaningful = |flag: &&String| ["-D", "-U", "-std"].iter().any(|start| flag.starts_with(start));
         let flags: BTreeSet<&String> =
             library.units.iter().flat_map(|unit| &unit.flags).filter(meaningful).collect();
@@ -183,13 +187,14 @@ fn callees(sources: &Sources) -> Result<Vec<Callee>> {
     let mut callees = Vec::new();
     for key in others {
         let missing = |what: &str| {
-            Error::new(ErrorKind::C, format!("its callee `{}` has no {what}", key.0)).help("cargo implfuzz init")
+            Error::new(ErrorKind::C, format!("its callee `{}` has no {what}", key.0))
+                .help("cargo implfuzz init")
         };
         let callee = sources.library.function(key).ok_or_else(|| missing("definition in the library"))?;
         let state = (sources.callee)(callee).ok_or_else(|| missing("signature on the Rust side"))?;
         let signature = items::signature(&state.rust, callee.name.as_str())?;
         callees.push(Callee {
-            path: format!("callee::{}", callee.name),
+            path: format!("callee::{}", ident(callee)),
             c_name: callee.c_name.clone(),
             signature,
             ported: state.ported,
@@ -233,9 +238,7 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
 pub(super) mod tests {
     use super::*;
     use crate::contract::types::{Contract, Direction, Parameter, Returns, Role};
-    use crate::symbol::{
-        CType, Global, Linkage, Macro, Param, Place, RelPath, TypeKind, Unit,
-    };
+    use crate::symbol::{CType, Global, Linkage, Macro, Param, Place, RelPath, TypeKind, Unit};
 
     pub const FFI: &str = "pub type kit_sum = u32;\npub const KIT_SEED: i32 = 7;\n\
         #[repr(C)] pub struct kit_other { pub a: u8 }\n\
@@ -370,7 +373,10 @@ pub(super) mod tests {
         change(&mut library, &mut function);
         let callee = |callee: &Function| {
             let known = callee.c_name == "mix";
-            known.then(|| CalleeState { rust: "pub fn mix(a: ffi::kit_sum) -> ffi::kit_sum { a }".into(), ported: true })
+            known.then(|| CalleeState {
+                rust: "pub fn mix(a: ffi::kit_sum) -> ffi::kit_sum { a }".into(),
+                ported: true,
+            })
         };
         let judgeable = Judgeable::Yes(contract());
         then(&Sources {
@@ -403,9 +409,8 @@ pub(super) mod tests {
 
     #[test]
     fn the_hash_sees_every_change() {
-        let hash = |change: fn(&mut Library, &mut Function)| {
-            with(change, PortContext::build).unwrap().sha256()
-        };
+        let hash =
+            |change: fn(&mut Library, &mut Function)| with(change, PortContext::build).unwrap().sha256();
         let base = hash(|_, _| {});
         assert_eq!(base, hash(|_, _| {}));
         assert_ne!(base, hash(|_, function| function.text += " "));
@@ -430,7 +435,8 @@ pub(super) mod tests {
             assert!(text.contains(part) && text.starts_with("the context of"), "{text}");
         }
         let not_yet = Judgeable::NotYet("takes a callback".into());
-        let error = with(|_, _| {}, |s| PortContext::build(&Sources { judgeable: &not_yet, ..*s })).unwrap_err();
+        let error =
+            with(|_, _| {}, |s| PortContext::build(&Sources { judgeable: &not_yet, ..*s })).unwrap_err();
         assert!(error.to_string().contains("takes a callback") && error.help_text().is_some());
     }
 }

@@ -90,7 +90,9 @@ impl Category {
 
     fn hint(self) -> &'static str {
         match self {
-            Self::Syntax => "The text does not parse. Check brackets, semicolons and that the item is complete.",
+            Self::Syntax => {
+                "The text does not parse. Check brackets, semicolons and that the item is complete."
+            }
             Self::Type => {
                 "C converts between integers silently, Rust does not: write each conversion with `as` or `from`, \
                  where C makes it."
@@ -103,8 +105,12 @@ impl Category {
                 "Only what the prompt lists exists: `callee::`, `ffi::`, `globals::`, `core`, `std` and `libc`. \
                  Helpers must be in the reply."
             }
-            Self::Unsafe => "A call of an unsafe function or a raw pointer needs an `unsafe` block with its reason.",
-            Self::Link => "A symbol is missing when linking: declare nothing `extern`; call through `callee::`.",
+            Self::Unsafe => {
+                "A call of an unsafe function or a raw pointer needs an `unsafe` block with its reason."
+            }
+            Self::Link => {
+                "A symbol is missing when linking: declare nothing `extern`; call through `callee::`."
+            }
             Self::OtherCompile => "Change what the compiler names and leave the rest alone.",
             Self::Audit => "These are rules, not style: the candidate was not run.",
             Self::Mismatch => {
@@ -119,7 +125,9 @@ impl Category {
             Self::OutOfBounds => {
                 "The port wrote outside of the memory it was given. Check the capacity before writing, as C does."
             }
-            Self::Timeout => "The port did not return in time, where C did: look for a loop that makes no progress.",
+            Self::Timeout => {
+                "The port did not return in time, where C did: look for a loop that makes no progress."
+            }
             Self::OutOfMemory => "The port used far more memory than C: allocate only what C does.",
             Self::NotCalled => "The port must return to its caller on inputs that the C original accepts.",
         }
@@ -138,8 +146,8 @@ impl Category {
                 | "E0515" | "E0594" | "E0596" | "E0597" | "E0716" | "E0106" | "E0621",
             ) => Self::Borrow,
             Some(
-                "E0405" | "E0412" | "E0422" | "E0423" | "E0424" | "E0425" | "E0432" | "E0433" | "E0531" | "E0560"
-                | "E0599" | "E0609",
+                "E0405" | "E0412" | "E0422" | "E0423" | "E0424" | "E0425" | "E0432" | "E0433" | "E0531"
+                | "E0560" | "E0599" | "E0609",
             ) => Self::UnresolvedName,
             Some(_) => Self::OtherCompile,
             None if message.contains("linking with") || message.contains("undefined symbol") => Self::Link,
@@ -166,7 +174,15 @@ pub fn compiler(candidate: &Candidate, errors: &[Diagnostic]) -> Feedback {
     for error in errors.iter().take(MAX_ERRORS) {
         let category = Category::of_diagnostic(error).word();
         let code = error.code.as_ref().map_or(String::new(), |code| format!("[{code}]"));
-        put(&mut text, &format!("\nerror{code} at {}:{} ({category}): {}", error.file, error.line, error.message));
+        put(
+            &mut text,
+            &format!(
+                "\nerror{code} at {}:{} ({category}): {}",
+                error.file,
+                error.line,
+                one_line(&error.message)
+            ),
+        );
         let rendered: Vec<&str> = error.rendered.lines().skip(1).take(MAX_RENDERED).collect();
         if !rendered.is_empty() {
             put(&mut text, &fenced(&rendered.join("\n"), "text"));
@@ -175,7 +191,8 @@ pub fn compiler(candidate: &Candidate, errors: &[Diagnostic]) -> Feedback {
     left_out(&mut text, errors.len());
     let own = errors.iter().take(MAX_ERRORS).filter(|error| error.file.ends_with(candidate.file));
     windows(&mut text, candidate, &own.map(|error| error.line).collect());
-    let categories: BTreeSet<Category> = errors.iter().take(MAX_ERRORS).map(Category::of_diagnostic).collect();
+    let categories: BTreeSet<Category> =
+        errors.iter().take(MAX_ERRORS).map(Category::of_diagnostic).collect();
     hints(&mut text, &categories);
     let keys: BTreeSet<String> = errors
         .iter()
@@ -205,26 +222,26 @@ pub fn audit(candidate: &Candidate, notes: &[AuditNote]) -> Feedback {
 /// After a run that refuted the candidate.
 pub fn refuted(finding: &Finding) -> Feedback {
     let category = Category::of_finding(finding.class);
-    let mut text = format!("The candidate is refuted ({}): {}\n", finding.class, finding.what);
-    put(&mut text, "\nArguments:");
+    let mut text = format!("The candidate is refuted ({}): {}\n", finding.class, one_line(&finding.what));
     let args = finding.args.iter().map(|(name, value)| format!("{name} = {}", clipped(value, 0)));
-    put(&mut text, &list(args, "(none)"));
-    let value = |parts: &[(String, String)], name: &str| {
-        parts.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
-    };
-    let line = |(name, own): &(String, String), other: Option<String>| {
-        let from = other.as_deref().map_or(0, |other| first_difference(own, other));
-        let differs = other.is_some_and(|other| other != *own);
-        format!("{name} = {}{}", clipped(own, from), if differs { "   <- differs" } else { "" })
-    };
-    put(&mut text, "\nThe C original:");
-    let oracle = finding.oracle.iter().map(|part| line(part, value(&finding.subject, &part.0)));
-    put(&mut text, &list(oracle, "(returned nothing that is compared)"));
-    put(&mut text, "\nThe port:");
-    let subject = finding.subject.iter().map(|part| line(part, value(&finding.oracle, &part.0)));
-    put(&mut text, &list(subject, "(did not return)"));
+    let mut values = format!("Arguments:\n{}\n", list(args, "(none)"));
+    let oracle = finding.oracle.iter().map(|part| beside(part, &finding.subject));
+    put(&mut values, &format!("The C original:\n{}", list(oracle, "(nothing that is compared)")));
+    let subject = finding.subject.iter().map(|part| beside(part, &finding.oracle));
+    put(&mut values, &format!("The port:\n{}", list(subject, "(did not return)")));
+    put(&mut text, &fenced(&values, "text"));
     hints(&mut text, &BTreeSet::from([category]));
     Feedback { category, key: normalised(&format!("{} {}", finding.class, finding.what)), text }
+}
+
+/// One part of a result; marked when the same part of the other side differs.
+fn beside((name, own): &(String, String), others: &[(String, String)]) -> String {
+    match others.iter().find(|(other, _)| other == name) {
+        Some((_, other)) if other != own => {
+            format!("{name} = {}   <- differs", clipped(own, first_difference(own, other)))
+        }
+        _ => format!("{name} = {}", clipped(own, 0)),
+    }
 }
 
 /// After a run that says nothing, for this reason.
@@ -243,7 +260,8 @@ pub fn normalised(message: &str) -> String {
         }
         let mut digits = false;
         let bare = word.trim_start_matches(|c: char| !c.is_alphanumeric());
-        let is_code = bare.starts_with('E') && bare.len() >= 5 && bare[1..].starts_with(|c: char| c.is_ascii_digit());
+        let is_code =
+            bare.starts_with('E') && bare.len() >= 5 && bare[1..].starts_with(|c: char| c.is_ascii_digit());
         for c in word.chars() {
             if c.is_ascii_digit() && !is_code {
                 if !digits {
@@ -319,6 +337,11 @@ fn clipped(value: &str, from: usize) -> String {
     format!("{before}{part}{after}")
 }
 
+/// A message cannot begin a line of its own in the prompt.
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 fn first_difference(one: &str, other: &str) -> usize {
     one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
 }
@@ -363,8 +386,17 @@ mod tests {
             &[error("E0308", 30, "a"), error("E0425", 45, "b"), error("", 90, "expected `;`")],
         )
         .text;
-        for line in ["> 30 | text 30", "> 45 | text 45", "  20 | text 20", "  55 | text 55", "> 90 | text 90"] {
-            assert!(told.contains(&format!("\n{line}\n").replace("  20", "   20").replace("> ", ">  ").replace("  55", "   55")), "{line}: {told}");
+        for line in ["> 30 | text 30", "> 45 | text 45", "  20 | text 20", "  55 | text 55", "> 90 | text 90"]
+        {
+            assert!(
+                told.contains(
+                    &format!("\n{line}\n")
+                        .replace("  20", "   20")
+                        .replace("> ", ">  ")
+                        .replace("  55", "   55")
+                ),
+                "{line}: {told}"
+            );
         }
         assert!(!told.contains("text 19\n") && !told.contains("text 56\n") && !told.contains("text 79\n"));
         assert_eq!(told.matches("  …").count(), 2, "{told}");
@@ -384,7 +416,8 @@ mod tests {
     #[test]
     fn only_the_first_ten_errors_are_told() {
         let candidate = Candidate { file: "src/sum.rs", first_line: 1, text: "" };
-        let errors: Vec<Diagnostic> = (1..=14).map(|n| error("E0308", n, &format!("error number {n}"))).collect();
+        let errors: Vec<Diagnostic> =
+            (1..=14).map(|n| error("E0308", n, &format!("error number {n}"))).collect();
         let told = compiler(&candidate, &errors).text;
         assert!(told.contains("number 10") && !told.contains("number 11"), "{told}");
         assert!(told.contains("4 more"), "{told}");
@@ -426,7 +459,8 @@ mod tests {
     }
 
     fn finding(class: FindingClass, oracle: &str, subject: Option<&str>) -> Finding {
-        let part = |value: &str| vec![("return".to_owned(), value.to_owned()), ("errno".to_owned(), "0".into())];
+        let part =
+            |value: &str| vec![("return".to_owned(), value.to_owned()), ("errno".to_owned(), "0".into())];
         Finding {
             class,
             what: "return value".into(),
@@ -440,7 +474,12 @@ mod tests {
     #[test]
     fn a_counterexample_shows_arguments_and_both_results() {
         let told = refuted(&finding(FindingClass::Mismatch, "7", Some("8"))).text;
-        for line in ["  n = 2\n  data = [1, 2]\n", "  return = 7   <- differs\n", "  return = 8   <- differs\n", "  errno = 0\n"] {
+        for line in [
+            "  n = 2\n  data = [1, 2]\n",
+            "  return = 7   <- differs\n",
+            "  return = 8   <- differs\n",
+            "  errno = 0\n",
+        ] {
             assert!(told.contains(line), "{told}");
         }
     }

@@ -29,7 +29,7 @@ pub fn types(ffi: &str, words: &BTreeSet<String>) -> Result<String> {
     }
     let is_wanted = |item: &&syn::Item| type_name(item).is_some_and(|name| wanted.contains(&name));
     let items: Vec<syn::Item> = file.items.iter().filter(is_wanted).cloned().collect();
-    Ok(prettyplease::unparse(&syn::File { shebang: None, attrs: Vec::new(), items }))
+    Ok(print(items))
 }
 
 fn type_name(item: &syn::Item) -> Option<String> {
@@ -55,9 +55,7 @@ pub fn global(globals: &str, name: &str) -> Result<Option<String>> {
     Ok(found.map(|mut item| {
         item.attrs.retain(|attribute| attribute.path().is_ident("doc"));
         item.expr = syn::parse_quote!(__);
-        let items = vec![syn::Item::Static(item)];
-        let text = prettyplease::unparse(&syn::File { shebang: None, attrs: Vec::new(), items });
-        text.trim_end().replace(" = __;", ";")
+        print(vec![syn::Item::Static(item)]).trim_end().replace(" = __;", ";")
     }))
 }
 
@@ -65,16 +63,16 @@ pub fn global(globals: &str, name: &str) -> Result<Option<String>> {
 pub fn signature(stub: &str, name: &str) -> Result<String> {
     let file = parse(&format!("the stub of `{name}`"), stub)?;
     let found = file.items.into_iter().find_map(|item| match item {
-        syn::Item::Fn(item) if plain(&item.sig.ident).trim_end_matches('_') == name.trim_end_matches('_') => Some(item),
+        syn::Item::Fn(item) if plain(&item.sig.ident).trim_end_matches('_') == name.trim_end_matches('_') => {
+            Some(item)
+        }
         _ => None,
     });
-    let mut item = found.ok_or_else(|| {
-        Error::new(ErrorKind::Internal, format!("the stub of `{name}` does not define it"))
-    })?;
+    let mut item = found
+        .ok_or_else(|| Error::new(ErrorKind::Internal, format!("the stub of `{name}` does not define it")))?;
     item.attrs.clear();
     item.block.stmts.clear();
-    let items = vec![syn::Item::Fn(item)];
-    let text = prettyplease::unparse(&syn::File { shebang: None, attrs: Vec::new(), items });
+    let text = print(vec![syn::Item::Fn(item)]);
     Ok(text.trim_end().trim_end_matches('}').trim_end().trim_end_matches('{').trim_end().to_owned())
 }
 
@@ -84,6 +82,10 @@ fn parse(what: &str, text: &str) -> Result<syn::File> {
         Error::new(ErrorKind::Build, format!("{what} does not parse at line {}: {error}", place.line))
             .help("cargo implfuzz init, which writes the generated files anew")
     })
+}
+
+fn print(items: Vec<syn::Item>) -> String {
+    prettyplease::unparse(&syn::File { items, ..syn::parse_quote!() })
 }
 
 fn plain(ident: &proc_macro2::Ident) -> String {
@@ -117,7 +119,14 @@ mod tests {
     #[test]
     fn types_come_with_what_they_are_made_of_and_nothing_else() {
         let text = types(FFI, &identifiers("int f(kit_point *p) { return KIT_ON; }")).unwrap();
-        for part in ["struct kit_point", "struct kit_node", "type kit_u", "type kit_mode", "KIT_ON: kit_mode = 1", "repr(C)"] {
+        for part in [
+            "struct kit_point",
+            "struct kit_node",
+            "type kit_u",
+            "type kit_mode",
+            "KIT_ON: kit_mode = 1",
+            "repr(C)",
+        ] {
             assert!(text.contains(part), "{part}: {text}");
         }
         for part in ["unrelated", "KIT_OFF", "kit_f", "size_of"] {

@@ -7,6 +7,7 @@ use super::feedback::Feedback;
 use super::fenced::fenced;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::{Block, Message, Prompt, Speaker};
+use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, context};
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -81,13 +82,16 @@ impl Templates {
         attempt: u32,
         max_tokens: u64,
     ) -> Result<Prompt> {
-        let c = minijinja::Value::from_serialize(port);
-        let shared = minijinja::Value::from_serialize(port.shared());
+        let c = minijinja::Value::from(Serde(port));
+        let shared = minijinja::Value::from(Serde(port.shared()));
         let user = match question {
             Question::Prototype => self.render("prototyper.j2", context!(c, reply_problem)),
             Question::Enhance { candidate, feedback, repeated } => {
                 let feedback = feedback.text.as_str();
-                self.render("enhancer.j2", context!(c, reply_problem, candidate, feedback, repeated))
+                self.render(
+                    "enhancer.j2",
+                    context!(c, reply_problem, candidate => *candidate, feedback, repeated => *repeated),
+                )
             }
         }?;
         let block = |text| Block { text, cache: true };
@@ -123,6 +127,7 @@ mod tests {
     use super::super::feedback::{self, Candidate};
     use super::*;
     use crate::fuzz::build::Diagnostic;
+    use crate::llm::Label;
 
     const CANDIDATE: &str = "pub fn kit_digest(dst: &mut [u8], data: Option<&[u8]>) -> ffi::kit_sum {\n    \
                              let mut s = 8u32;\n    s += data;\n    s\n}\n";
@@ -158,6 +163,14 @@ mod tests {
         let feedback = failure();
         let question = Question::Enhance { candidate: CANDIDATE, feedback: &feedback, repeated: true };
         insta::assert_snapshot!(ask(&question, Some("The reply was empty.")).messages[0].text);
+    }
+
+    #[test]
+    fn the_reply_is_asked_for_under_the_labels_that_the_parser_knows() {
+        let rules = &ask(&Question::Prototype, None).system[0].text;
+        for label in [Label::Implementation, Label::Notes] {
+            assert!(rules.contains(&label.to_string()), "{label}");
+        }
     }
 
     #[test]

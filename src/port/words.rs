@@ -15,14 +15,12 @@ pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
         Returns::StaticString if contract.signature == Signature::Safe => {
             "The returned text is compared; C's null pointer is `None`.".into()
         }
-        Returns::StaticString => "The text that the returned pointer points to is compared, and whether it is null.".into(),
+        Returns::StaticString => {
+            "The text that the returned pointer points to is compared, and whether it is null.".into()
+        }
     });
     if contract.errno {
-        lines.push(
-            "`errno` is 0 before the call and compared after it: where C sets it, write \
-             `unsafe { *libc::__errno_location() = libc::E… }`."
-                .into(),
-        );
+        lines.push("`errno` is 0 before the call and compared after it.".into());
     }
     lines.extend(contract.require.iter().map(|rule| format!("Only inputs with `{rule}` occur.")));
     lines
@@ -37,14 +35,15 @@ fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> Str
             format!("one of {}", values.join(", "))
         }
         Role::Buffer { direction, length, max, nullable } => {
-            let kind = content(*direction, "buffer");
-            let shared = contract.buffers_of(length).count() > 1;
-            let length = match (safe, shared) {
-                (false, _) => format!("its length is `{length}`"),
-                (true, false) => format!("the slice's length is C's `{length}`"),
-                (true, true) => format!("the slice's length is C's `{length}`, the same for all that have it"),
-            };
-            format!("{kind} of 0 to {max} elements; {length}{}", null(safe, *nullable))
+            let shared =
+                if contract.buffers_of(length).count() > 1 { ", as of all that have it" } else { "" };
+            let of = if safe { "the slice's length is C's" } else { "its length is" };
+            let null = null(safe, *nullable);
+            format!(
+                "{} buffer of 0 to {max} elements; {of} `{length}`{shared}{null}{}",
+                kind(*direction),
+                compared(*direction)
+            )
         }
         Role::Length => length(contract, function, param, safe),
         Role::CString { max, nullable } => format!(
@@ -52,9 +51,11 @@ fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> Str
             null(safe, *nullable)
         ),
         Role::Pointer { direction, nullable } => {
-            format!("{}{}", content(*direction, "single value"), null(safe, *nullable))
+            format!("{} value{}{}", kind(*direction), null(safe, *nullable), compared(*direction))
         }
-        Role::FixedArray { direction, len } => format!("{} of exactly {len} elements", content(*direction, "array")),
+        Role::FixedArray { direction, len } => {
+            format!("{} array of exactly {len} elements{}", kind(*direction), compared(*direction))
+        }
     };
     format!("`{}`: {text}.", param.name)
 }
@@ -68,14 +69,21 @@ fn value(min: Option<i64>, max: Option<i64>) -> String {
     }
 }
 
-fn content(direction: Direction, what: &str) -> String {
+fn kind(direction: Direction) -> &'static str {
     match direction {
-        Direction::In => format!("input {what}"),
-        Direction::Out => format!(
-            "output {what}; all of it is compared after the call, its contents before are arbitrary and stay where C \
-             does not write"
-        ),
-        Direction::InOut => format!("{what} that is read and written; all of it is compared after the call"),
+        Direction::In => "input",
+        Direction::Out => "output",
+        Direction::InOut => "input and output",
+    }
+}
+
+fn compared(direction: Direction) -> &'static str {
+    match direction {
+        Direction::In => "",
+        Direction::Out => {
+            "; its contents before the call are arbitrary, all of it is compared after, also where C writes nothing"
+        }
+        Direction::InOut => "; all of it is compared after the call",
     }
 }
 
@@ -85,9 +93,10 @@ fn length(contract: &Contract, function: &Function, param: &Parameter, safe: boo
     if safe {
         text += "; no parameter of its own in Rust";
     }
-    let signed = function.params.iter().any(|p| {
-        p.name == param.name && matches!(p.ty.kind, TypeKind::Int { signed: true, .. })
-    });
+    let signed = function
+        .params
+        .iter()
+        .any(|p| p.name == param.name && matches!(p.ty.kind, TypeKind::Int { signed: true, .. }));
     match (signed, safe) {
         (true, true) => text += "; where it is negative in C, the slice is empty",
         (true, false) => text += "; may be negative",
@@ -101,5 +110,56 @@ fn null(safe: bool, nullable: bool) -> &'static str {
         (true, true) => "; may be null in C, which is `None`",
         (true, false) => "; may be null",
         (false, _) => "; never null",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::context::tests::{contract, digest};
+    use super::*;
+
+    #[test]
+    fn a_safe_signature_is_told_in_the_words_of_slices() {
+        let lines = describe(&contract(), &digest());
+        let dst = "`dst`: output buffer of 0 to 4096 elements; the slice's length is C's `cap`; never null; its contents";
+        assert!(lines[0].starts_with(dst), "{}", lines[0]);
+        assert!(lines[2].ends_with("may be null in C, which is `None`."), "{}", lines[2]);
+        assert!(lines[3].contains("where it is negative in C, the slice is empty"), "{}", lines[3]);
+        assert_eq!(lines[6], "Only inputs with `n <= 100` occur.");
+    }
+
+    #[test]
+    fn a_c_signature_is_told_in_the_words_of_pointers() {
+        let contract =
+            Contract { signature: Signature::C, errno: false, returns: Returns::Nothing, ..contract() };
+        let lines = describe(&contract, &digest());
+        assert!(lines[2].ends_with("its length is `n`; may be null."), "{}", lines[2]);
+        assert!(lines[3].ends_with("may be negative."), "{}", lines[3]);
+        assert!(!lines.iter().any(|line| line.contains("errno") || line.contains("slice")), "{lines:?}");
+    }
+
+    #[test]
+    fn every_role_has_words_of_its_own() {
+        let told = |role: Role| {
+            let mut contract = contract();
+            contract.params[0].role = role;
+            describe(&contract, &digest()).remove(0)
+        };
+        for (role, words) in [
+            (Role::Value { min: Some(1), max: Some(9) }, "`dst`: any value from 1 to 9."),
+            (Role::Value { min: None, max: None }, "`dst`: any value of its type."),
+            (Role::OneOf { values: vec![1, 2] }, "`dst`: one of 1, 2."),
+            (Role::Pointer { direction: Direction::In, nullable: false }, "`dst`: input value; never null."),
+            (
+                Role::FixedArray { direction: Direction::In, len: 9 },
+                "`dst`: input array of exactly 9 elements.",
+            ),
+        ] {
+            assert_eq!(told(role), words);
+        }
+        assert!(told(Role::CString { max: 80, nullable: false }).contains("at most 80 bytes"));
+        let shared =
+            Role::Buffer { direction: Direction::InOut, length: "n".into(), max: 8, nullable: false };
+        assert!(told(shared.clone()).contains("`n`, as of all that have it"), "{}", told(shared));
     }
 }
