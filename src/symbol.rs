@@ -326,6 +326,8 @@ pub struct Library {
     pub globals: Vec<Global>,
     pub records: BTreeMap<String, Record>,
     pub macros: Vec<Macro>,
+    /// The unit in which each symbol was seen first; for what a header defines, the first unit that includes it.
+    pub unit_of: BTreeMap<SymbolKey, RelPath>,
     /// Mutually recursive functions, each group with more than one member.
     pub cycles: Vec<Vec<SymbolKey>>,
 }

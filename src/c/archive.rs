@@ -1,29 +1,21 @@
 //! The C side as the generated build script builds it: which units, which second names for statics, which renames.
 
-use crate::symbol::{Function, Library, Linkage, Unit};
+use crate::symbol::{Library, Linkage, RelPath, SymbolKey};
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `c_units.rs`, included by the generated `build.rs`. `link` names libraries that the C side needs, `headers` are
 /// watched beside the sources.
 pub fn units_file(library: &Library, link: &[String], headers: &[String]) -> String {
-    let mut aliases: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
-    let mut extra: BTreeMap<String, Unit> = BTreeMap::new();
-    for (c_name, module, owner) in statics(library) {
-        let file = owner.unwrap_or_else(|| {
-            // A header's static that no unit uses: the header is compiled as a unit of its own.
-            let file = header_of(library, &module);
-            if let Some(first) = library.units.first() {
-                extra.entry(file.clone()).or_insert_with(|| first.clone());
-            }
-            file
-        });
-        aliases.entry(file).or_default().push((c_name.clone(), alias(&module, &c_name)));
+    let mut aliases: BTreeMap<&RelPath, Vec<(&str, String)>> = BTreeMap::new();
+    for (key, c_name, module) in statics(library) {
+        if let Some(unit) = library.unit_of.get(key) {
+            aliases.entry(unit).or_default().push((c_name, alias(module, c_name)));
+        }
     }
-    let files = library.units.iter().map(|u| (u.file.to_string(), &u.flags));
-    let files = files.chain(extra.iter().map(|(file, unit)| (file.clone(), &unit.flags)));
-    let units = files.map(|(file, flags)| {
-        let (names, seconds): (Vec<_>, Vec<_>) = aliases.get(&file).into_iter().flatten().cloned().unzip();
+    let units = library.units.iter().map(|unit| {
+        let (file, flags) = (unit.file.to_string(), &unit.flags);
+        let (names, seconds): (Vec<_>, Vec<_>) = aliases.get(&unit.file).into_iter().flatten().cloned().unzip();
         quote!(Unit { file: #file, flags: &[#(#flags),*], aliases: &[#((#names, #seconds)),*] })
     });
     let renamed = renamed(library);
@@ -45,35 +37,18 @@ fn alias(module: &str, c_name: &str) -> String {
     format!("{module}__{c_name}__st")
 }
 
-/// Statics: C name, module, and the file of the unit in which the alias is made.
-fn statics(library: &Library) -> Vec<(String, String, Option<String>)> {
+/// What C keeps to a file: key, C name, module.
+fn statics(library: &Library) -> impl Iterator<Item = (&SymbolKey, &str, &str)> {
     let functions = library.functions.iter().filter(|f| f.linkage == Linkage::Static && f.unsupported.is_none());
-    let functions = functions.map(|f| (f.c_name.clone(), f.module.clone(), owner(library, &f.module, Some(f))));
     let globals = library.globals.iter().filter(|g| g.linkage == Linkage::Static && g.unsupported.is_none());
-    let globals = globals.map(|g| (g.c_name.clone(), g.module.clone(), owner(library, &g.module, None)));
-    functions.chain(globals).collect()
-}
-
-fn owner(library: &Library, module: &str, function: Option<&Function>) -> Option<String> {
-    let unit = |module: &str| library.units.iter().find(|u| u.module == module).map(|u| u.file.to_string());
-    unit(module).or_else(|| {
-        let function = function?;
-        let caller = library.functions.iter().find(|f| f.calls.contains(&function.key) && unit(&f.module).is_some());
-        caller.and_then(|f| unit(&f.module))
-    })
-}
-
-fn header_of(library: &Library, module: &str) -> String {
-    let functions = library.functions.iter().map(|f| (&f.module, &f.place));
-    let globals = library.globals.iter().map(|g| (&g.module, &g.place));
-    let mut all = functions.chain(globals);
-    all.find(|(m, _)| *m == module).map(|(_, place)| place.file.to_string()).unwrap_or_default()
+    let functions = functions.map(|f| (&f.key, f.c_name.as_str(), f.module.as_str()));
+    functions.chain(globals.map(|g| (&g.key, g.c_name.as_str(), g.module.as_str())))
 }
 
 /// Every name that the archive defines, as far as the library's own texts say.
 fn renamed(library: &Library) -> BTreeSet<String> {
     let functions = library.functions.iter().filter(|f| f.linkage == Linkage::External).map(|f| f.c_name.clone());
     let globals = library.globals.iter().filter(|g| g.linkage == Linkage::External).map(|g| g.c_name.clone());
-    let aliases = statics(library).into_iter().map(|(c_name, module, _)| alias(&module, &c_name));
+    let aliases = statics(library).map(|(_, c_name, module)| alias(module, c_name));
     functions.chain(globals).chain(aliases).collect()
 }

@@ -123,6 +123,7 @@ impl All {
         library.left_out.sort_by(|a, b| a.file.cmp(&b.file));
         let (table, record_units) = records.into_parts();
         library.records = table;
+        library.unit_of.clone_from(&units);
         Merged { library, record_units, symbol_units: units, unfaithful_typedefs }
     }
 }

@@ -18,7 +18,7 @@ use crate::report::{Json, Screen, Terminal, Verbosity};
 use crate::store::Store;
 
 /// What every command gets.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Session {
     pub options: Options,
     pub screen: Screen,

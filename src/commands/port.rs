@@ -1,8 +1,65 @@
 //! `cargo implfuzz port`
-use super::Session;
-use crate::error::{ExitCode, Result};
-/// Ports
+
+use super::{Session, rows, select};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::judge::Judge;
+use crate::port::run::{self, End};
+use crate::report::{finding, finding_json};
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Lets a model port functions, each judged by fuzzing against the C original
+///
+/// A port is written into the tree only when the audit, the build and the fuzzing leave it unrefuted; otherwise the tree stays as it was.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Functions to port
+    #[arg(required_unless_present = "all")]
+    symbols: Vec<String>,
+    /// Every function that a harness can judge, one after the other, callees first
+    #[arg(long, conflicts_with = "symbols")]
+    all: bool,
+    /// Write every exchange with the model into this directory, for the `replay` provider
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+}
+
 /// Runs the command.
-pub fn run(_: &Session, _: &Args) -> Result<ExitCode> { Ok(ExitCode::Ok) }
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut options = session.options.clone();
+    if let Some(dir) = &args.record {
+        let dir = std::path::absolute(dir)?;
+        options.overrides.push(format!("llm.record_dir={:?}", dir.display().to_string()));
+    }
+    let session = Session { options, ..session.clone() };
+    let mut reporter = session.reporter();
+    let (project, mut store) = session.open(reporter.as_mut())?;
+    let wanted = select(&project, &args.symbols, args.all)?;
+    if wanted.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "the library has no function that can be ported")
+            .help("`cargo implfuzz list` shows why"));
+    }
+    let command = if args.all { "port --all".to_owned() } else { format!("port {}", args.symbols.join(" ")) };
+    let judge = Judge::new(&project, &session.interrupt);
+    let (results, totals) = run::port(&project, &mut store, &wanted, &command, judge, reporter.as_mut())?;
+    drop(reporter);
+    let findings: Vec<_> = results
+        .iter()
+        .filter_map(|r| Some(json!({ "symbol": r.symbol, "finding": finding_json(r.finding.as_ref()?) })))
+        .collect();
+    let spent = json!({ "calls": totals.calls, "input_tokens": totals.input_tokens, "output_tokens": totals.output_tokens, "cost": totals.cost });
+    session.screen.result("port", &json!({ "symbols": results, "findings": findings, "model": spent }), || {
+        let mut text = String::new();
+        for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
+            text += &finding(&result.symbol, found, None);
+        }
+        format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))
+    });
+    let failed = |end: End| results.iter().any(|r| r.end == end);
+    let refuted = results.iter().any(|r| r.end == End::Failed && r.finding.is_some());
+    Ok(match () {
+        () if refuted => ExitCode::Divergence,
+        () if failed(End::Failed) || (failed(End::NotJudgeable) && !args.all) => ExitCode::Incomplete,
+        () => ExitCode::Ok,
+    })
+}

@@ -1,6 +1,8 @@
 //! Tables of symbols, shared by the commands that end with one.
 
+use crate::port::run::PortResult;
 use crate::report::{Column, printable, table};
+use crate::store::Totals;
 use crate::verify::Judgement;
 
 /// Judgements as a table, with what each rests on.
@@ -34,6 +36,53 @@ fn remarks(judgement: &Judgement) -> String {
         parts.push(format!("still calls C: {}", names.join(", ")));
     }
     parts.join("; ")
+}
+
+/// Results of a port run as a table.
+pub fn ports(all: &[PortResult]) -> String {
+    let columns = [
+        Column::left("symbol"),
+        Column::left("verdict"),
+        Column::right("executions"),
+        Column::right("accepted"),
+        Column::right("calls"),
+        Column::right("tokens"),
+        Column::left("remarks"),
+    ];
+    let rows: Vec<Vec<String>> = all
+        .iter()
+        .map(|r| {
+            let mut remarks: Vec<String> =
+                r.reason.iter().map(|text| printable(text.lines().next().unwrap_or_default())).collect();
+            if !r.callees_in_c.is_empty() {
+                let names: Vec<String> = r.callees_in_c.iter().map(ToString::to_string).collect();
+                remarks.push(format!("still calls C: {}", names.join(", ")));
+            }
+            vec![
+                r.symbol.to_string(),
+                r.end.text(),
+                r.executions.map_or_else(|| "-".into(), |n| n.to_string()),
+                r.accept_rate.map_or_else(|| "-".into(), |rate| format!("{:.1} %", rate * 100.0)),
+                r.calls.to_string(),
+                r.tokens.to_string(),
+                remarks.join("; "),
+            ]
+        })
+        .collect();
+    table(&columns, &rows, None)
+}
+
+/// What a run cost, in one line.
+pub fn spent(totals: &Totals) -> String {
+    let estimated = if totals.estimated { ", partly estimated" } else { "" };
+    let cost = match totals.cost {
+        Some(cost) if totals.unpriced == 0 => format!("cost {cost:.4}"),
+        _ => "cost unknown".into(),
+    };
+    format!(
+        "{} model calls, {} tokens in, {} out{estimated}; {cost}",
+        totals.calls, totals.input_tokens, totals.output_tokens
+    )
 }
 
 /// Counts per grade, in one line.

@@ -156,10 +156,8 @@ fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) 
         return Some(next.name.clone());
     }
     let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
-    if (text && target.is_const && !facts.lengths.keys().any(|l| length_like(l))) || !facts.walks {
-        return None;
-    }
-    if text && facts.string {
+    // A `const char *` that its length does not follow directly is a string, whatever its index is compared with.
+    if !facts.walks || text && (target.is_const || facts.string) {
         return None;
     }
     if let Some(name) = facts.lengths.keys().find(|name| length_like(name)) {
@@ -172,7 +170,7 @@ fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) 
         let at = index.checked_add_signed(offset)?;
         function.params.get(at).filter(is_length).map(|p| p.name.clone())
     };
-    if text && target.is_const { None } else { near(-1).or_else(|| near(2)).or_else(|| near(3)) }
+    near(-1).or_else(|| near(2)).or_else(|| near(3))
 }
 
 fn length_like(name: &str) -> bool {

@@ -3,7 +3,7 @@
 use super::context::{CalleeState, PortContext, Sources};
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::prompt::Question;
-use super::run::PortRun;
+use super::session::Session;
 use super::supervisor::{self, Outcome, PortState, SMOKE_EXECUTIONS, Step};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
@@ -31,7 +31,7 @@ pub enum Ended {
 
 /// One function on its way.
 pub struct Attempting<'r, 'p> {
-    run: &'r mut PortRun<'p>,
+    run: &'r mut Session<'p>,
     planned: &'p Planned,
     context: PortContext,
     state: PortState,
@@ -47,7 +47,7 @@ pub struct Attempting<'r, 'p> {
 
 impl<'r, 'p> Attempting<'r, 'p> {
     /// Gathers what the prompts need.
-    pub fn new(run: &'r mut PortRun<'p>, planned: &'p Planned) -> Result<Self> {
+    pub fn new(run: &'r mut Session<'p>, planned: &'p Planned) -> Result<Self> {
         let project = run.project;
         let callee = |function: &crate::symbol::Function| {
             let other = project.planned.iter().find(|p| p.function.key == function.key)?;

@@ -7,3 +7,6 @@ pub mod items;
 pub mod words;
 pub mod context;
 pub mod prompt;
+pub mod session;
+pub mod attempt;
+pub mod run;

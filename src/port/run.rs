@@ -2,18 +2,18 @@
 
 use super::attempt::{Attempting, Ended};
 use super::prompt::Templates;
+use super::session::Session;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::init;
 use crate::judge::Judge;
-use crate::llm::{self, Budget, Chosen, ModelError, Prompt, Reply};
+use crate::llm::{self, Budget};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::store::{ModelCall, NewRun, RunId, RunOutcome, Store, Totals};
-use crate::symbol::{Function, SymbolName};
+use crate::store::{NewRun, RunOutcome, Store, Totals};
+use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, RunStats, Verdict};
-use crate::workspace::write_atomic;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -59,18 +59,6 @@ impl End {
     }
 }
 
-/// Everything that the symbols of a run share.
-pub struct PortRun<'p> {
-    pub project: &'p Project,
-    pub judge: Judge<'p>,
-    pub store: &'p mut Store,
-    pub reporter: &'p mut dyn Reporter,
-    pub templates: Templates,
-    pub id: RunId,
-    models: BTreeMap<&'static str, Chosen>,
-    budget: Budget,
-}
-
 /// Ports `wanted`, in porting order. The results say how each went; `Err` when the tool, the model or the user stopped it.
 pub fn port(
     project: &Project,
@@ -99,7 +87,7 @@ pub fn port(
         tool_version: env!("CARGO_PKG_VERSION").into(),
     })?;
     let templates = Templates::load(Some(&root.join("prompts")))?;
-    let mut run = PortRun { project, judge, store, reporter, templates, id, models, budget };
+    let mut run = Session { project, judge, store, reporter, templates, id, models, budget };
     let result = run.all(wanted);
     let outcome = match &result {
         Ok(all) if all.iter().all(|r| r.end != End::Failed) => RunOutcome::Done,
@@ -115,7 +103,7 @@ pub fn port(
     Ok((result?, totals))
 }
 
-impl<'p> PortRun<'p> {
+impl<'p> Session<'p> {
     fn all(&mut self, wanted: &[&'p Planned]) -> Result<Vec<PortResult>> {
         let mut results = Vec::new();
         for (index, planned) in wanted.iter().enumerate() {
@@ -196,90 +184,5 @@ impl<'p> PortRun<'p> {
             tokens: spent.input_tokens + spent.output_tokens,
             finding: None,
         })
-    }
-
-    /// Longest reply of a role, in tokens.
-    pub fn max_tokens(&self, role: &str) -> u64 {
-        self.models.get(role).map_or(8192, |chosen| chosen.settings.max_tokens)
-    }
-
-    /// Asks a model; every exchange becomes a row and two log files.
-    pub fn ask(&mut self, function: &Function, prompt: &Prompt) -> Result<Reply> {
-        let chosen = self
-            .models
-            .get(prompt.role.as_str())
-            .ok_or_else(|| Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role)))?;
-        let mut exchanges: Vec<(Prompt, std::result::Result<Reply, ModelError>)> = Vec::new();
-        let answer = llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |prompt, reply| {
-            exchanges.push((prompt.clone(), reply.clone()));
-        });
-        for (prompt, reply) in &exchanges {
-            let call = call_row(function, chosen, prompt, reply);
-            self.store.add_model_call(self.id, &call)?;
-            self.log(prompt, reply)?;
-        }
-        if let Ok(reply) = &answer
-            && reply.drift.is_some()
-        {
-            let text = format!("the recorded reply for {} answers an older prompt", prompt.symbol);
-            self.reporter.event(Event::Warning { text, help: None });
-        }
-        answer
-    }
-
-    /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`
-    fn log(&self, prompt: &Prompt, reply: &std::result::Result<Reply, ModelError>) -> Result<()> {
-        let dir = self.project.workspace.logs().join(self.id.0.to_string()).join(prompt.symbol.as_str());
-        fs_err::create_dir_all(&dir)?;
-        let name = format!("{:02}-{}{}", prompt.attempt, prompt.role, if prompt.enlarged { "-enlarged" } else { "" });
-        write_atomic(&dir.join(format!("{name}.prompt.md")), prompt.to_markdown().as_bytes())?;
-        let text = match reply {
-            Ok(reply) => reply.text.clone(),
-            Err(error) => format!("no reply: {error}\n"),
-        };
-        write_atomic(&dir.join(format!("{name}.reply.md")), text.as_bytes())?;
-        Ok(())
-    }
-
-    /// Stores a finding of this run.
-    pub fn record_finding(
-        &mut self,
-        planned: &Planned,
-        found: (&Finding, &str),
-        dir: &std::path::Path,
-    ) -> Result<()> {
-        self.judge.record_finding(self.store, self.id, planned, found, dir)
-    }
-}
-
-fn call_row(
-    function: &Function,
-    chosen: &Chosen,
-    prompt: &Prompt,
-    reply: &std::result::Result<Reply, ModelError>,
-) -> ModelCall {
-    let call = ModelCall {
-        symbol: Some(function.key.clone()),
-        role: prompt.role.clone(),
-        attempt: prompt.attempt,
-        provider: chosen.settings.provider.map(|p| p.word().to_owned()).unwrap_or_default(),
-        model: chosen.model.name(),
-        prompt_sha256: prompt.sha256(),
-        ..ModelCall::default()
-    };
-    match reply {
-        Err(error) => ModelCall { error: Some(error.to_string()), ..call },
-        Ok(reply) => ModelCall {
-            model: reply.model.clone(),
-            input_tokens: reply.usage.input.0,
-            output_tokens: reply.usage.output.0,
-            cached_tokens: reply.usage.cached.0,
-            cache_write_tokens: reply.usage.cache_write.0,
-            estimated: reply.usage.estimated,
-            cost: reply.usage.cost(&chosen.settings.prices).map(llm::Cost::units),
-            latency_ms: u64::try_from(reply.latency.as_millis()).unwrap_or(u64::MAX),
-            stop_reason: serde_json::to_value(&reply.stop).ok().and_then(|v| v.as_str().map(str::to_owned)),
-            ..call
-        },
     }
 }
