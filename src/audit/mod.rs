@@ -1,1 +1,152 @@
-//! wip
+//! The audit of a candidate: a pure function from the text of a reply to a list of problems, run before anything is
+//! compiled. It resolves paths through `use`, renames, globs and locals, and refuses what it cannot resolve. It reads
+//! syntax only: what a port computes is judged by fuzzing, what it links against by the linkage proof.
+//!
+//! Known limits: a function pointer that an `unsafe` port digs out of memory through a structure, and constant or
+//! recorded answers, look like ordinary code here.
+
+mod platform;
+mod allowed;
+mod attributes;
+mod macros;
+mod scope;
+mod judge;
+mod shape;
+mod walk;
+mod items;
+mod pointers;
+
+#[cfg(test)]
+mod tests;
+
+pub use allowed::{Allowed, FfiNames};
+
+use crate::rust::{item, stub};
+use std::fmt;
+
+/// A reply for one function.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// The module that holds the port.
+    pub module: &'a str,
+    /// The function asked for.
+    pub name: &'a str,
+    /// The function and its private helpers, as replied.
+    pub text: &'a str,
+}
+
+/// Which rule a candidate breaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Rule {
+    /// The text must be Rust that the audit can read.
+    Parse,
+    /// The requested function, once, with its signature; nothing of another symbol.
+    Requested,
+    /// Items that a reply may hold.
+    Item,
+    /// Attributes that a reply may hold.
+    Attribute,
+    /// Macros that a reply may call.
+    Macro,
+    /// No way back to the C original.
+    CallThrough,
+    /// No stub.
+    Stub,
+    /// No state that outlives a call.
+    State,
+    /// No reach into the system, the build or the process.
+    System,
+    /// No function pointer made from something else.
+    FnPointer,
+    /// Every path must be known.
+    UnknownPath,
+}
+
+/// One reason why a candidate is refused.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub rule: Rule,
+    /// In the candidate's text, from 1.
+    pub line: usize,
+    /// In characters, from 1.
+    pub column: usize,
+    /// The line as written, trimmed.
+    pub excerpt: String,
+    /// What is wrong and, where one exists, the way out.
+    pub reason: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+/// What the audit says about a candidate.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditReport {
+    /// In the order of the text.
+    pub problems: Vec<Problem>,
+    /// `unsafe` blocks and `unsafe fn`s.
+    pub unsafe_count: usize,
+    /// Names of the helper items beside the requested function, in the order of the text.
+    pub helpers: Vec<String>,
+}
+
+impl AuditReport {
+    /// Whether nothing speaks against building the candidate.
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// Audits a candidate.
+pub fn audit(candidate: &Candidate<'_>, allowed: &Allowed) -> AuditReport {
+    let mut problems = Problems { text: candidate.text, list: Vec::new() };
+    let file = match item::parse(candidate.text) {
+        Ok(file) => file,
+        Err(error) => {
+            problems.add(Rule::Parse, error.span(), format!("this is not Rust: {error}"));
+            return AuditReport { problems: problems.list, ..AuditReport::default() };
+        }
+    };
+    shape::check(candidate, allowed, &file, &mut problems);
+    let unsafe_count = walk::check(candidate, allowed, &file, &mut problems);
+    if let Some(place) = stub::is_stub(&file, candidate.name) {
+        let known = problems.list.iter().any(|p| p.rule == Rule::Stub && p.line == place.line);
+        if !known {
+            let reason = format!("the body is a stub: every path through it ends in `{}`", place.what);
+            problems.add_at(Rule::Stub, place.line, place.column, reason);
+        }
+    }
+    let helpers =
+        file.items.iter().filter_map(item::item_name).filter(|name| name != candidate.name).collect();
+    AuditReport { problems: problems.in_order(), unsafe_count, helpers }
+}
+
+/// Problems as they are found.
+struct Problems<'a> {
+    text: &'a str,
+    list: Vec<Problem>,
+}
+
+impl Problems<'_> {
+    fn add(&mut self, rule: Rule, span: proc_macro2::Span, reason: impl Into<String>) {
+        let at = span.start();
+        self.add_at(rule, at.line, at.column + 1, reason.into());
+    }
+
+    fn add_at(&mut self, rule: Rule, line: usize, column: usize, reason: String) {
+        // An error at the end of the text has no line of its own.
+        let excerpt = self.text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim().to_string();
+        self.list.push(Problem { rule, line, column, excerpt, reason });
+    }
+
+    fn in_order(mut self) -> Vec<Problem> {
+        self.list.sort_by(|a, b| {
+            (a.line, a.column, a.rule, &a.reason).cmp(&(b.line, b.column, b.rule, &b.reason))
+        });
+        self.list.dedup();
+        self.list
+    }
+}

@@ -1,0 +1,136 @@
+//! What a candidate may mention of its own crate. The names come from generated files and from the state of the port;
+//! what of Rust's own libraries is allowed is in `platform`.
+
+use crate::rust::item::{self, item_name, use_leaves};
+use quote::ToTokens;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The names of the generated `ffi.rs`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FfiNames {
+    /// Functions and statics of its `extern` blocks: the C library. Forbidden.
+    pub foreign: BTreeSet<String>,
+    /// Types, constants and modules of constants. Allowed.
+    pub items: BTreeSet<String>,
+    /// Those types that are function pointers.
+    pub callbacks: BTreeSet<String>,
+}
+
+impl FfiNames {
+    /// Reads them from the text of `ffi.rs`.
+    pub fn read(text: &str) -> syn::Result<Self> {
+        let mut names = Self::default();
+        for item in item::parse(text)?.items {
+            match &item {
+                syn::Item::ForeignMod(block) => {
+                    names.foreign.extend(block.items.iter().filter_map(foreign_name))
+                }
+                syn::Item::Fn(f) => drop(names.foreign.insert(item::plain(&f.sig.ident))),
+                syn::Item::Use(u) => {
+                    let known = use_leaves(u)
+                        .into_iter()
+                        .filter(|l| l.path.last().is_some_and(|p| names.items.contains(p)));
+                    let renamed: Vec<String> = known.filter_map(|leaf| leaf.name).collect();
+                    names.items.extend(renamed);
+                }
+                other => {
+                    let is_callback =
+                        matches!(other, syn::Item::Type(t) if mentions_fn(t.ty.to_token_stream()));
+                    let name = item_name(other);
+                    names.callbacks.extend(name.clone().filter(|_| is_callback));
+                    names.items.extend(name);
+                }
+            }
+        }
+        Ok(names)
+    }
+}
+
+fn foreign_name(item: &syn::ForeignItem) -> Option<String> {
+    match item {
+        syn::ForeignItem::Fn(f) => Some(item::plain(&f.sig.ident)),
+        syn::ForeignItem::Static(s) => Some(item::plain(&s.ident)),
+        _ => None,
+    }
+}
+
+/// Whether the keyword `fn` occurs: in a type, that is a function pointer.
+pub(super) fn mentions_fn(tokens: proc_macro2::TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        proc_macro2::TokenTree::Ident(ident) => ident == "fn",
+        proc_macro2::TokenTree::Group(group) => mentions_fn(group.stream()),
+        _ => false,
+    })
+}
+
+/// What a candidate may use, beside its own helpers and the allowed part of Rust's libraries.
+#[derive(Debug, Clone)]
+pub struct Allowed {
+    /// The signature that the function must have.
+    pub signature: syn::Signature,
+    pub ffi: FfiNames,
+    /// Functions that may be called as `crate::callee::<name>`.
+    pub callees: BTreeSet<String>,
+    /// Ported functions, by module: `crate::<module>::<name>`.
+    pub ported: BTreeMap<String, BTreeSet<String>>,
+    /// Statics that may be used as `crate::globals::<name>`.
+    pub globals: BTreeSet<String>,
+    /// Functions of the C library of the system that the original itself calls, beside those always allowed.
+    pub libc: BTreeSet<String>,
+    /// The items of the module as it stands, the function itself excepted: its imports and helpers are in scope.
+    pub module_items: Vec<syn::Item>,
+}
+
+impl Allowed {
+    /// Nothing but the signature and Rust's own libraries.
+    pub fn new(signature: syn::Signature) -> Self {
+        Self {
+            signature,
+            ffi: FfiNames::default(),
+            callees: BTreeSet::new(),
+            ported: BTreeMap::new(),
+            globals: BTreeSet::new(),
+            libc: BTreeSet::new(),
+            module_items: Vec::new(),
+        }
+    }
+
+    /// The same, inside the module with this text.
+    pub fn in_module(mut self, text: &str) -> syn::Result<Self> {
+        let own = item::plain(&self.signature.ident);
+        let items = item::parse(text)?.items;
+        self.module_items = items.into_iter().filter(|i| item_name(i).as_deref() != Some(&own)).collect();
+        Ok(self)
+    }
+
+    /// Whether `name` of `module` is a ported function.
+    pub(super) fn is_ported(&self, module: &str, name: &str) -> bool {
+        self.ported.get(module).is_some_and(|names| names.contains(name))
+    }
+
+    /// How a port calls the library function `name`, if it may.
+    pub(super) fn way_to(&self, name: &str) -> Option<String> {
+        if self.callees.contains(name) {
+            return Some(format!("crate::callee::{name}"));
+        }
+        let (module, _) = self.ported.iter().find(|(_, names)| names.contains(name))?;
+        Some(format!("crate::{module}::{name}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_names_of_a_generated_file_are_sorted_by_what_they_are() {
+        let text = "pub const K: u32 = 1; pub type cmp_fn = Option<unsafe extern \"C\" fn(i32) -> i32>;\n\
+            #[repr(C)] pub struct S { pub x: i32 } pub mod e { pub type Type = u32; }\n\
+            pub use self::S as T; unsafe extern \"C\" { #[link_name = \"c_f\"] pub fn f(); pub static mut g: i32; }";
+        let names = FfiNames::read(text).unwrap();
+        let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
+        assert_eq!(list(&names.foreign), "f g");
+        assert_eq!(list(&names.items), "K S T cmp_fn e");
+        assert_eq!(list(&names.callbacks), "cmp_fn");
+    }
+}

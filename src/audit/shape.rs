@@ -1,0 +1,206 @@
+//! The shape of a reply: the requested function once and with its signature, helpers that belong to nobody else. What
+//! stands inside the items is looked at in `walk`.
+
+use super::scope::{Meaning, Scopes, Space};
+use super::{Allowed, Candidate, Problems, Rule};
+use crate::rust::item::{item_name, plain};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+
+/// Checks everything that is about items as wholes.
+pub(super) fn check(
+    candidate: &Candidate<'_>,
+    allowed: &Allowed,
+    file: &syn::File,
+    problems: &mut Problems<'_>,
+) {
+    for attr in &file.attrs {
+        let reason = "attributes and `//!` comments of a whole file may not stand in a reply";
+        problems.add(Rule::Attribute, attr.span(), reason);
+    }
+    requested(candidate, allowed, file, problems);
+    for item in &file.items {
+        let Some(name) = item_name(item).filter(|name| name != candidate.name) else { continue };
+        if is_other_symbol(candidate, allowed, &name) {
+            let reason = format!(
+                "`{name}` is another symbol; reply with `{}` and private helpers only",
+                candidate.name
+            );
+            problems.add(Rule::Requested, item.span(), reason);
+        }
+    }
+}
+
+fn requested(candidate: &Candidate<'_>, allowed: &Allowed, file: &syn::File, problems: &mut Problems<'_>) {
+    let is_it = |item: &&syn::Item| item_name(item).as_deref() == Some(candidate.name);
+    let mut found = file.items.iter().filter(is_it);
+    match found.next() {
+        None => {
+            let reason =
+                format!("the reply has no function `{}`: {}", candidate.name, spell(&allowed.signature));
+            problems.add_at(Rule::Requested, 1, 1, reason);
+        }
+        Some(syn::Item::Fn(item)) => {
+            if let Some(difference) = difference(candidate, allowed, file, &item.sig) {
+                let reason = format!("the signature must stay `{}`: {difference}", spell(&allowed.signature));
+                problems.add(Rule::Requested, item.sig.span(), reason);
+            }
+        }
+        Some(other) => {
+            problems.add(Rule::Requested, other.span(), format!("`{}` must be a function", candidate.name));
+        }
+    }
+    for again in found {
+        problems.add(Rule::Requested, again.span(), format!("`{}` is there twice", candidate.name));
+    }
+}
+
+/// Whether a helper has the name of something that is a symbol of the library.
+fn is_other_symbol(candidate: &Candidate<'_>, allowed: &Allowed, name: &str) -> bool {
+    let in_module = allowed.module_items.iter().any(|existing| {
+        matches!(existing, syn::Item::Fn(f) if plain(&f.sig.ident) == name && !matches!(f.vis, syn::Visibility::Inherited))
+    });
+    allowed.ffi.foreign.contains(name) || allowed.is_ported(candidate.module, name) || in_module
+}
+
+/// The signature in one line.
+pub(super) fn spell(signature: &syn::Signature) -> String {
+    let item = syn::ItemFn {
+        attrs: Vec::new(),
+        vis: syn::Visibility::Inherited,
+        modifiers: syn::FnModifiers::default(),
+        sig: signature.clone(),
+        block: Box::new(syn::Block { brace_token: Default::default(), stmts: Vec::new() }),
+    };
+    let file =
+        syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items: vec![syn::Item::Fn(item)] };
+    let text = prettyplease::unparse(&file);
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = line.trim_end_matches("{}").trim_end();
+    line.replace("( ", "(").replace(", )", ")")
+}
+
+/// What differs from the expected signature; parameter names and `mut` may.
+fn difference(
+    candidate: &Candidate<'_>,
+    allowed: &Allowed,
+    file: &syn::File,
+    got: &syn::Signature,
+) -> Option<String> {
+    let want = &allowed.signature;
+    let wanted = Resolved { scopes: Scopes::new(candidate.module, candidate.name, allowed, &[]) };
+    let gotten = Resolved { scopes: Scopes::new(candidate.module, candidate.name, allowed, &file.items) };
+    let same = |a: &dyn ToTokens, b: &dyn ToTokens| {
+        a.to_token_stream().to_string() == b.to_token_stream().to_string()
+    };
+    if want.inputs.len() != got.inputs.len() || want.variadic.is_some() != got.variadic.is_some() {
+        return Some(format!("it has {} parameters instead of {}", got.inputs.len(), want.inputs.len()));
+    }
+    for (index, (want, got)) in want.inputs.iter().zip(&got.inputs).enumerate() {
+        match (want, got) {
+            (syn::FnArg::Typed(want), syn::FnArg::Typed(got)) => {
+                if !is_name(&got.pat) {
+                    return Some(format!("parameter {} must be a plain name", index + 1));
+                }
+                if wanted.ty(&want.ty) != gotten.ty(&got.ty) {
+                    return Some(format!("parameter {} has the type `{}`", index + 1, spaced(&got.ty)));
+                }
+            }
+            _ => return Some("a port is no method".to_string()),
+        }
+    }
+    let [want_ret, got_ret] = [wanted.ret(&want.output), gotten.ret(&got.output)];
+    if want_ret != got_ret {
+        return Some(format!("it returns `{}`", spaced(&got.output).trim_start_matches("-> ")));
+    }
+    let heads = [
+        (same(&want.safety.to_token_stream(), &got.safety.to_token_stream()), "`unsafe` differs"),
+        (same(&want.constness, &got.constness), "`const` differs"),
+        (same(&want.asyncness, &got.asyncness), "`async` differs"),
+        (same(&want.abi, &got.abi), "`extern` differs"),
+        (same(&want.generics, &got.generics), "the generics differ"),
+        (same(&want.generics.where_clause, &got.generics.where_clause), "the `where` clause differs"),
+    ];
+    heads.iter().find(|(same, _)| !same).map(|(_, what)| what.to_string())
+}
+
+fn is_name(pat: &syn::Pat) -> bool {
+    match pat {
+        syn::Pat::Ident(pat) => pat.by_ref.is_none() && pat.subpat.is_none(),
+        syn::Pat::Wild(_) => true,
+        _ => false,
+    }
+}
+
+fn spaced(node: &impl ToTokens) -> String {
+    node.to_token_stream().to_string()
+}
+
+/// Types by what they mean, so that `c_int`, `core::ffi::c_int` and `std::os::raw::c_int` are the same.
+struct Resolved<'a> {
+    scopes: Scopes<'a>,
+}
+
+impl Resolved<'_> {
+    fn ty(&self, ty: &syn::Type) -> String {
+        let mut ty = ty.clone();
+        Rewrite { scopes: &self.scopes }.visit_type_mut(&mut ty);
+        spaced(&ty)
+    }
+
+    fn ret(&self, ret: &syn::ReturnType) -> String {
+        match ret {
+            syn::ReturnType::Default => "()".to_string(),
+            syn::ReturnType::Type(_, ty) => self.ty(ty),
+        }
+    }
+}
+
+struct Rewrite<'s, 'a> {
+    scopes: &'s Scopes<'a>,
+}
+
+impl VisitMut for Rewrite<'_, '_> {
+    fn visit_path_mut(&mut self, path: &mut syn::Path) {
+        visit_mut::visit_path_mut(self, path);
+        let names: Vec<String> = path.segments.iter().map(|s| plain(&s.ident)).collect();
+        let full = match self.scopes.resolve(&names, path.leading_colon.is_some(), Space::Type) {
+            Meaning::Path(full) => canonical(&full),
+            // Not what the name means elsewhere.
+            Meaning::Own(own) => std::iter::once("self".to_string()).chain(own).collect(),
+            _ => return,
+        };
+        let Some(last) = path.segments.last().map(|s| s.arguments.clone()) else { return };
+        let mut rewritten = syn::Path { leading_colon: None, segments: Default::default() };
+        for name in full {
+            let ident = proc_macro2::Ident::new(&name, path.span());
+            rewritten.segments.push(syn::PathSegment { ident, arguments: syn::PathArguments::None });
+        }
+        if let Some(segment) = rewritten.segments.last_mut() {
+            segment.arguments = last;
+        }
+        *path = rewritten;
+    }
+}
+
+/// One spelling for things that have several.
+fn canonical(path: &[String]) -> Vec<String> {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    let keep: &[&str] = match names.as_slice() {
+        ["libc", name] | ["core" | "std", "ffi", name] | ["core" | "std", "os", "raw", name]
+            if name.starts_with("c_") =>
+        {
+            return ["core", "ffi", name].iter().map(|s| s.to_string()).collect();
+        }
+        // These are in the prelude, where they have no path.
+        ["core" | "std", "option", name @ "Option"] | ["core" | "std", "result", name @ "Result"] => &[*name],
+        ["alloc" | "std", "vec", name @ "Vec"] | ["alloc" | "std", "boxed", name @ "Box"] => &[*name],
+        ["alloc" | "std", "string", name @ "String"] => &[*name],
+        ["std" | "alloc", rest @ ..] => {
+            return std::iter::once("core").chain(rest.iter().copied()).map(str::to_string).collect();
+        }
+        other => other,
+    };
+    keep.iter().map(|s| s.to_string()).collect()
+}

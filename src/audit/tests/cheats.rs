@@ -1,0 +1,609 @@
+//! Every cheat that syntax can show: each is refused, at its line and for its reason.
+
+use super::super::Rule;
+use super::run;
+
+const SIGNATURE: &str = "fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32";
+const HEAD: &str = "pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32";
+
+/// `text`, in which `HEAD` stands for the right signature, breaks `rule` in `line`, and the reason has `words`.
+#[track_caller]
+fn refused(text: &str, rule: Rule, line: usize, words: &str) {
+    let text = text.replace("HEAD", HEAD);
+    let report = run(SIGNATURE, &text);
+    let hit = report.problems.iter().any(|p| p.rule == rule && p.line == line && p.reason.contains(words));
+    assert!(hit, "{text}\nwanted {rule:?} in line {line} with `{words}`, got {:#?}", report.problems);
+}
+
+#[test]
+fn call_through_by_path() {
+    refused(
+        "HEAD {\n    let b = buf.unwrap_or(&[]);\n    unsafe { crate::ffi::kit_crc32(crc, b.as_ptr(), b.len()) }\n}",
+        Rule::CallThrough,
+        3,
+        "`crate::ffi::kit_crc32` is the C original; a port may not call it",
+    );
+    refused(
+        "HEAD { unsafe { super::ffi::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        1,
+        "the C original",
+    );
+    refused(
+        "HEAD { unsafe { self::super::ffi::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        1,
+        "the C original",
+    );
+    refused(
+        "HEAD { unsafe { crate::ffi::kit_hash(core::ptr::null()) } }",
+        Rule::CallThrough,
+        1,
+        "write `crate::callee::kit_hash`",
+    );
+    refused("HEAD { unsafe { crate::ffi::kit_table[0] } }", Rule::CallThrough, 1, "kit_table");
+    refused(
+        "HEAD { unsafe { crate::ffi::r#kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        1,
+        "the C original",
+    );
+}
+
+#[test]
+fn call_through_by_rename() {
+    refused(
+        "use crate::ffi::kit_crc32 as helper;\nHEAD { unsafe { helper(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        1,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi as types;\nHEAD { unsafe { types::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        2,
+        "(written `types::kit_crc32`)",
+    );
+    refused(
+        "use crate as root;\nHEAD { unsafe { root::ffi::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+    refused(
+        "HEAD {\n  use super::{ffi::{self as a, kit_map}, bits};\n  use a as b;\n  unsafe { b::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        4,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi as types;\nHEAD { unsafe { self::types::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi as types;\nHEAD { unsafe { crate::checksum::types::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+}
+
+#[test]
+fn call_through_by_glob() {
+    refused(
+        "use crate::ffi::*;\nHEAD { unsafe { kit_next() } }",
+        Rule::CallThrough,
+        2,
+        "`crate::ffi::kit_next`",
+    );
+    // Inside a function a glob comes before the module's items, so this is C's function and no recursion.
+    refused(
+        "HEAD {\n  use crate::ffi::*;\n  unsafe { kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused(
+        "use crate::*;\nHEAD { unsafe { ffi::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::UnknownPath,
+        1,
+        "import by name",
+    );
+    refused(
+        "use super::*;\nHEAD { unsafe { ffi::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::UnknownPath,
+        1,
+        "import by name",
+    );
+    refused("HEAD { use libc::*; fn f() {} f(); 1 }", Rule::UnknownPath, 1, "import by name");
+    // A type of that name shadows in its own name space only.
+    refused(
+        "use crate::ffi::*;\nstruct kit_next { x: u8 }\nHEAD { unsafe { kit_next() } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+}
+
+#[test]
+fn harmless_globs_and_renames_hide_nothing() {
+    refused("use core::ffi::*;\nHEAD { std::process::exit(0) }", Rule::System, 2, "process");
+    refused(
+        "use core::ffi::*;\nHEAD { let f: fn() = unsafe { core::mem::transmute(1usize) }; 1 }",
+        Rule::FnPointer,
+        2,
+        "transmute",
+    );
+    refused(
+        "use core::mem::*;\nHEAD { let f: fn() = unsafe { transmute(1usize) }; 1 }",
+        Rule::FnPointer,
+        2,
+        "transmute",
+    );
+    refused(
+        "use core::ffi::*;\nuse crate::ffi::*;\nHEAD { unsafe { kit_next() } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused("use core::ffi::*;\nHEAD { port::ffi::kit_next() }", Rule::UnknownPath, 2, "unknown path");
+    refused(
+        "use crate::ffi::*;\nHEAD { use core::cmp::Ordering::*;\n unsafe { kit_next() } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD { use crate::ffi::kit_kind::*;\n unsafe { kit_next() } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    // A type's name does not hide a function's.
+    refused(
+        "use crate::ffi::*;\nHEAD { use core::ffi::c_int as kit_next;\n unsafe { kit_next() } }",
+        Rule::CallThrough,
+        2,
+        "name of a C function",
+    );
+    refused(
+        "use crate::ffi::*;\nenum E { kit_next { x: u8 } }\nuse E::*;\nHEAD { unsafe { kit_next() } }",
+        Rule::CallThrough,
+        2,
+        "name of a C function",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD { fn g<kit_next>() -> u32 {\n unsafe { kit_next() } }\n g::<u8>() }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+}
+
+#[test]
+fn a_local_of_the_same_name_does_not_launder() {
+    refused(
+        "use crate::ffi::*;\nHEAD {\n  { let kit_next = || 1; kit_next(); }\n  unsafe { kit_next() } }",
+        Rule::CallThrough,
+        4,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD {\n  let kit_next = unsafe { kit_next() };\n  kit_next }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD {\n  let kit_next = 1;\n  fn inner() -> u32 { unsafe { kit_next() } }\n  inner() + kit_next }",
+        Rule::CallThrough,
+        4,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD {\n  if let Some(kit_next) = buf { 1 } else {\n  unsafe { kit_next() } } }",
+        Rule::CallThrough,
+        4,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi;\nHEAD {\n  let ffi = 1;\n  unsafe { ffi::kit_next() } }",
+        Rule::CallThrough,
+        4,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD {\n  match crc { kit_next if kit_next > 1 => 1, _ => unsafe { kit_next() } } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+}
+
+#[test]
+fn call_through_by_re_export() {
+    refused("pub use crate::ffi::kit_crc32 as real;\nHEAD { 1 }", Rule::CallThrough, 1, "the C original");
+    refused(
+        "HEAD { crate::bits::ffi::kit_crc32(crc) }",
+        Rule::UnknownPath,
+        1,
+        "unknown path `crate::bits::ffi::kit_crc32`",
+    );
+    refused(
+        "HEAD { unsafe { crate::capi::kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        1,
+        "capi",
+    );
+    refused("HEAD { crate::real(crc) }", Rule::UnknownPath, 1, "unknown path `crate::real`");
+    refused(
+        "HEAD { port::ffi::kit_crc32(crc) }",
+        Rule::UnknownPath,
+        1,
+        "unknown path `port::ffi::kit_crc32`",
+    );
+    refused("HEAD { ::port::ffi::kit_crc32(crc) }", Rule::UnknownPath, 1, "unknown path");
+}
+
+#[test]
+fn call_through_by_its_own_shim() {
+    refused("HEAD { crate::callee::kit_crc32(crc, buf) }", Rule::CallThrough, 1, "is the function itself");
+    refused("use crate::callee::*;\nHEAD { kit_next() }", Rule::UnknownPath, 2, "kit_next");
+    refused(
+        "HEAD { use crate::callee::*;\n kit_crc32(crc, buf) }",
+        Rule::CallThrough,
+        2,
+        "is the function itself",
+    );
+}
+
+#[test]
+fn call_through_by_extern_block() {
+    refused(
+        "unsafe extern \"C\" {\n fn c_kit_crc32(c: u32, b: *const u8, n: usize) -> u32;\n}\nHEAD { unsafe { c_kit_crc32(crc, core::ptr::null(), 0) } }",
+        Rule::Item,
+        1,
+        "`extern` block",
+    );
+    refused(
+        "HEAD {\n unsafe extern \"C\" { #[link_name = \"c_kit_crc32\"] safe fn f(c: u32) -> u32; }\n f(crc) }",
+        Rule::Item,
+        2,
+        "`extern` block",
+    );
+    refused("extern crate port;\nHEAD { port::ffi::kit_crc32(crc) }", Rule::Item, 1, "extern crate");
+}
+
+#[test]
+fn call_through_by_function_pointer() {
+    refused(
+        "HEAD {\n let f = crate::ffi::kit_crc32;\n unsafe { f(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+    refused(
+        "const F: unsafe extern \"C\" fn(u32, *const u8, usize) -> u32 = crate::ffi::kit_crc32;\nHEAD { unsafe { F(crc, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        1,
+        "the C original",
+    );
+    refused(
+        "HEAD { let f: extern \"C\" fn(u32) -> u32 =\n unsafe { core::mem::transmute(0x1000usize) }; f(crc) }",
+        Rule::FnPointer,
+        2,
+        "transmute",
+    );
+    refused(
+        "use std::mem::transmute as t;\nHEAD { let f =\n unsafe { t::<usize, fn(u32) -> u32>(1) }; f(crc) }",
+        Rule::FnPointer,
+        3,
+        "transmute",
+    );
+    refused(
+        "type F = fn(u32) -> u32;\nHEAD { let f =\n unsafe { core::mem::transmute::<usize, F>(1) }; f(crc) }",
+        Rule::FnPointer,
+        3,
+        "transmute",
+    );
+    refused(
+        "HEAD { let f =\n unsafe { core::mem::transmute::<usize, crate::ffi::kit_cmp>(1) }; 1 }",
+        Rule::FnPointer,
+        2,
+        "transmute",
+    );
+    refused(
+        "HEAD { let a = 1usize;\n let f = unsafe { *(&a as *const usize as *const fn(u32) -> u32) }; f(crc) }",
+        Rule::FnPointer,
+        2,
+        "function pointer",
+    );
+    refused(
+        "type F = fn(u32) -> u32;\nHEAD { let a = 1usize;\n unsafe { core::ptr::read((&raw const a).cast::<F>())(crc) } }",
+        Rule::FnPointer,
+        3,
+        "function pointer",
+    );
+    refused(
+        "union U { a: usize, f: fn(u32) -> u32 }\nHEAD { unsafe { (U { a: 1 }.f)(crc) } }",
+        Rule::Item,
+        1,
+        "union",
+    );
+}
+
+#[test]
+fn call_through_a_helper() {
+    refused(
+        "HEAD { helper(crc) }\nfn helper(c: u32) -> u32 {\n unsafe { crate::ffi::kit_crc32(c, core::ptr::null(), 0) } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused(
+        "struct S;\nimpl S { fn go(&self) -> u32 {\n unsafe { crate::ffi::kit_next() } } }\nHEAD { S.go() }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused(
+        "HEAD { let f = |c| unsafe {\n crate::ffi::kit_crc32(c, core::ptr::null(), 0) }; f(crc) }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+    refused(
+        "HEAD { assert!(\n unsafe { crate::ffi::kit_next() } == 0); 1 }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+    refused(
+        "HEAD { let v = vec![0; unsafe {\n crate::ffi::kit_next() } as usize]; v.len() as u32 }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+    refused(
+        "HEAD { if matches!(crc, x if x ==\n unsafe { crate::ffi::kit_next() }) { 1 } else { 2 } }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD { let s = format!(\"{kit_next:p}\"); s.len() as u32 }",
+        Rule::CallThrough,
+        2,
+        "the C original",
+    );
+}
+
+#[test]
+fn call_through_the_dynamic_linker() {
+    refused(
+        "HEAD { let f =\n unsafe { libc::dlsym(core::ptr::null_mut(), c\"c_kit_crc32\".as_ptr()) }; f as u32 }",
+        Rule::System,
+        2,
+        "`libc::dlsym` is out of bounds",
+    );
+    refused("use libc::{dlsym as look};\nHEAD { 1 }", Rule::System, 1, "dlsym");
+    refused(
+        "use libc::*;\nHEAD { unsafe { dlsym(core::ptr::null_mut(), c\"x\".as_ptr()); } 1 }",
+        Rule::UnknownPath,
+        2,
+        "dlsym",
+    );
+    refused("HEAD { unsafe { libc::syscall(60) }; 1 }", Rule::System, 1, "syscall");
+}
+
+#[test]
+fn reach_into_the_system() {
+    for (path, what) in [
+        ("std::process::exit(0)", "process"),
+        ("std::process::abort()", "process"),
+        ("std::fs::read(\"x\").is_ok()", "files"),
+        ("std::env::var(\"FUZZ\").is_ok()", "environment"),
+        ("std::thread::yield_now()", "threads"),
+        ("std::time::Instant::now()", "clock"),
+        ("std::panic::catch_unwind(|| 1).is_ok()", "panics"),
+        ("std::io::stdin()", "read or write"),
+        ("std::net::TcpStream::connect(\"x\")", "network"),
+        ("std::path::Path::new(\"x\").exists()", "files"),
+        ("::std::process::exit(0)", "process"),
+        ("std::os::fd::RawFd::from(1)", "only computes"),
+        ("core::arch::x86_64::_rdtsc()", "processor"),
+        ("std::alloc::System", "allocate with"),
+        ("libc::exit(0)", "libc::exit"),
+        ("libc::_exit(0)", "libc::_exit"),
+        ("libc::open(c\"x\".as_ptr(), 0)", "libc::open"),
+        ("libc::fork()", "libc::fork"),
+        ("libc::time(core::ptr::null_mut())", "libc::time"),
+    ] {
+        refused(&format!("HEAD {{\n let _ = {path};\n crc }}"), Rule::System, 2, what);
+    }
+    refused("use std::process as p;\nHEAD { p::exit(0) }", Rule::System, 1, "process");
+    refused("use std as s;\nHEAD { s::process::exit(0) }", Rule::System, 2, "process");
+    refused("use std::*;\nHEAD { process::exit(0) }", Rule::UnknownPath, 1, "import by name");
+    refused("HEAD { <std::process::Command>::new(\"sh\"); 1 }", Rule::System, 1, "process");
+    refused("HEAD { let f: std::fs::File; 1 }", Rule::System, 1, "files");
+    refused("fn g<T: std::io::Read>(_: T) {}\nHEAD { 1 }", Rule::System, 1, "read or write");
+}
+
+#[test]
+fn stubs() {
+    refused("HEAD {\n    unimplemented!(\"kit_crc32\")\n}", Rule::Stub, 2, "`unimplemented!` is a stub");
+    refused("HEAD {\n match crc { 0 => 1,\n _ => std::todo!() } }", Rule::Stub, 3, "`todo!` is a stub");
+    refused("HEAD { if crc > 9 && crc < 3 {\n unimplemented!() }\n 1 }", Rule::Stub, 2, "is a stub");
+    refused("use core::unimplemented as later;\nHEAD { later!() }", Rule::Stub, 1, "is a stub");
+    refused(
+        "macro_rules! later { () => { unimplemented!() } }\nHEAD { later!() }",
+        Rule::Item,
+        1,
+        "hide names",
+    );
+    refused("HEAD {\n panic!(\"not supported\") }", Rule::Stub, 2, "every path through it ends in `panic!`");
+    refused("HEAD {\n kit_crc32(crc, buf) }", Rule::Stub, 2, "`kit_crc32()`");
+    refused(
+        "HEAD { work(crc) }\nfn work(c: u32) -> u32 { loop { if c > 1 { unreachable!() } else { panic!() } } }",
+        Rule::Stub,
+        1,
+        "`work()`",
+    );
+    refused("HEAD { let f = || {\n todo!() }; 1 }", Rule::Stub, 2, "is a stub");
+    refused(
+        "HEAD { crc + kit_later(1) }",
+        Rule::UnknownPath,
+        1,
+        "`kit_later` is not ported yet: write `crate::callee::kit_later`",
+    );
+}
+
+#[test]
+fn edits_outside_of_the_request() {
+    refused(
+        "HEAD { 1 }\npub fn kit_adler32(a: u32, b: &[u8]) -> u32 { 0 }",
+        Rule::Requested,
+        2,
+        "`kit_adler32` is another symbol",
+    );
+    refused("HEAD { 1 }\nfn kit_later(x: u32) -> u32 { 1 }", Rule::Requested, 2, "another symbol");
+    refused("HEAD { 1 }\nfn kit_hash() -> u32 { 1 }", Rule::Requested, 2, "another symbol");
+    refused("HEAD { 1 }\npub fn helper() {}", Rule::Item, 2, "private");
+    refused("HEAD { 1 }\npub(crate) const X: u8 = 1;", Rule::Item, 2, "private");
+    refused("HEAD { 1 }\nHEAD { 2 }", Rule::Requested, 2, "twice");
+    refused("fn other() {}", Rule::Requested, 1, "no function `kit_crc32`");
+    refused("mod inner { pub fn f() {} }\nHEAD { 1 }", Rule::Item, 1, "`mod`");
+    refused("#![allow(dead_code)]\nHEAD { 1 }", Rule::Attribute, 1, "whole file");
+    refused("HEAD { 1 }\nimpl crate::ffi::kit_map { fn f() {} }", Rule::Item, 2, "of the reply itself");
+    refused("HEAD { 1 }\nstruct S;\nunsafe impl Sync for S {}", Rule::Item, 3, "unsafe impl");
+    refused("trait T { fn f(&self); }\nHEAD { 1 }", Rule::Item, 1, "`trait`");
+    refused("HEAD { 1 } }", Rule::Parse, 1, "not Rust");
+}
+
+#[test]
+fn other_signatures() {
+    for (head, what) in [
+        ("pub fn kit_crc32(crc: u32, buf: &[u8]) -> u32", "parameter 2"),
+        ("pub fn kit_crc32(crc: u32, buf: Option<&mut [u8]>) -> u32", "parameter 2"),
+        ("pub fn kit_crc32(crc: u32) -> u32", "1 parameters instead of 2"),
+        ("pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u64", "returns `u64`"),
+        ("pub fn kit_crc32(crc: u32, buf: Option<&[u8]>)", "returns"),
+        ("pub unsafe fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32", "unsafe"),
+        ("pub extern \"C\" fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32", "extern"),
+        ("pub const fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32", "const"),
+        ("pub fn kit_crc32<T>(crc: u32, buf: Option<&[u8]>) -> u32", "generics"),
+        ("pub fn kit_crc32(crc: u32, Some(buf): Option<&[u8]>) -> u32", "plain name"),
+    ] {
+        refused(&format!("{head} {{ loop {{}} }}"), Rule::Requested, 1, what);
+    }
+    refused("struct Option<T>(T);\nHEAD { 1 }", Rule::Requested, 2, "parameter 2");
+}
+
+#[test]
+fn smuggled_attributes() {
+    for attribute in [
+        "no_mangle",
+        "unsafe(no_mangle)",
+        "unsafe(export_name = \"kit_crc32\")",
+        "link_section = \".init_array\"",
+        "used",
+        "cfg(not(fuzzing))",
+        "cfg_attr(fuzzing, inline)",
+        "test",
+        "doc = include_str!(\"/etc/passwd\")",
+        "naked",
+        "derive(Serialize)",
+        "global_allocator",
+        "target_feature(enable = \"avx\")",
+        "path = \"x.rs\"",
+        "serde::x",
+    ] {
+        refused(&format!("#[{attribute}]\nHEAD {{ 1 }}"), Rule::Attribute, 1, "may not stand in a reply");
+    }
+    refused("HEAD {\n #[cfg(fuzzing)]\n return 0;\n 1 }", Rule::Attribute, 2, "same in every build");
+    refused(
+        "HEAD { match crc {\n #[cfg(fuzzing)] 0 => 1,\n _ => 2 } }",
+        Rule::Attribute,
+        2,
+        "same in every build",
+    );
+    refused(
+        "#[unsafe(no_mangle)]\nextern \"C\" fn helper() {}\nHEAD { 1 }",
+        Rule::Attribute,
+        1,
+        "in the place of C's",
+    );
+    refused("HEAD { struct S {\n #[cfg(test)] x: u8 }\n 1 }", Rule::Attribute, 2, "same in every build");
+    refused(
+        "pub fn kit_crc32(crc: u32,\n #[cfg(fuzzing)] buf: Option<&[u8]>) -> u32 { 1 }",
+        Rule::Attribute,
+        2,
+        "same in every build",
+    );
+}
+
+#[test]
+fn macros_that_see_the_build_or_hide_code() {
+    for (call, rule) in [
+        ("if cfg!(fuzzing) { return 0; }", Rule::System),
+        ("let _ = env!(\"X\");", Rule::System),
+        ("let _ = std::option_env!(\"X\");", Rule::System),
+        ("include!(\"x.rs\");", Rule::System),
+        ("let _ = include_bytes!(\"x\");", Rule::System),
+        ("unsafe { core::arch::asm!(\"nop\") };", Rule::System),
+        ("println!(\"{crc}\");", Rule::System),
+        ("let _ = line!();", Rule::Macro),
+        ("let _ = concat_idents!(kit_, crc32);", Rule::Macro),
+        ("let _ = crate::later!();", Rule::Macro),
+        ("let _ = unknown!();", Rule::Macro),
+        ("assert!(a b c);", Rule::Macro),
+    ] {
+        refused(&format!("HEAD {{\n {call}\n crc }}"), rule, 2, "");
+    }
+    refused("use std::println as say;\nHEAD { 1 }", Rule::System, 1, "prints");
+    refused("use core::arch::asm as assert;\nHEAD { 1 }", Rule::System, 1, "processor");
+}
+
+#[test]
+fn state_that_records() {
+    refused("static mut SEEN: [u32; 8] = [0; 8];\nHEAD { 1 }", Rule::State, 1, "static mut");
+    refused(
+        "use core::sync::atomic::AtomicU32;\nstatic N: AtomicU32 = AtomicU32::new(0);\nHEAD { 1 }",
+        Rule::State,
+        2,
+        "`AtomicU32`",
+    );
+    refused(
+        "use core::sync::atomic::AtomicU32 as N;\nstruct S { n: N }\nstatic T: S = S { n: N::new(0) };\nHEAD { 1 }",
+        Rule::State,
+        3,
+        "AtomicU32",
+    );
+    refused(
+        "HEAD {\n static SEEN: std::sync::Mutex<Vec<u32>> = std::sync::Mutex::new(Vec::new());\n 1 }",
+        Rule::State,
+        2,
+        "outlives",
+    );
+    refused(
+        "static L: std::sync::OnceLock<u8> = std::sync::OnceLock::new();\nHEAD { 1 }",
+        Rule::State,
+        1,
+        "OnceLock",
+    );
+    refused("HEAD {\n thread_local! { static X: u8 = 1; }\n 1 }", Rule::State, 2, "`thread_local!`");
+    refused("thread_local! { static X: u8 = 1; }\nHEAD { 1 }", Rule::State, 1, "`thread_local!`");
+}
+
+#[test]
+fn what_is_not_known_is_refused_with_a_hint() {
+    refused("HEAD { KIT_OK as u32 }", Rule::UnknownPath, 1, "unknown path `KIT_OK`: neither defined here");
+    refused("HEAD { KIT_OK as u32 }", Rule::UnknownPath, 1, "write `crate::ffi::KIT_OK`");
+    refused("HEAD { kit_table[0] }", Rule::UnknownPath, 1, "write `crate::globals::kit_table`");
+    refused("HEAD { kit_rotl32(crc, 1) }", Rule::UnknownPath, 1, "write `crate::bits::kit_rotl32`");
+    refused("HEAD { crate::bits::other(crc) }", Rule::UnknownPath, 1, "unknown path `crate::bits::other`");
+    refused("HEAD { rand::random() }", Rule::UnknownPath, 1, "unknown path `rand::random`");
+    refused("use a as b;\nuse b as a;\nHEAD { a::x() }", Rule::UnknownPath, 3, "unknown path");
+}

@@ -1,0 +1,49 @@
+//! The audit against cheats, and against honest ports.
+
+mod cheats;
+mod honest;
+
+use super::{Allowed, AuditReport, Candidate, FfiNames, audit};
+
+/// The generated bindings of a small library.
+const FFI: &str = "
+pub const KIT_OK: ::core::ffi::c_int = 0;
+pub const KIT_ERANGE: ::core::ffi::c_int = 2;
+#[repr(C)] #[derive(Clone, Copy)] pub struct kit_map { pub used: usize, pub slots: *mut u64 }
+#[repr(C)] pub struct kit_point { pub x: i32, pub y: i32 }
+pub type kit_cmp = ::core::option::Option<unsafe extern \"C\" fn(*const u8, *const u8) -> i32>;
+pub mod kit_kind { pub type Type = u32; pub const KIT_SMALL: Type = 0; pub const KIT_BIG: Type = 1; }
+unsafe extern \"C\" {
+    #[link_name = \"c_kit_crc32\"] pub fn kit_crc32(crc: u32, buf: *const u8, len: usize) -> u32;
+    #[link_name = \"c_kit_hash\"] pub fn kit_hash(buf: *const u8) -> u32;
+    #[link_name = \"c_kit_next\"] pub fn kit_next() -> u32;
+    #[link_name = \"c_kit_table\"] pub static kit_table: [u32; 256];
+}
+";
+
+/// The module as generated, with one port of before.
+const MODULE: &str = "
+//! Generated.
+use crate::ffi::kit_map;
+const POLY: u32 = 0xedb88320;
+pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 { unimplemented!(\"kit_crc32\") }
+pub fn kit_adler32(adler: u32, buf: &[u8]) -> u32 { adler ^ buf.len() as u32 }
+pub fn kit_later(x: u32) -> u32 { unimplemented!(\"kit_later\") }
+";
+
+fn allowed(signature: &str) -> Allowed {
+    let mut allowed = Allowed::new(syn::parse_str(signature).unwrap()).in_module(MODULE).unwrap();
+    allowed.ffi = FfiNames::read(FFI).unwrap();
+    let names = |list: &[&str]| list.iter().map(|s| s.to_string()).collect();
+    allowed.callees = names(&["kit_hash", "kit_later"]);
+    allowed.globals = names(&["kit_table", "kit_mode"]);
+    allowed.ported.insert("checksum".into(), names(&["kit_adler32"]));
+    allowed.ported.insert("bits".into(), names(&["kit_rotl32"]));
+    allowed
+}
+
+/// Audits `text` as a reply for its function `kit_crc32`.
+fn run(signature: &str, text: &str) -> AuditReport {
+    let name = "kit_crc32";
+    audit(&Candidate { module: "checksum", name, text }, &allowed(signature))
+}
