@@ -607,3 +607,29 @@ fn what_is_not_known_is_refused_with_a_hint() {
     refused("HEAD { rand::random() }", Rule::UnknownPath, 1, "unknown path `rand::random`");
     refused("use a as b;\nuse b as a;\nHEAD { a::x() }", Rule::UnknownPath, 3, "unknown path");
 }
+
+#[test]
+fn text_that_nests_without_end_is_refused_and_not_followed() {
+    let judge = || {
+        let shapes = [
+            ("(", ")"),
+            ("!", ""),
+            ("|a|", ""),
+            ("{", "}"),
+            ("1+", ""),
+            ("Vec::<", ">"),
+            ("if a {} else ", ""),
+        ];
+        for (open, close) in shapes {
+            for n in [40, 250, 500] {
+                let text = format!("{HEAD} {{ {}unknown{} }}", open.repeat(n), close.repeat(n));
+                assert!(!run(SIGNATURE, &text).is_clean());
+            }
+            let text = format!("HEAD {{ 1;\n {}1{} }}", open.repeat(50_000), close.repeat(50_000));
+            refused(&text, Rule::Parse, 2, "nests too deeply");
+        }
+    };
+    // The stack of a main thread; a test has less, and a debug build needs more than a release build.
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(judge).unwrap();
+    thread.join().unwrap();
+}
