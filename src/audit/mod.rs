@@ -5,13 +5,16 @@
 //! Known limits: a function pointer that an `unsafe` port digs out of memory through a structure, and constant or
 //! recorded answers, look like ordinary code here.
 
-mod allowed;
-mod judge;
-mod macros;
 mod platform;
+mod allowed;
+mod attributes;
+mod macros;
 mod scope;
+mod judge;
 mod shape;
 mod walk;
+mod items;
+mod pointers;
 
 #[cfg(test)]
 mod tests;

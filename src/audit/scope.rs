@@ -116,6 +116,23 @@ pub(super) struct Scopes<'a> {
     pub levels: Vec<Scope>,
 }
 
+/// From where a name is looked up.
+#[derive(Debug, Clone, Copy)]
+struct View {
+    /// How many levels, from the module inwards, are in view.
+    levels: usize,
+    /// How many imports led here.
+    depth: usize,
+    /// Whether globs count.
+    globs: bool,
+}
+
+impl View {
+    fn deeper(self) -> Self {
+        Self { depth: self.depth + 1, ..self }
+    }
+}
+
 /// Imports may lead over imports; a circle must end.
 const MAX_IMPORTS: usize = 16;
 
@@ -134,12 +151,16 @@ impl<'a> Scopes<'a> {
         self.levels.last_mut().expect("the module's level is never popped")
     }
 
+    fn here(&self) -> View {
+        View { levels: self.levels.len(), depth: 0, globs: true }
+    }
+
     /// What a path at the current place means.
     pub fn resolve(&self, path: &[String], absolute: bool, space: Space) -> Meaning {
         if absolute {
             return Meaning::Path(path.to_vec());
         }
-        self.resolve_from(self.levels.len(), path, space, 0)
+        self.resolve_from(self.here(), path, space)
     }
 
     /// What an import at the current place means.
@@ -147,25 +168,25 @@ impl<'a> Scopes<'a> {
         if leaf.absolute {
             return Meaning::Path(leaf.path.clone());
         }
-        self.import(self.levels.len(), leaf, &[], 0)
+        self.import(View { globs: !leaf.glob, ..self.here() }, leaf, &[])
     }
 
-    /// Resolves with only the first `levels` levels in view.
-    fn resolve_from(&self, levels: usize, path: &[String], space: Space, depth: usize) -> Meaning {
+    /// Resolves as `at` sees it.
+    fn resolve_from(&self, at: View, path: &[String], space: Space) -> Meaning {
         let [first, rest @ ..] = path else { return Meaning::Unknown };
-        if depth > MAX_IMPORTS {
+        if at.depth > MAX_IMPORTS {
             return Meaning::Unknown;
         }
         match first.as_str() {
             "self" if rest.is_empty() => return Meaning::Local,
             "Self" => return Meaning::Local,
-            "crate" | "self" | "super" => return self.from_keyword(path, space, depth),
+            "crate" | "self" | "super" => return self.by_keyword(at, path, space),
             _ => {}
         }
         // Everything before the last segment is a type or a module.
         let first_space = if rest.is_empty() { space } else { Space::Type };
         let mut locals_visible = true;
-        for index in (0..levels).rev() {
+        for index in (0..at.levels).rev() {
             let level = &self.levels[index];
             let is_variable = first_space == Space::Value && level.variables.contains(first);
             let is_generic = first_space != Space::Value && level.generics.contains(first);
@@ -173,93 +194,85 @@ impl<'a> Scopes<'a> {
                 return Meaning::Local;
             }
             locals_visible &= !level.barrier;
-            if let Some(meaning) = self.in_level(index, path, first_space, space, depth) {
+            if let Some(meaning) = self.in_level(index, at, path, space) {
                 return meaning;
             }
         }
         if matches!(first.as_str(), "core" | "alloc" | "std" | "libc") && first_space != Space::Value {
             return Meaning::Path(path.to_vec());
         }
-        if platform::is_prelude(first) { Meaning::Prelude } else { Meaning::Unknown }
+        if platform::is_prelude(first) {
+            return Meaning::Prelude;
+        }
+        self.in_open_globs(at, path, space).unwrap_or(Meaning::Unknown)
     }
 
-    /// A path that begins with an item, an import or a glob of one level.
-    fn in_level(
-        &self,
-        index: usize,
-        path: &[String],
-        first_space: Space,
-        space: Space,
-        depth: usize,
-    ) -> Option<Meaning> {
+    /// A path that begins with an item, an import or a closed glob of one level.
+    fn in_level(&self, index: usize, at: View, path: &[String], space: Space) -> Option<Meaning> {
         let level = &self.levels[index];
         let (first, rest) = path.split_first()?;
+        let first_space = if rest.is_empty() { space } else { Space::Type };
         if level.has_item(first, first_space) {
             return Some(Meaning::Own(path.to_vec()));
         }
+        let at = View { levels: index + 1, ..at.deeper() };
         if let Some(leaf) = level.imports.get(first) {
-            return Some(self.import(index + 1, leaf, rest, depth + 1));
+            return Some(self.import(at, leaf, rest));
         }
-        let own = |glob: &UseLeaf| match self.import(index + 1, glob, &[], depth + 1) {
-            Meaning::Path(container) => self.member(index, &container, path, space, depth),
+        self.containers(index, at).find_map(|container| match container {
+            Meaning::Path(container) => self.member(index, at, &container, path, space),
             Meaning::Own(of) => self.variant(of.last()?, first).then(|| Meaning::Own(path.to_vec())),
             _ => None,
-        };
-        level.globs.iter().find_map(own)
+        })
     }
 
-    /// `leaf` with `rest` behind it, seen from the first `levels` levels.
-    fn import(&self, levels: usize, leaf: &UseLeaf, rest: &[String], depth: usize) -> Meaning {
+    /// What the globs of one level are globs of. A glob's own path is not looked up through globs: nobody writes that,
+    /// and it has no end.
+    fn containers(&self, index: usize, at: View) -> impl Iterator<Item = Meaning> {
+        let globs: &[UseLeaf] = if at.globs { &self.levels[index].globs } else { &[] };
+        globs.iter().map(move |glob| self.import(View { levels: index + 1, globs: false, ..at }, glob, &[]))
+    }
+
+    /// `leaf` with `rest` behind it.
+    fn import(&self, at: View, leaf: &UseLeaf, rest: &[String]) -> Meaning {
         let path: Vec<String> = leaf.path.iter().chain(rest).cloned().collect();
         if leaf.absolute {
             return Meaning::Path(path);
         }
-        // `use libc;`, `use core::mem` next to a helper called `core`: a name does not import itself.
+        // `use libc;`: a name does not import itself.
         let own_name = leaf.path.len() == 1 && leaf.name == leaf.path.first().cloned();
-        if own_name {
-            return self.resolve_from(levels.saturating_sub(1), &path, Space::Either, depth + 1);
-        }
-        self.resolve_from(levels, &path, Space::Either, depth + 1)
+        let levels = if own_name { at.levels.saturating_sub(1) } else { at.levels };
+        self.resolve_from(View { levels, ..at.deeper() }, &path, Space::Either)
     }
 
     /// A path that begins with `crate`, `self` or `super`.
-    fn from_keyword(&self, path: &[String], space: Space, depth: usize) -> Meaning {
-        let mut at = if path[0] == "crate" { vec![] } else { vec![self.module.to_string()] };
+    fn by_keyword(&self, at: View, path: &[String], space: Space) -> Meaning {
+        let mut place = if path[0] == "crate" { vec![] } else { vec![self.module.to_string()] };
         let mut rest = path;
         while let [first, tail @ ..] = rest {
             match first.as_str() {
-                "super" if at.pop().is_none() => return Meaning::Unknown,
+                "super" if place.pop().is_none() => return Meaning::Unknown,
                 "super" | "self" | "crate" => rest = tail,
                 _ => break,
             }
         }
-        at.extend(rest.iter().cloned());
-        match at.as_slice() {
+        place.extend(rest.iter().cloned());
+        match place.as_slice() {
             [module, inner @ ..] if module == self.module && !inner.is_empty() => {
-                self.in_module(inner, space, depth).unwrap_or_else(|| absolute(&at))
+                self.in_level(0, at.deeper(), inner, space).unwrap_or_else(|| absolute(&place))
             }
-            _ => absolute(&at),
+            _ => absolute(&place),
         }
     }
 
-    /// `crate::<this module>::<path>`.
-    fn in_module(&self, path: &[String], space: Space, depth: usize) -> Option<Meaning> {
-        if depth > MAX_IMPORTS {
-            return Some(Meaning::Unknown);
-        }
-        let first_space = if path.len() == 1 { space } else { Space::Type };
-        self.in_level(0, path, first_space, space, depth + 1)
-    }
-
-    /// What the first name of `path` is when it comes out of a glob import of `container`; `None` when it has no such
-    /// name.
+    /// What `path` is when its first name comes out of a glob import of `container`, whose names are all known.
     fn member(
         &self,
         index: usize,
+        at: View,
         container: &[String],
         path: &[String],
         space: Space,
-        depth: usize,
     ) -> Option<Meaning> {
         let first = path.first()?;
         let allowed = self.allowed;
@@ -271,15 +284,35 @@ impl<'a> Scopes<'a> {
                 allowed.callees.contains(first) || allowed.ffi.foreign.contains(first) || first == self.name
             }
             ["crate", module] if *module == self.module && index > 0 => {
-                return self.in_module(path, space, depth);
+                return self.in_level(0, at.deeper(), path, space);
             }
             ["crate", module] => allowed.is_ported(module, first),
-            // The variants of a C enumeration.
-            ["crate", "ffi", _] => true,
-            // Open sets: their explicit members are judged one by one, and nothing else can be meant.
-            _ => judge::judge(self, &[container, std::slice::from_ref(first)].concat(), space).is_ok(),
+            _ => false,
         };
         is_member.then(|| Meaning::Path(container.iter().chain(path).cloned().collect()))
+    }
+
+    /// The same for containers whose names are not listed: modules of Rust's libraries and enumerations of C. They come
+    /// last, so that they cannot hide what a name really means.
+    fn in_open_globs(&self, at: View, path: &[String], space: Space) -> Option<Meaning> {
+        let first = path.first()?;
+        let is_type = first.starts_with(|c: char| c.is_ascii_uppercase());
+        if path.len() > 1 && !is_type {
+            return None;
+        }
+        (0..at.levels).rev().flat_map(|index| self.containers(index, at.deeper())).find_map(|container| {
+            let Meaning::Path(mut full) = container else { return None };
+            let is_open = match full.first().map(String::as_str) {
+                Some("core" | "alloc" | "std") => full.len() > 1,
+                Some("crate") => full.len() > 2,
+                Some("libc") => full.len() == 1,
+                _ => false,
+            };
+            full.push(first.clone());
+            let is_member = is_open && judge::judge(self, &full, space).is_ok();
+            full.extend_from_slice(&path[1..]);
+            is_member.then_some(Meaning::Path(full))
+        })
     }
 
     fn variant(&self, of: &str, name: &str) -> bool {

@@ -22,7 +22,7 @@ pub(super) fn check(
     requested(candidate, allowed, file, problems);
     for item in &file.items {
         let Some(name) = item_name(item).filter(|name| name != candidate.name) else { continue };
-        if is_other_symbol(candidate, allowed, item, &name) {
+        if is_other_symbol(candidate, allowed, &name) {
             let reason = format!(
                 "`{name}` is another symbol; reply with `{}` and private helpers only",
                 candidate.name
@@ -57,12 +57,11 @@ fn requested(candidate: &Candidate<'_>, allowed: &Allowed, file: &syn::File, pro
 }
 
 /// Whether a helper has the name of something that is a symbol of the library.
-fn is_other_symbol(candidate: &Candidate<'_>, allowed: &Allowed, item: &syn::Item, name: &str) -> bool {
-    let is_fn = matches!(item, syn::Item::Fn(_));
+fn is_other_symbol(candidate: &Candidate<'_>, allowed: &Allowed, name: &str) -> bool {
     let in_module = allowed.module_items.iter().any(|existing| {
         matches!(existing, syn::Item::Fn(f) if plain(&f.sig.ident) == name && !matches!(f.vis, syn::Visibility::Inherited))
     });
-    (is_fn && (allowed.ffi.foreign.contains(name) || allowed.is_ported(candidate.module, name))) || in_module
+    allowed.ffi.foreign.contains(name) || allowed.is_ported(candidate.module, name) || in_module
 }
 
 /// The signature in one line.

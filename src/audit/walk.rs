@@ -1,11 +1,10 @@
 //! The walk over a reply: every path, macro, attribute and nested item, with the names in scope at that place. Judges
 //! nothing itself; refusals come from `judge` and `platform`.
 
-use super::allowed::mentions_fn;
 use super::scope::{Meaning, Scope, Scopes, Space};
-use super::{Allowed, Candidate, Problems, Rule, judge, macros, platform};
-use crate::rust::item::{item_name, plain, use_leaves};
-use proc_macro2::{Span, TokenStream, TokenTree};
+use super::{Allowed, Candidate, Problems, Rule, attributes, items, judge, macros, platform, pointers};
+use crate::rust::item::plain;
+use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use std::collections::BTreeSet;
 use syn::spanned::Spanned;
@@ -18,14 +17,12 @@ pub(super) fn check(
     file: &syn::File,
     problems: &mut Problems<'_>,
 ) -> usize {
-    let mut aliases = FnAliases(allowed.ffi.callbacks.clone());
-    aliases.visit_file(file);
     let mut walker = Walker {
         scopes: Scopes::new(candidate.module, candidate.name, allowed, &file.items),
         problems,
         unsafe_count: 0,
-        fn_types: aliases.0,
-        interior: interior(file.to_token_stream()),
+        fn_types: pointers::fn_types(&allowed.ffi.callbacks, file),
+        interior: items::interior(file.to_token_stream()),
     };
     for item in &file.items {
         walker.visit_item(item);
@@ -33,22 +30,22 @@ pub(super) fn check(
     walker.unsafe_count
 }
 
-struct Walker<'w, 'a, 'p> {
-    scopes: Scopes<'a>,
+pub(super) struct Walker<'w, 'a, 'p> {
+    pub(super) scopes: Scopes<'a>,
     problems: &'w mut Problems<'p>,
     unsafe_count: usize,
     /// Names of types that are function pointers.
-    fn_types: BTreeSet<String>,
+    pub(super) fn_types: BTreeSet<String>,
     /// The first type with interior mutability that the reply mentions.
-    interior: Option<String>,
+    pub(super) interior: Option<String>,
 }
 
 impl Walker<'_, '_, '_> {
-    fn refuse(&mut self, rule: Rule, span: Span, reason: impl Into<String>) {
+    pub(super) fn refuse(&mut self, rule: Rule, span: Span, reason: impl Into<String>) {
         self.problems.add(rule, span, reason);
     }
 
-    fn inside(&mut self, scope: Scope, walk: impl FnOnce(&mut Self)) {
+    pub(super) fn inside(&mut self, scope: Scope, walk: impl FnOnce(&mut Self)) {
         self.scopes.levels.push(scope);
         walk(self);
         self.scopes.levels.pop();
@@ -103,124 +100,6 @@ impl Walker<'_, '_, '_> {
             }
             walker.visit_block(block);
         });
-    }
-
-    fn use_item(&mut self, item: &syn::ItemUse) {
-        let in_function = self.scopes.levels.len() > 1;
-        for leaf in use_leaves(item) {
-            let written = leaf.path.join("::");
-            let meaning = self.scopes.resolve_use(&leaf);
-            let span = leaf.span.0;
-            if let Err((rule, reason)) = judge::meaning(&self.scopes, &meaning, &written, Space::Either) {
-                self.refuse(rule, span, reason);
-            }
-            if let Meaning::Path(path) = &meaning
-                && leaf.glob
-                && !is_closed(path, in_function)
-            {
-                let reason =
-                    format!("`use {written}::*` brings in names that the audit cannot list; import by name");
-                self.refuse(Rule::UnknownPath, span, reason);
-            }
-            if let Meaning::Path(path) = &meaning
-                && path.first().is_some_and(|root| root == "crate")
-                && path.len() == 1
-                && !leaf.glob
-            {
-                self.refuse(Rule::UnknownPath, span, "the crate's root may not get another name");
-            }
-        }
-    }
-
-    fn static_item(&mut self, item: &syn::ItemStatic) {
-        if matches!(item.mutability, syn::StaticMutability::Mut(_)) {
-            self.refuse(
-                Rule::State,
-                item.span(),
-                format!("`static mut {}` holds state that outlives a call", item.ident),
-            );
-        } else if let Some(interior) = self.interior.clone() {
-            let reason = format!(
-                "`static {}` in a reply that uses `{interior}` can hold state that outlives a call; use a const",
-                item.ident
-            );
-            self.refuse(Rule::State, item.span(), reason);
-        }
-    }
-
-    fn impl_item(&mut self, item: &syn::ItemImpl) {
-        if item.unsafety.is_some() {
-            self.refuse(Rule::Item, item.impl_token.span, "`unsafe impl` may not stand in a reply");
-        }
-        let own = match &*item.self_ty {
-            syn::Type::Path(ty) if ty.qself.is_none() => {
-                let names: Vec<String> = ty.path.segments.iter().map(|s| plain(&s.ident)).collect();
-                matches!(
-                    self.scopes.resolve(&names, ty.path.leading_colon.is_some(), Space::Type),
-                    Meaning::Own(_)
-                )
-            }
-            _ => false,
-        };
-        if !own {
-            self.refuse(
-                Rule::Item,
-                item.self_ty.span(),
-                "only structs and enums of the reply itself may get an `impl`",
-            );
-        }
-        self.inside(Scope::of_item(&item.generics), |walker| visit::visit_item_impl(walker, item));
-    }
-
-    /// A helper must be private; the requested function may be `pub`.
-    fn visibility(&mut self, item: &syn::Item, vis: &syn::Visibility) {
-        let requested = self.scopes.levels.len() == 1 && item_name(item).as_deref() == Some(self.scopes.name);
-        if !requested && !matches!(vis, syn::Visibility::Inherited) {
-            self.refuse(Rule::Item, vis.span(), "helpers must be private: leave out `pub`");
-        }
-    }
-
-    fn transmute(&mut self, path: &syn::Path, meaning: &Meaning) {
-        let Meaning::Path(full) = meaning else { return };
-        let is_it = full.get(1).is_some_and(|m| m == "mem")
-            && matches!(full.last().map(String::as_str), Some("transmute" | "transmute_copy"));
-        let types: Vec<&syn::Type> = match path.segments.last().map(|s| &s.arguments) {
-            Some(syn::PathArguments::AngleBracketed(list)) => list.args.iter().filter_map(as_type).collect(),
-            _ => Vec::new(),
-        };
-        if is_it && !types.get(1).is_some_and(|target| self.is_data(target)) {
-            let reason = "`transmute` only with both types written out, and never to a function pointer or to a type of \
-                the reply: `transmute::<From, To>(…)`";
-            self.refuse(Rule::FnPointer, path.span(), reason);
-        }
-    }
-
-    /// Whether a type holds plain data for certain.
-    fn is_data(&self, ty: &syn::Type) -> bool {
-        match ty {
-            syn::Type::Array(ty) => self.is_data(&ty.elem),
-            syn::Type::Slice(ty) => self.is_data(&ty.elem),
-            syn::Type::Paren(ty) => self.is_data(&ty.elem),
-            syn::Type::Ptr(ty) => self.is_data(&ty.elem),
-            syn::Type::Reference(ty) => self.is_data(&ty.elem),
-            syn::Type::Tuple(ty) => ty.elems.iter().all(|ty| self.is_data(ty)),
-            syn::Type::Path(ty) => {
-                let names: Vec<String> = ty.path.segments.iter().map(|s| plain(&s.ident)).collect();
-                let meaning = self.scopes.resolve(&names, false, Space::Type);
-                let hides_fn =
-                    mentions_fn(ty.to_token_stream()) || names.iter().any(|n| self.fn_types.contains(n));
-                !hides_fn && matches!(meaning, Meaning::Prelude | Meaning::Path(_))
-            }
-            _ => false,
-        }
-    }
-
-    fn is_fn_type(&self, tokens: TokenStream) -> bool {
-        tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(ident) => ident == "fn" || self.fn_types.contains(&plain(&ident)),
-            TokenTree::Group(group) => self.is_fn_type(group.stream()),
-            _ => false,
-        })
     }
 
     fn captures(&mut self, arguments: &macros::Arguments) {
@@ -302,7 +181,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
             Item::Impl(i) => self.impl_item(i),
             // A call, not a definition: `thread_local! { … }`.
             Item::Macro(i) if i.ident.is_none() => self.visit_macro(&i.mac),
-            other => self.refuse(Rule::Item, other.span(), refused_item(other)),
+            other => self.refuse(Rule::Item, other.span(), items::refused_item(other)),
         }
     }
 
@@ -313,24 +192,22 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
         self.function(&item.sig, &item.block, scope);
     }
 
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
     fn visit_attribute(&mut self, attr: &'ast syn::Attribute) {
-        let name = attr.path().to_token_stream().to_string().replace(' ', "");
-        let is_ok = match name.as_str() {
-            "doc" => is_text(&attr.meta),
-            "derive" => derives(attr).is_some_and(|names| names.iter().all(|n| platform::is_plain_derive(n))),
-            _ => platform::is_plain_attribute(&name) && matches!(attr.style, syn::AttrStyle::Outer),
-        };
-        if !is_ok {
-            let text = attr.meta.to_token_stream().to_string().replace(' ', "");
-            let reason = format!(
-                "`#[{text}]` may not stand in a reply: {}",
-                platform::attribute_refusal(&attr.meta.to_token_stream().to_string())
-            );
+        if let Some(reason) = attributes::refusal(attr) {
             self.refuse(Rule::Attribute, attr.span(), reason);
         }
     }
 
-    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+    fn visit_variant(&mut self, variant: &'ast syn::Variant) {
+        let name = plain(&variant.ident);
+        if self.scopes.allowed.ffi.foreign.contains(&name) {
+            let (rule, reason) = items::foreign_name(&name);
+            self.refuse(rule, variant.ident.span(), reason);
+        }
+        visit::visit_variant(self, variant);
+    }
 
     fn visit_block(&mut self, block: &'ast syn::Block) {
         let mut scope = Scope::default();
@@ -418,7 +295,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
         if let Some(types) = &call.turbofish
             && self.is_fn_type(types.to_token_stream())
         {
-            self.refuse(Rule::FnPointer, call.method.span(), FN_POINTER);
+            self.refuse(Rule::FnPointer, call.method.span(), pointers::FN_POINTER);
         }
         visit::visit_expr_method_call(self, call);
     }
@@ -433,7 +310,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
 
     fn visit_type_ptr(&mut self, ty: &'ast syn::TypePtr) {
         if self.is_fn_type(ty.elem.to_token_stream()) {
-            self.refuse(Rule::FnPointer, ty.span(), FN_POINTER);
+            self.refuse(Rule::FnPointer, ty.span(), pointers::FN_POINTER);
         }
         visit::visit_type_ptr(self, ty);
     }
@@ -471,76 +348,5 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
     /// Reached only for syntax that the parser keeps as raw tokens.
     fn visit_token_stream(&mut self, tokens: &'ast TokenStream) {
         self.refuse(Rule::Parse, tokens.span(), "the audit cannot read this syntax");
-    }
-}
-
-const FN_POINTER: &str = "a function pointer may not be made from other memory";
-
-/// Whether the names behind a glob import are known, or harmless.
-fn is_closed(path: &[String], in_function: bool) -> bool {
-    let parts: Vec<&str> = path.iter().map(String::as_str).collect();
-    match parts.as_slice() {
-        ["crate"] | ["core" | "alloc" | "std"] | ["core" | "alloc" | "std", "os" | "sync"] => false,
-        ["crate", ..] => true,
-        // Inside a function, a glob would come before the module's own items.
-        [.., last] => !in_function || last.starts_with(|c: char| c.is_ascii_uppercase()),
-        [] => false,
-    }
-}
-
-fn refused_item(item: &syn::Item) -> String {
-    use syn::Item;
-    let what = match item {
-        Item::ForeignMod(_) => "an `extern` block binds C functions; a port may not",
-        Item::ExternCrate(_) => "`extern crate` may not stand in a reply",
-        Item::Macro(_) => "`macro_rules!` can hide names from the audit; write a function",
-        Item::Mod(_) => "`mod` may not stand in a reply; helpers go beside the function",
-        Item::Trait(_) | Item::TraitAlias(_) => {
-            "`trait` may not stand in a reply; use functions or an `impl`"
-        }
-        Item::Union(_) => "`union` may not stand in a reply; use `to_ne_bytes`, `from_bits` and the like",
-        _ => "the audit cannot read this item",
-    };
-    what.to_string()
-}
-
-/// A doc comment, and not a macro that reads a file.
-fn is_text(meta: &syn::Meta) -> bool {
-    match meta {
-        syn::Meta::NameValue(meta) => matches!(meta.value, syn::Expr::Lit(_)),
-        _ => false,
-    }
-}
-
-fn derives(attr: &syn::Attribute) -> Option<Vec<String>> {
-    let list = syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated;
-    let paths = attr.parse_args_with(list).ok()?;
-    paths.iter().map(|path| path.get_ident().map(plain)).collect()
-}
-
-fn as_type(argument: &syn::GenericArgument) -> Option<&syn::Type> {
-    match argument {
-        syn::GenericArgument::Type(ty) => Some(ty),
-        _ => None,
-    }
-}
-
-/// The first type with interior mutability in a token stream.
-fn interior(tokens: TokenStream) -> Option<String> {
-    tokens.into_iter().find_map(|token| match token {
-        TokenTree::Ident(ident) => Some(plain(&ident)).filter(|name| platform::is_interior(name)),
-        TokenTree::Group(group) => interior(group.stream()),
-        _ => None,
-    })
-}
-
-/// Collects the names of type aliases that are function pointers.
-struct FnAliases(BTreeSet<String>);
-
-impl<'ast> Visit<'ast> for FnAliases {
-    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
-        if mentions_fn(item.ty.to_token_stream()) {
-            self.0.insert(plain(&item.ident));
-        }
     }
 }

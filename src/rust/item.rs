@@ -1,5 +1,6 @@
 //! Finding items in the text of a module: byte ranges, lines, names. Reads only; changing text is `splice`'s work.
 
+use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use std::ops::Range;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -17,9 +18,45 @@ pub struct ItemPlace {
 }
 
 /// Parses a module. Unlike `syn::parse_file` it knows no shebang line, which a module cannot have and which would
-/// shift every position.
+/// shift every position, and it refuses text that nests so deeply that a recursive parser would end the process.
 pub fn parse(text: &str) -> syn::Result<syn::File> {
-    syn::parse_str(text)
+    let tokens: TokenStream = text.parse()?;
+    match too_deep(&tokens) {
+        Some(span) => Err(syn::Error::new(span, "this nests too deeply to be read")),
+        None => syn::parse2(tokens),
+    }
+}
+
+/// Brackets inside brackets.
+const MAX_DEPTH: usize = 48;
+/// Tokens without a `;`, `,` or block between them: one expression or type, which may nest by operators.
+const MAX_RUN: usize = 512;
+
+/// Where the text gets deeper than people write.
+fn too_deep(tokens: &TokenStream) -> Option<Span> {
+    // Not recursive itself.
+    let mut open = vec![(tokens.clone().into_iter().peekable(), 0)];
+    while let Some((level, run)) = open.last_mut() {
+        let Some(token) = level.next() else {
+            open.pop();
+            continue;
+        };
+        let goes_on = matches!(level.peek(), Some(TokenTree::Ident(next)) if next == "else");
+        *run = match &token {
+            TokenTree::Punct(p) if matches!(p.as_char(), ';' | ',') => 0,
+            TokenTree::Group(g) if g.delimiter() == Delimiter::Brace && !goes_on => 0,
+            _ => *run + 1,
+        };
+        let is_long = *run > MAX_RUN;
+        let span = token.span();
+        if let TokenTree::Group(group) = token {
+            open.push((group.stream().into_iter().peekable(), 0));
+        }
+        if is_long || open.len() > MAX_DEPTH {
+            return Some(span);
+        }
+    }
+    None
 }
 
 /// The top-level function `name`; `None` when there is none or when the text is not Rust.
@@ -40,7 +77,7 @@ pub fn bytes_of(node: &impl Spanned) -> Range<usize> {
 }
 
 /// First token of a function after its attributes.
-pub(crate) fn fn_start(item: &syn::ItemFn) -> proc_macro2::Span {
+pub(crate) fn fn_start(item: &syn::ItemFn) -> Span {
     match item.vis {
         syn::Visibility::Inherited => item.sig.span(),
         _ => item.vis.span(),
@@ -87,7 +124,7 @@ pub(crate) struct UseLeaf {
 
 /// A position that does not take part in comparisons.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LeafSpan(pub proc_macro2::Span);
+pub(crate) struct LeafSpan(pub Span);
 
 impl PartialEq for LeafSpan {
     fn eq(&self, _: &Self) -> bool {
@@ -105,7 +142,7 @@ pub(crate) fn use_leaves(item: &syn::ItemUse) -> Vec<UseLeaf> {
 }
 
 fn flatten(tree: &syn::UseTree, prefix: &mut Vec<String>, absolute: bool, leaves: &mut Vec<UseLeaf>) {
-    let leaf = |path: Vec<String>, name: Option<String>, glob: bool, span: proc_macro2::Span| UseLeaf {
+    let leaf = |path: Vec<String>, name: Option<String>, glob: bool, span: Span| UseLeaf {
         path,
         absolute,
         name: name.filter(|n| n != "_"),
@@ -173,6 +210,50 @@ mod tests {
         assert!(find_fn(text, "inner").is_none());
         assert!(find_fn(text, "hidden").is_none());
         assert!(find_fn("fn (", "a").is_none());
+    }
+
+    #[test]
+    fn text_that_nests_without_end_is_refused_and_not_followed() {
+        let read = || {
+            let nest = |open: &str, middle: &str, close: &str, n: usize| {
+                format!("fn f() {{ let _ = {}{middle}{}; }}", open.repeat(n), close.repeat(n))
+            };
+            for (open, middle, close) in [
+                ("(", "1", ")"),
+                ("{", "1", "}"),
+                ("[", "1", "]"),
+                ("f(", "1", ")"),
+                ("!", "1", ""),
+                ("&", "1", ""),
+                ("|a|", "1", ""),
+                ("return ", "1", ""),
+                ("a=", "1", ""),
+                ("1+", "1", ""),
+                ("1", "", "as u8"),
+                ("x", "", ".f()"),
+                ("if a {} else ", "{}", ""),
+                ("Vec::<", "u8", ">"),
+                ("match x { _ => ", "1", "}"),
+                ("unsafe {", "1", "}"),
+                ("|a: (", "u8", ")| 1"),
+            ] {
+                assert!(parse(&nest(open, middle, close, 20_000)).is_err(), "{open}");
+                // Right below the limit nothing may overflow the small stack of a test either.
+                for n in [40, 100, 250, 500] {
+                    if let Ok(file) = parse(&nest(open, middle, close, n)) {
+                        let copy = file.clone();
+                        assert_eq!(copy, file);
+                        let _ = crate::rust::stub::is_stub(&file, "f");
+                    }
+                }
+            }
+        };
+        // The stack of a main thread; a test has less, and a debug build needs more than a release build.
+        std::thread::Builder::new().stack_size(8 << 20).spawn(read).unwrap().join().unwrap();
+        let wide = format!("const T: [u8; 9] = [{}];{}", "1, ".repeat(9000), "pub fn g() {}\n".repeat(900));
+        assert!(parse(&wide).is_ok());
+        let arms = format!("fn f(x: u32) {{ match x {{ {} _ => {{}} }} }}", "1 => { g(); }".repeat(900));
+        assert!(parse(&arms).is_ok());
     }
 
     #[test]

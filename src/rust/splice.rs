@@ -259,7 +259,7 @@ impl Taken {
         for leaf in &leaves {
             let key = leaf.name.clone().unwrap_or_else(|| anonymous(leaf));
             match (self.imports.get(&key), self.items.get(&key)) {
-                (Some((path, _)), _) if *path == full_path(leaf) => {}
+                (Some((path, _)), _) if same_path(path, &full_path(leaf)) => {}
                 (Some((_, line)), _) | (_, Some((_, line))) => {
                     return Judgement::Clash(Conflict { name: key, line: *line });
                 }
@@ -287,6 +287,16 @@ impl Taken {
 
 fn full_path(leaf: &item::UseLeaf) -> String {
     format!("{}{}", if leaf.absolute { "::" } else { "" }, leaf.path.join("::"))
+}
+
+/// Whether two imports mean the same: `std` re-exports `core` and `alloc`, and a module's `super` is the crate's root.
+fn same_path(a: &str, b: &str) -> bool {
+    let canonical = |path: &str| match path.trim_start_matches("::").split_once("::") {
+        Some(("std" | "core" | "alloc", rest)) => format!("core::{rest}"),
+        Some(("super" | "crate", rest)) => format!("crate::{rest}"),
+        _ => path.to_string(),
+    };
+    canonical(a) == canonical(b)
 }
 
 /// A key for a leaf without a name, which no identifier can equal.
@@ -391,6 +401,19 @@ mod tests {
         assert_eq!(out.matches("kit_t").count(), 1);
         assert_eq!(out.matches("const N").count(), 1);
         assert!(out.contains("use crate::ffi::kit_u;\nfn h() {}\n\n"), "{out}");
+    }
+
+    #[test]
+    fn an_import_by_another_spelling_is_no_conflict() {
+        let helpers = "use super::ffi::kit_t;\nuse std::mem;";
+        let out = done(replace_fn(MODULE, "a", "fn a() {}", helpers).unwrap());
+        assert!(!out.contains("super") && out.contains("use std::mem;"), "{out}");
+        let again = done(replace_fn(&out, "b", "fn b() {}", "use core::mem;").unwrap());
+        assert!(!again.contains("use core::mem"), "{again}");
+        assert!(matches!(
+            replace_fn(&out, "b", "fn b() {}", "use core::ptr as mem;").unwrap(),
+            Spliced::Conflict(_)
+        ));
     }
 
     #[test]

@@ -128,6 +128,61 @@ fn call_through_by_glob() {
 }
 
 #[test]
+fn harmless_globs_and_renames_hide_nothing() {
+    refused("use core::ffi::*;\nHEAD { std::process::exit(0) }", Rule::System, 2, "process");
+    refused(
+        "use core::ffi::*;\nHEAD { let f: fn() = unsafe { core::mem::transmute(1usize) }; 1 }",
+        Rule::FnPointer,
+        2,
+        "transmute",
+    );
+    refused(
+        "use core::mem::*;\nHEAD { let f: fn() = unsafe { transmute(1usize) }; 1 }",
+        Rule::FnPointer,
+        2,
+        "transmute",
+    );
+    refused(
+        "use core::ffi::*;\nuse crate::ffi::*;\nHEAD { unsafe { kit_next() } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused("use core::ffi::*;\nHEAD { port::ffi::kit_next() }", Rule::UnknownPath, 2, "unknown path");
+    refused(
+        "use crate::ffi::*;\nHEAD { use core::cmp::Ordering::*;\n unsafe { kit_next() } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD { use crate::ffi::kit_kind::*;\n unsafe { kit_next() } }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+    // A type's name does not hide a function's.
+    refused(
+        "use crate::ffi::*;\nHEAD { use core::ffi::c_int as kit_next;\n unsafe { kit_next() } }",
+        Rule::CallThrough,
+        2,
+        "name of a C function",
+    );
+    refused(
+        "use crate::ffi::*;\nenum E { kit_next { x: u8 } }\nuse E::*;\nHEAD { unsafe { kit_next() } }",
+        Rule::CallThrough,
+        2,
+        "name of a C function",
+    );
+    refused(
+        "use crate::ffi::*;\nHEAD { fn g<kit_next>() -> u32 {\n unsafe { kit_next() } }\n g::<u8>() }",
+        Rule::CallThrough,
+        3,
+        "the C original",
+    );
+}
+
+#[test]
 fn a_local_of_the_same_name_does_not_launder() {
     refused(
         "use crate::ffi::*;\nHEAD {\n  { let kit_next = || 1; kit_next(); }\n  unsafe { kit_next() } }",
@@ -551,4 +606,30 @@ fn what_is_not_known_is_refused_with_a_hint() {
     refused("HEAD { crate::bits::other(crc) }", Rule::UnknownPath, 1, "unknown path `crate::bits::other`");
     refused("HEAD { rand::random() }", Rule::UnknownPath, 1, "unknown path `rand::random`");
     refused("use a as b;\nuse b as a;\nHEAD { a::x() }", Rule::UnknownPath, 3, "unknown path");
+}
+
+#[test]
+fn text_that_nests_without_end_is_refused_and_not_followed() {
+    let judge = || {
+        let shapes = [
+            ("(", ")"),
+            ("!", ""),
+            ("|a|", ""),
+            ("{", "}"),
+            ("1+", ""),
+            ("Vec::<", ">"),
+            ("if a {} else ", ""),
+        ];
+        for (open, close) in shapes {
+            for n in [40, 250, 500] {
+                let text = format!("{HEAD} {{ {}unknown{} }}", open.repeat(n), close.repeat(n));
+                assert!(!run(SIGNATURE, &text).is_clean());
+            }
+            let text = format!("HEAD {{ 1;\n {}1{} }}", open.repeat(50_000), close.repeat(50_000));
+            refused(&text, Rule::Parse, 2, "nests too deeply");
+        }
+    };
+    // The stack of a main thread; a test has less, and a debug build needs more than a release build.
+    let thread = std::thread::Builder::new().stack_size(8 << 20).spawn(judge).unwrap();
+    thread.join().unwrap();
 }

@@ -1,0 +1,35 @@
+//! Attributes that may stand in a reply, wherever they stand.
+
+use super::platform;
+use crate::rust::item::plain;
+use quote::ToTokens;
+
+/// The reason why an attribute may not stand in a reply, if it may not.
+pub(super) fn refusal(attr: &syn::Attribute) -> Option<String> {
+    let name = attr.path().to_token_stream().to_string().replace(' ', "");
+    let is_ok = match name.as_str() {
+        "doc" => is_text(&attr.meta),
+        "derive" => derives(attr).is_some_and(|names| names.iter().all(|n| platform::is_plain_derive(n))),
+        _ => platform::is_plain_attribute(&name) && matches!(attr.style, syn::AttrStyle::Outer),
+    };
+    if is_ok {
+        return None;
+    }
+    let text = attr.meta.to_token_stream().to_string();
+    let why = platform::attribute_refusal(&text);
+    Some(format!("`#[{}]` may not stand in a reply: {why}", text.replace(' ', "")))
+}
+
+/// A doc comment, and not a macro that reads a file.
+fn is_text(meta: &syn::Meta) -> bool {
+    match meta {
+        syn::Meta::NameValue(meta) => matches!(meta.value, syn::Expr::Lit(_)),
+        _ => false,
+    }
+}
+
+fn derives(attr: &syn::Attribute) -> Option<Vec<String>> {
+    let list = syn::punctuated::Punctuated::<syn::Path, syn::Token![,]>::parse_terminated;
+    let paths = attr.parse_args_with(list).ok()?;
+    paths.iter().map(|path| path.get_ident().map(plain)).collect()
+}

@@ -1,0 +1,85 @@
+//! Function pointers that come out of other memory: `transmute`, casts of data pointers, aliases that hide the type.
+
+use super::Rule;
+use super::allowed::mentions_fn;
+use super::scope::{Meaning, Space};
+use super::walk::Walker;
+use crate::rust::item::plain;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use std::collections::BTreeSet;
+use syn::spanned::Spanned;
+use syn::visit::Visit;
+
+pub(super) const FN_POINTER: &str = "a function pointer may not be made from other memory";
+
+impl Walker<'_, '_, '_> {
+    /// Refuses `path`, which means `meaning`, when it is a `transmute` that could make a function pointer.
+    pub(super) fn transmute(&mut self, path: &syn::Path, meaning: &Meaning) {
+        let Meaning::Path(full) = meaning else { return };
+        let is_it = full.get(1).is_some_and(|m| m == "mem")
+            && matches!(full.last().map(String::as_str), Some("transmute" | "transmute_copy"));
+        let types: Vec<&syn::Type> = match path.segments.last().map(|s| &s.arguments) {
+            Some(syn::PathArguments::AngleBracketed(list)) => list.args.iter().filter_map(as_type).collect(),
+            _ => Vec::new(),
+        };
+        if is_it && !types.get(1).is_some_and(|target| self.is_data(target)) {
+            let reason = "`transmute` only with both types written out, and never to a function pointer or to a type of \
+                the reply: `transmute::<From, To>(…)`";
+            self.refuse(Rule::FnPointer, path.span(), reason);
+        }
+    }
+
+    /// Whether a type holds plain data for certain.
+    fn is_data(&self, ty: &syn::Type) -> bool {
+        match ty {
+            syn::Type::Array(ty) => self.is_data(&ty.elem),
+            syn::Type::Slice(ty) => self.is_data(&ty.elem),
+            syn::Type::Paren(ty) => self.is_data(&ty.elem),
+            syn::Type::Ptr(ty) => self.is_data(&ty.elem),
+            syn::Type::Reference(ty) => self.is_data(&ty.elem),
+            syn::Type::Tuple(ty) => ty.elems.iter().all(|ty| self.is_data(ty)),
+            syn::Type::Path(ty) => {
+                let names: Vec<String> = ty.path.segments.iter().map(|s| plain(&s.ident)).collect();
+                let meaning = self.scopes.resolve(&names, false, Space::Type);
+                let hides_fn =
+                    mentions_fn(ty.to_token_stream()) || names.iter().any(|n| self.fn_types.contains(n));
+                !hides_fn && matches!(meaning, Meaning::Prelude | Meaning::Path(_))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a type has a function pointer in it.
+    pub(super) fn is_fn_type(&self, tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Ident(ident) => ident == "fn" || self.fn_types.contains(&plain(&ident)),
+            TokenTree::Group(group) => self.is_fn_type(group.stream()),
+            _ => false,
+        })
+    }
+}
+
+fn as_type(argument: &syn::GenericArgument) -> Option<&syn::Type> {
+    match argument {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    }
+}
+
+/// Names of types that are function pointers: those of the bindings, and aliases in `file`.
+pub(super) fn fn_types(bindings: &BTreeSet<String>, file: &syn::File) -> BTreeSet<String> {
+    let mut aliases = FnAliases(bindings.clone());
+    aliases.visit_file(file);
+    aliases.0
+}
+
+struct FnAliases(BTreeSet<String>);
+
+impl<'ast> Visit<'ast> for FnAliases {
+    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
+        if mentions_fn(item.ty.to_token_stream()) {
+            self.0.insert(plain(&item.ident));
+        }
+    }
+}
