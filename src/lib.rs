@@ -29,6 +29,7 @@ pub mod init;
 pub mod judge;
 pub mod verify;
 pub mod port;
+pub mod demo;
 // floor 5
 pub mod report;
 // floor 6
