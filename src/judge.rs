@@ -15,7 +15,7 @@ use crate::rust::hash::port_hash;
 use crate::rust::splice::take_apart;
 use crate::rust::signature::{ident, inner};
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
-use crate::symbol::{Function, SymbolKey, SymbolName};
+use crate::symbol::{Function, SymbolName};
 use crate::verdict::{Finding, Grade, Verdict};
 use crate::workspace::write_atomic;
 use fs_err as fs;
@@ -127,20 +127,21 @@ impl<'p> Judge<'p> {
         self.project.workspace.cache().join("seeds").join(name.as_str())
     }
 
-    /// Functions called, directly or not, that still run as C.
+    /// Functions of the library that the port's text names, directly or through other ports, and that still run as C.
     pub fn callees_in_c(&self, planned: &Planned) -> Vec<SymbolName> {
-        let library = &self.project.library;
-        let mut seen: BTreeSet<&SymbolKey> = BTreeSet::from([&planned.function.key]);
-        let mut todo: Vec<&Function> = vec![&planned.function];
-        let mut names = BTreeSet::new();
+        let mut seen = BTreeSet::from([&planned.function.key]);
+        let (mut todo, mut names) = (vec![planned], BTreeSet::new());
         while let Some(next) = todo.pop() {
-            for callee in next.calls.iter().filter_map(|key| library.function(key)) {
-                if seen.insert(&callee.key) {
-                    // What is ported calls Rust; what is not takes all of its own callees to C with it.
-                    match self.project.ported(callee) {
-                        Ported::Yes => todo.push(callee),
-                        _ => drop(names.insert(callee.name.clone())),
-                    }
+            let text = module_text(self.project, &next.function).unwrap_or_default();
+            let (own, _) = take_apart(&text, &ident(&next.function).to_string());
+            let words: BTreeSet<&str> = own.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+            for other in &self.project.planned {
+                if !words.contains(ident(&other.function).to_string().as_str()) || !seen.insert(&other.function.key) {
+                    continue;
+                }
+                match self.project.ported(&other.function) {
+                    Ported::Yes => todo.push(other),
+                    _ => drop(names.insert(other.function.name.clone())),
                 }
             }
         }

@@ -45,7 +45,7 @@ pub fn capi(bound: &Bound) -> TokenStream {
         Some(contract) if contract.returns == Returns::StaticString => {
             quote!(unsafe { #path(#(#args),*) }.map_or(core::ptr::null(), core::ffi::CStr::as_ptr))
         }
-        Some(_) => quote!(#[allow(unused_unsafe)] unsafe { #path(#(#args),*) }),
+        Some(_) => quote!(unsafe { #path(#(#args),*) }),
     };
     let export = (bound.function.linkage == Linkage::External).then(|| {
         let c_name = &bound.function.c_name;
