@@ -5,8 +5,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::init;
 use crate::judge::Judge;
-use crate::ported::Ported;
 use crate::port::run::{self, PortResult};
+use crate::ported::Ported;
 use crate::process::Interrupt;
 use crate::project::Options;
 use crate::store::{Store, Totals};
@@ -42,7 +42,8 @@ pub fn demo(
     let (library, recordings) = (dir.join("c-lib"), dir.join("recordings"));
     unpack(&LIBRARY, &library)?;
     unpack(&RECORDINGS, &recordings)?;
-    reporter.event(Event::Note { text: format!("the C library of the demonstration: {}", library.display()) });
+    reporter
+        .event(Event::Note { text: format!("the C library of the demonstration: {}", library.display()) });
     let replay = recordings.canonicalize()?;
     let mut all = vec![
         "llm.provider=\"replay\"".to_owned(),

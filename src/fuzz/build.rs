@@ -66,7 +66,10 @@ impl Builder<'_> {
         lock.file().lock()?;
         let output = self.job(overlay).run(interrupt)?;
         if output.exit == Exit::TimedOut {
-            return Err(Error::new(ErrorKind::Build, "cargo build ran for more than 20 minutes and was ended"));
+            return Err(Error::new(
+                ErrorKind::Build,
+                "cargo build ran for more than 20 minutes and was ended",
+            ));
         }
         let messages = Message::parse_stream(output.stdout.as_slice());
         let (mut binary, mut errors) = (None, Vec::new());
@@ -87,7 +90,8 @@ impl Builder<'_> {
             }
             return Ok(Built::Errors(errors));
         }
-        let binary = binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
+        let binary =
+            binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
         let own = self.bin_dir.join("implfuzz_all");
         let fresh = self.bin_dir.join("implfuzz_all.new");
         fs::copy(&binary, &fresh)?;

@@ -31,7 +31,8 @@ pub struct Campaign<'a> {
     pub rss_limit_mb: u64,
 }
 
-const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0";
+const ASAN_OPTIONS: &str =
+    "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0";
 
 impl Campaign<'_> {
     /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
@@ -44,7 +45,10 @@ impl Campaign<'_> {
     ) -> Result<Verdict> {
         self.write_boundaries(interrupt)?;
         let part = |n: u64, of: u64| (n * of / 4).max(1);
-        let leg = |of| Budget { seconds: part(budget.seconds, of), executions: budget.executions.map(|n| part(n, of)) };
+        let leg = |of| Budget {
+            seconds: part(budget.seconds, of),
+            executions: budget.executions.map(|n| part(n, of)),
+        };
         let mut total = RunStats { seed: self.seed, ..RunStats::default() };
         for (budget, flags) in [(leg(3), &[][..]), (leg(1), &["-use_value_profile=1"][..])] {
             let before = total.clone();
@@ -56,7 +60,8 @@ impl Campaign<'_> {
                 return Ok(Verdict::Refuted { finding: Box::new(finding), stats: total });
             }
             // Both sides run too long on it: that says nothing about the port. Once more, on another path.
-            let (stats, finding) = self.leg((budget, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
+            let (stats, finding) =
+                self.leg((budget, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
             total = sum(&total, &stats);
             match finding {
                 Some(finding) if !breaks_c(&finding) => {
@@ -114,10 +119,23 @@ impl Campaign<'_> {
     }
 
     /// An end that the harness did not report: the port crashed, hung, ate the memory or left the process.
-    fn irregular(&self, output: &Output, told: &Told, artifact: &Path, interrupt: &Interrupt) -> Result<Finding> {
-        if told.stats.executions == 0 && output.report.is_empty() && !artifact.exists() && output.exit == Exit::Code(2) {
+    fn irregular(
+        &self,
+        output: &Output,
+        told: &Told,
+        artifact: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Finding> {
+        if told.stats.executions == 0
+            && output.report.is_empty()
+            && !artifact.exists()
+            && output.exit == Exit::Code(2)
+        {
             let text = output.stderr_text();
-            return Err(Error::new(ErrorKind::Internal, format!("the fuzz binary did not start: {}", text.trim())));
+            return Err(Error::new(
+                ErrorKind::Internal,
+                format!("the fuzz binary did not start: {}", text.trim()),
+            ));
         }
         let class = match output.exit {
             Exit::Code(70) | Exit::TimedOut => FindingClass::Timeout,
@@ -132,7 +150,9 @@ impl Campaign<'_> {
             false => Default::default(),
         };
         let what = match class {
-            FindingClass::SilentExit => "the process ended in the middle of the run, while the port was called".into(),
+            FindingClass::SilentExit => {
+                "the process ended in the middle of the run, while the port was called".into()
+            }
             FindingClass::Timeout => "the port does not return in time; the C original does".into(),
             FindingClass::OutOfMemory => "the port takes more memory than allowed".into(),
             _ => summary(&output.stderr_text()),
@@ -145,7 +165,11 @@ impl Campaign<'_> {
         fs::create_dir_all(&self.work)?;
         let path = self.work.join("shown-input");
         fs::write(&path, input)?;
-        let job = self.job().env("IMPLFUZZ_MODE", "show").env("IMPLFUZZ_PATH", &path).timeout(Duration::from_secs(20));
+        let job = self
+            .job()
+            .env("IMPLFUZZ_MODE", "show")
+            .env("IMPLFUZZ_PATH", &path)
+            .timeout(Duration::from_secs(20));
         let (_, told) = self.listen(job, interrupt, &mut |_| ())?;
         Ok(told.shown.unwrap_or_default())
     }
@@ -202,23 +226,29 @@ impl Campaign<'_> {
             .limits(Limits { file_size: Some(64 << 20), cpu_seconds: None, no_core: true })
     }
 
-    fn listen(&self, job: Job, interrupt: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<(Output, Told)> {
+    fn listen(
+        &self,
+        job: Job,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(Output, Told)> {
         let nonce = nonce()?;
         let (mut told, mut line) = (Told::default(), Vec::new());
-        let output = job.env("IMPLFUZZ_NONCE", &nonce).with_report().run_with(interrupt, &mut |stream, bytes| {
-            if stream != Stream::Report {
-                return;
-            }
-            for byte in bytes {
-                if *byte == b'\n' {
-                    told.take(&line, &nonce);
-                    line.clear();
-                } else {
-                    line.push(*byte);
+        let output =
+            job.env("IMPLFUZZ_NONCE", &nonce).with_report().run_with(interrupt, &mut |stream, bytes| {
+                if stream != Stream::Report {
+                    return;
                 }
-            }
-            see(&told.stats);
-        })?;
+                for byte in bytes {
+                    if *byte == b'\n' {
+                        told.take(&line, &nonce);
+                        line.clear();
+                    } else {
+                        line.push(*byte);
+                    }
+                }
+                see(&told.stats);
+            })?;
         Ok((output, told))
     }
 }
@@ -236,7 +266,10 @@ fn conclude(stats: RunStats) -> Verdict {
         "nothing was executed".to_owned()
     } else if stats.oracle_calls == 0 {
         let why = stats.rejected.first().map_or("unknown", |(reason, _)| reason.as_str());
-        format!("the C original accepted none of {} inputs ({why}): the contract needs a hint", stats.executions)
+        format!(
+            "the C original accepted none of {} inputs ({why}): the contract needs a hint",
+            stats.executions
+        )
     } else if stats.subject_calls == 0 {
         "the port was never called".to_owned()
     } else {
@@ -276,12 +309,15 @@ fn summary(stderr: &str) -> String {
     let text = text.split("SUMMARY: ").last().unwrap_or(text).trim();
     // Paths of this machine and build ids, both in parentheses, say nothing to the reader.
     let mut depth = 0;
-    let kept: String = text.chars().filter(|c| {
-        depth += i32::from(*c == '(');
-        let keep = depth == 0;
-        depth -= i32::from(*c == ')');
-        keep
-    }).collect();
+    let kept: String = text
+        .chars()
+        .filter(|c| {
+            depth += i32::from(*c == '(');
+            let keep = depth == 0;
+            depth -= i32::from(*c == ')');
+            keep
+        })
+        .collect();
     kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

@@ -174,10 +174,18 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 Some(spliced) => match spliced? {
                     Spliced::Done(text) => self.spliced = text,
                     Spliced::Conflict(conflict) => {
-                        notes.push(AuditNote { line: 1, rule: "Requested".into(), reason: conflict.to_string() });
+                        notes.push(AuditNote {
+                            line: 1,
+                            rule: "Requested".into(),
+                            reason: conflict.to_string(),
+                        });
                     }
                 },
-                None => notes.push(AuditNote { line: 1, rule: "Requested".into(), reason: format!("there is no `fn {name}`") }),
+                None => notes.push(AuditNote {
+                    line: 1,
+                    rule: "Requested".into(),
+                    reason: format!("there is no `fn {name}`"),
+                }),
             }
         }
         if notes.is_empty() {
@@ -231,7 +239,8 @@ impl<'r, 'p> Attempting<'r, 'p> {
     }
 
     fn judge(&mut self, budget: Budget) -> Result<Verdict> {
-        let binary = self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
+        let binary =
+            self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
         let name = self.planned.function.name.clone();
         let (judge, reporter) = (&self.run.judge, &mut self.run.reporter);
         judge.campaign(&binary, self.planned).judge(budget, judge.interrupt, &mut |stats| {
@@ -283,10 +292,14 @@ impl<'r, 'p> Attempting<'r, 'p> {
             Outcome::Vacuous => ("vacuous", "one side was never called".into()),
             Outcome::AcceptanceUnrefuted => ("accepted", String::new()),
             Outcome::ReplyUnusable(detail) => ("reply-unusable", detail.clone()),
-            Outcome::ModelTruncated => ("model-truncated", "the reply was cut off twice; raise llm.max_tokens".into()),
+            Outcome::ModelTruncated => {
+                ("model-truncated", "the reply was cut off twice; raise llm.max_tokens".into())
+            }
             Outcome::ModelRefused => ("model-refused", "the model refused".into()),
             Outcome::BudgetExhausted => ("budget", String::new()),
-            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => return Ok(()),
+            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => {
+                return Ok(());
+            }
         };
         self.trouble.clone_from(&detail);
         let role = if self.questions[1] > 0 { "enhancer" } else { "prototyper" };

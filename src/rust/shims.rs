@@ -36,9 +36,12 @@ pub fn capi(bound: &Bound) -> TokenStream {
     let ret = bound.c.ret.iter();
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
-        Some(contract) => {
-            contract.params.iter().zip(&bound.c.params).filter_map(|(param, c)| to_inner(contract, param, c, bound.c)).collect()
-        }
+        Some(contract) => contract
+            .params
+            .iter()
+            .zip(&bound.c.params)
+            .filter_map(|(param, c)| to_inner(contract, param, c, bound.c))
+            .collect(),
     };
     let call = match bound.safe() {
         None => quote!(unsafe { #path(#(#args),*) }),
