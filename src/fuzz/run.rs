@@ -31,8 +31,7 @@ pub struct Campaign<'a> {
     pub rss_limit_mb: u64,
 }
 
-const ASAN_OPTIONS: &str =
-    "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0";
+const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0";
 
 impl Campaign<'_> {
     /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
