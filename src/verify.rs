@@ -261,9 +261,10 @@ fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
 
 /// The tree does not compile: shown as rustc shows it.
 pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
-    let shown: Vec<&str> = errors.iter().take(5).map(|e| e.rendered.trim_end()).collect();
-    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
     let dir = &project.config.rust.dir;
+    let here = |e: &Diagnostic| e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+    let shown: Vec<String> = errors.iter().take(5).map(here).collect();
+    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
     if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
         let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
         return Error::new(ErrorKind::Internal, text)
