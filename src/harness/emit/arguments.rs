@@ -48,6 +48,10 @@ impl Emitter<'_> {
             let (name, element) = (slot.name, slot.element());
             let last = slot.last;
             let value = match slot.role {
+                Role::Value { min, max } if limited(slot) => {
+                    let (min, max) = (bound(*min), bound(*max));
+                    quote!(within(Value::decode(reader), #min, #max))
+                }
                 Role::Value { .. } => quote!(Value::decode(reader)),
                 Role::OneOf { values } => {
                     let values = literals(values);
@@ -62,8 +66,8 @@ impl Emitter<'_> {
                     quote!((#below, #length))
                 }
                 Role::Buffer { direction: Direction::Out, max, .. } if !slot.shared => quote!(decode_output(reader, #max)),
-                Role::Buffer { length, direction, .. } if slot.shared => {
-                    let length = format_ident!("{}", length);
+                Role::Buffer { direction, .. } if slot.shared => {
+                    let length = slot.length;
                     match direction {
                         Direction::Out => quote!((#length.1, reader.array())),
                         _ => quote!((0..#length.1).map(|_| <#element as Value>::decode(reader)).collect::<Vec<_>>()),
@@ -173,6 +177,10 @@ impl Emitter<'_> {
         let lists = self.slots.iter().map(|slot| {
             let (name, ty, element) = (slot.name, slot.ty, slot.element());
             let list = match slot.role {
+                Role::Value { min, max } if limited(slot) => {
+                    let (min, max) = (bound(*min), bound(*max));
+                    quote!(boundaries_within::<#ty>(#min, #max))
+                }
                 Role::Value { .. } => quote!(<#ty as Value>::boundaries()),
                 Role::OneOf { values } => {
                     let values = literals(values);
@@ -206,13 +214,40 @@ impl Emitter<'_> {
         if names.is_empty() {
             return quote!(vec![Args {}]);
         }
+        // Buffers that share a length are read back by that length.
+        let fits = self.slots.iter().filter(|slot| slot.shared).map(|slot| {
+            let (name, length) = (slot.name, slot.length);
+            let fit = match slot.role {
+                Role::Buffer { direction: Direction::Out, .. } => quote!(value.0 = args.#length.1),
+                _ => quote!(fit(value, args.#length.1)),
+            };
+            match slot.nullable() {
+                true => quote!(if let Some(value) = &mut args.#name { #fit }),
+                false => quote!({ let value = &mut args.#name; #fit }),
+            }
+        });
         quote! {
             #(#lists)*
             let longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
             let pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
             (0..longest * 2)
-                .map(|i| Args { #(#names: #names[pick(i, #strides, #names.len())].clone()),* })
+                .map(|i| {
+                    let mut args = Args { #(#names: #names[pick(i, #strides, #names.len())].clone()),* };
+                    #(#fits)*
+                    args
+                })
                 .collect()
         }
+    }
+}
+
+fn limited(slot: &Slot) -> bool {
+    slot.integer && !matches!(slot.role, Role::Value { min: None, max: None })
+}
+
+fn bound(limit: Option<i64>) -> TokenStream {
+    match limit {
+        Some(limit) => quote!(Some(#limit)),
+        None => quote!(None),
     }
 }

@@ -60,11 +60,16 @@ impl Emitter<'_> {
                 quote!(let ret = slot.expect("the guard says that the call returned");),
             ),
             Returns::StaticString => (
-                quote!(let mut text = core::ptr::null();),
-                quote!(text = #call;),
+                quote!(let (mut text, mut size) = (core::ptr::null::<core::ffi::c_char>(), 0);),
                 quote! {
+                    text = #call;
+                    // Under the guard too: a string without an end is an input on which C breaks.
                     // SAFETY: the contract says that C returns null or a string that stays.
-                    let ret = (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes().to_vec());
+                    size = if text.is_null() { 0 } else { unsafe { libc::strlen(text) } };
+                },
+                quote! {
+                    // SAFETY: so many bytes were read just now.
+                    let ret = (!text.is_null()).then(|| unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) }.to_vec());
                 },
             ),
         };

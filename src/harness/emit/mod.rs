@@ -69,7 +69,7 @@ pub(super) struct Emitter<'a> {
 
 impl Emitter<'_> {
     fn admits(&self) -> Result<TokenStream> {
-        let condition = require::condition(self.contract)?;
+        let condition = require::condition(self.contract, self.slots)?;
         let lengths = (!require::lengths_mentioned(self.contract).is_empty()).then(|| self.lengths());
         Ok(quote!(#lengths #condition))
     }
