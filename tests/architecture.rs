@@ -19,7 +19,7 @@ const HOMES: &[(&[&str], &[&str])] = &[
     (&["indicatif"], &["report/"]),
     (&["comfy_table"], &["report/"]),
     (&["anstream"], &["report/"]),
-    (&["std", "process", "Command"], &["process.rs"]),
+    (&["std", "process", "Command"], &["process/"]),
 ];
 
 /// A source file below `src/`.

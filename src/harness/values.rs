@@ -101,11 +101,11 @@ impl Parts {
                 value.#ident = list[i * #stride % list.len()];
             });
         } else {
-            self.width.push(quote!(width_of(|v: &Self| &v.#ident)));
+            self.width.push(quote!(width_of(|v: &Self| v.#ident)));
             self.decode.push(quote!(value.#ident = Value::decode(reader);));
             self.encode.push(quote!({ let field = self.#ident; field.encode(writer) };));
             self.boundary.push(quote! {
-                let list = boundaries_like(&value.#ident);
+                let list = boundaries_like(value.#ident);
                 value.#ident = list[i * #stride % list.len()];
             });
         }
