@@ -41,6 +41,13 @@ const RIGHT: &[(&str, &str)] = &[
          }
          len",
     ),
+    (
+        "strict_null",
+        "if data.is_null() && len > 0 { return -1; }
+         if len == 0 { return 0; }
+         // SAFETY: not null, so the caller gives `len` elements.
+         unsafe { core::slice::from_raw_parts(data, len) }.iter().map(|b| i32::from(*b)).sum()",
+    ),
     ("unchecked_sum", "data.iter().fold(1u32, |s, b| s.wrapping_mul(3).wrapping_add(u32::from(*b)))"),
     ("vowels", "text.to_bytes().iter().filter(|b| b\"aei\".contains(b)).count()"),
     ("first_or", "text.map_or(other, |t| i32::from(t.to_bytes_with_nul()[0]))"),
@@ -101,7 +108,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
     ("half", "(a / 2.0).abs()", "mismatch", "return value"),
     ("apply", "match mode { 3 => a.wrapping_add(b), 9 => a | b, _ => 0 }", "mismatch", "return value"),
     ("mode_name", "match mode { 3 => Some(c\"add\"), 9 => Some(c\"xor\"), _ => Some(c\"\") }", "mismatch", "string"),
-    ("negate_i32", "if let [most @ .., _] = data { for v in most { *v = v.wrapping_neg(); } }", "mismatch", "data["),
+    ("negate_i32", "if let [most @ .., _] = data { for v in most { *v = v.wrapping_neg(); } }", "mismatch", "`data"),
     (
         "ramp",
         "for (i, b) in out.iter_mut().enumerate() { *b = start.wrapping_add(i as u8) ^ u8::from(i == 200); }",
@@ -194,7 +201,7 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "let room = [n as u8; 4096];
          if n == 0 { return 0; }
          let below = depth(n - 1);
-         u32::from(room[(below % 4096) as usize]) ^ below",
+         ((below + 1) & 0xffff) ^ u32::from(room[(below % 4096) as usize] ^ n as u8)",
         "abort",
         "",
     ),
@@ -253,11 +260,12 @@ impl Library {
     fn verify(&self, symbols: &[&str]) -> (BTreeMap<String, Value>, BTreeMap<String, Value>, i32) {
         let quick = ["--runs", "20000", "--seconds", "3", "--format", "json"];
         let out = self.run(&[&["verify"], symbols, &quick].concat());
-        let json: Value = serde_json::from_slice(&out.stdout)
+        // One event a line; the result is the last.
+        let text = String::from_utf8_lossy(&out.stdout);
+        let json: Value = serde_json::from_str(text.lines().last().unwrap_or_default())
             .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&out.stderr)));
         let by_symbol = |list: &str| {
-            let all = json[list].as_array().or_else(|| json["data"][list].as_array());
-            let all = all.unwrap_or_else(|| panic!("no `{list}` in {json}"));
+            let all = json[list].as_array().unwrap_or_else(|| panic!("no `{list}` in {json}"));
             all.iter().map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
         };
         (by_symbol("symbols"), by_symbol("findings"), out.status.code().unwrap())
