@@ -33,7 +33,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         let reason = reason_of(function, param, &facts);
         params.push(Parameter { name: param.name.clone(), role, reason });
     }
-    let signature = if params.iter().any(|p| keeps_c(function, p)) { Signature::C } else { Signature::Safe };
+    let signature = if params.iter().any(|p| keeps_c(function, p, &params)) { Signature::C } else { Signature::Safe };
     let returns = returns_of(library, function)?;
     let errno = reaches(library, function).iter().any(|f| sets_errno(f));
     Ok(Contract {
@@ -338,12 +338,13 @@ fn returns_of(library: &Library, function: &Function) -> Result<Returns, String>
 }
 
 /// A slice has no negative length and a null slice no length: where the C text looks at either, C's types stay.
-fn keeps_c(function: &Function, parameter: &Parameter) -> bool {
+fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> bool {
     if parameter.role != Role::Length {
         return false;
     }
     let Some(param) = function.params.iter().find(|p| p.name == parameter.name) else { return false };
-    matches!(param.ty.kind, TypeKind::Int { signed: true, .. })
+    let of_null = |p: &Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
+    (matches!(param.ty.kind, TypeKind::Int { signed: true, .. }) || all.iter().any(of_null))
         && function.comparisons.iter().any(|c| {
             let sides = (identifiers(&c.left), identifiers(&c.right));
             (sides.0 == [param.name.as_str()] && matches!(c.right.trim(), "0" | "1" | "-1"))
