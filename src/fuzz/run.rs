@@ -96,7 +96,7 @@ impl Campaign<'_> {
             // machine makes no finding.
             .arg(format!("-timeout={}", self.call_timeout_ms.div_ceil(100).max(10)))
             .arg(format!("-exact_artifact_path={}", artifact.display()))
-            .args(["-detect_leaks=0", "-print_final_stats=0"])
+            .args(["-detect_leaks=0", "-print_funcs=0"])
             .args(self.corpora())
             .timeout(Duration::from_secs(budget.seconds + 60));
         if let Some(executions) = budget.executions {
