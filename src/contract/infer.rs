@@ -2,7 +2,7 @@
 
 use super::facts::{FactTable, Facts, identifiers};
 use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
-use crate::symbol::{CType, Function, Library, Param, Returned, SymbolKey, TypeKind};
+use crate::symbol::{CType, Function, Library, Param, ParamUse, Returned, SymbolKey, TypeKind, UseKind};
 use std::collections::BTreeSet;
 
 /// Largest buffer or string unless the C text has a larger constant that matters.
@@ -343,8 +343,12 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
         return false;
     }
     let Some(param) = function.params.iter().find(|p| p.name == parameter.name) else { return false };
-    let of_null = |p: &Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
-    (matches!(param.ty.kind, TypeKind::Int { signed: true, .. }) || all.iter().any(of_null))
+    let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
+    let null = |p: &Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
+    let null = all.iter().any(null);
+    let truth = |used: &ParamUse| matches!(&used.kind, UseKind::Compare { with, .. } if with == "0");
+    (null && param.uses.iter().any(truth))
+        || (signed || null)
         && function.comparisons.iter().any(|c| {
             let sides = (identifiers(&c.left), identifiers(&c.right));
             (sides.0 == [param.name.as_str()] && matches!(c.right.trim(), "0" | "1" | "-1"))

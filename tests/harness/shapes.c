@@ -98,7 +98,7 @@ int fill_checked(uint8_t *out, int len, uint8_t with)
 int strict_null(const uint8_t *data, size_t len)
 {
     int sum = 0;
-    if (data == NULL && len > 0) return -1;
+    if (!data && len) return -1;
     for (size_t i = 0; i < len; i++) sum += data[i];
     return sum;
 }
