@@ -1,7 +1,7 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
 use crate::commands::{Session, demo, doctor, fuzz, init, list, port, status, verify};
-use crate::error::{Error, ExitCode, Result};
+use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
 use crate::project::Options;
 use crate::report::{Screen, Verbosity};
@@ -96,7 +96,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         _ => Verbosity::Normal,
     };
     let options = Options { dir: cli.dir, overrides: cli.overrides };
-    let session = Session { options, screen, verbosity, interrupt: Interrupt::listen().map_err(Error::from)? };
+    let session = Session { options, screen, verbosity, interrupt: Interrupt::listen()? };
     match cli.command {
         Command::Doctor(args) => doctor::run(&session, &args),
         Command::Init(args) => init::run(&session, &args),

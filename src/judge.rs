@@ -12,10 +12,10 @@ use crate::ported::Ported;
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::rust::hash::port_hash;
-use crate::rust::splice::take_apart;
 use crate::rust::signature::{ident, inner};
+use crate::rust::splice::take_apart;
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
-use crate::symbol::{Function, SymbolKey, SymbolName};
+use crate::symbol::{Function, SymbolName};
 use crate::verdict::{Finding, Grade, Verdict};
 use crate::workspace::write_atomic;
 use fs_err as fs;
@@ -58,11 +58,12 @@ impl<'p> Judge<'p> {
         let fuzz = &self.project.config.fuzz;
         let name = &planned.function.name;
         // Elements are wider than bytes; a contract may ask for more than the general limit.
-        let longest = planned.judgeable.contract().into_iter().flat_map(|c| &c.params).map(|p| match p.role {
-            Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
-            Role::FixedArray { len, .. } => len as u64 * 16,
-            _ => 64,
-        });
+        let longest =
+            planned.judgeable.contract().into_iter().flat_map(|c| &c.params).map(|p| match p.role {
+                Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
+                Role::FixedArray { len, .. } => len as u64 * 16,
+                _ => 64,
+            });
         Campaign {
             binary,
             target: name,
@@ -92,22 +93,33 @@ impl<'p> Judge<'p> {
         let bound = planned.bound();
         let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for other in self.project.planned.iter().filter(|p| self.project.ported(&p.function) == Ported::Yes) {
-            ported.entry(other.function.module.clone()).or_default().insert(ident(&other.function).to_string());
+            ported
+                .entry(other.function.module.clone())
+                .or_default()
+                .insert(ident(&other.function).to_string());
         }
         let name = ident(&planned.function).to_string();
         let broken = |what: &str, error: syn::Error| {
-            Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")
+            Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}"))
+                .help("run `cargo implfuzz init`")
         };
         let allowed = Allowed {
             ffi: FfiNames::read(&self.project.ffi).map_err(|error| broken("ffi.rs", error))?,
-            callees: self.project.planned.iter().map(|p| ident(&p.function).to_string()).filter(|n| *n != name).collect(),
+            callees: self
+                .project
+                .planned
+                .iter()
+                .map(|p| ident(&p.function).to_string())
+                .filter(|n| *n != name)
+                .collect(),
             ported,
             globals: self.project.library.globals.iter().map(|g| g.name.to_string()).collect(),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
         };
         let module = &planned.function.module;
-        let allowed = allowed.in_module(module_text).map_err(|error| broken(&format!("src/{module}.rs"), error))?;
+        let allowed =
+            allowed.in_module(module_text).map_err(|error| broken(&format!("src/{module}.rs"), error))?;
         Ok(audit::audit(&Candidate { module, name: &name, text: reply }, &allowed))
     }
 
@@ -127,20 +139,23 @@ impl<'p> Judge<'p> {
         self.project.workspace.cache().join("seeds").join(name.as_str())
     }
 
-    /// Functions called, directly or not, that still run as C.
+    /// Functions of the library that the port's text names, directly or through other ports, and that still run as C.
     pub fn callees_in_c(&self, planned: &Planned) -> Vec<SymbolName> {
-        let library = &self.project.library;
-        let mut seen: BTreeSet<&SymbolKey> = BTreeSet::from([&planned.function.key]);
-        let mut todo: Vec<&Function> = vec![&planned.function];
-        let mut names = BTreeSet::new();
+        let mut seen = BTreeSet::from([&planned.function.key]);
+        let (mut todo, mut names) = (vec![planned], BTreeSet::new());
         while let Some(next) = todo.pop() {
-            for callee in next.calls.iter().filter_map(|key| library.function(key)) {
-                if seen.insert(&callee.key) {
-                    // What is ported calls Rust; what is not takes all of its own callees to C with it.
-                    match self.project.ported(callee) {
-                        Ported::Yes => todo.push(callee),
-                        _ => drop(names.insert(callee.name.clone())),
-                    }
+            let text = module_text(self.project, &next.function).unwrap_or_default();
+            let (own, _) = take_apart(&text, &ident(&next.function).to_string());
+            let words: BTreeSet<&str> = own.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+            for other in &self.project.planned {
+                if !words.contains(ident(&other.function).to_string().as_str())
+                    || !seen.insert(&other.function.key)
+                {
+                    continue;
+                }
+                match self.project.ported(&other.function) {
+                    Ported::Yes => todo.push(other),
+                    _ => drop(names.insert(other.function.name.clone())),
                 }
             }
         }
@@ -256,13 +271,17 @@ fn c_text(project: &Project, function: &Function) -> String {
         parts.insert(squeeze(&next.text));
         let macros = library.macros.iter().filter(|m| next.macros.contains(&m.name));
         parts.extend(macros.map(|m| squeeze(&m.text)));
-        for global in next.globals_read.iter().chain(&next.globals_written).filter_map(|key| library.global(key)) {
+        for global in
+            next.globals_read.iter().chain(&next.globals_written).filter_map(|key| library.global(key))
+        {
             let path = project.workspace.root().join(global.place.file.0.as_str());
             let text = fs::read(path).unwrap_or_default();
             let range = global.place.start.min(text.len())..global.place.end.min(text.len());
             parts.insert(squeeze(&String::from_utf8_lossy(&text[range])));
         }
-        todo.extend(next.calls.iter().filter_map(|key| library.function(key)).filter(|f| seen.insert(&f.key)));
+        todo.extend(
+            next.calls.iter().filter_map(|key| library.function(key)).filter(|f| seen.insert(&f.key)),
+        );
     }
     let own = squeeze(&function.text);
     std::iter::once(own).chain(parts).collect::<Vec<_>>().join("\n")
@@ -319,7 +338,8 @@ fn sha256_bytes(bytes: &[u8]) -> String {
 pub fn module_text(project: &Project, function: &Function) -> Result<String> {
     let path = project.module_path(&function.module);
     fs::read_to_string(&path).map_err(|error| {
-        Error::new(ErrorKind::Io, error.to_string()).help("run `cargo implfuzz init` to write what is missing")
+        Error::new(ErrorKind::Io, error.to_string())
+            .help("run `cargo implfuzz init` to write what is missing")
     })
 }
 

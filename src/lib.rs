@@ -15,8 +15,8 @@ pub mod store;
 pub mod llm;
 // floor 2
 pub mod c;
-pub mod rust;
 pub mod contract;
+pub mod rust;
 pub mod harness;
 // floor 3
 pub mod audit;
@@ -29,6 +29,7 @@ pub mod init;
 pub mod judge;
 pub mod verify;
 pub mod port;
+pub mod demo;
 // floor 5
 pub mod report;
 // floor 6

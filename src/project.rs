@@ -94,7 +94,12 @@ impl Project {
                 name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
             let name = name.trim_matches('-').to_owned();
             let usable = name.starts_with(|c: char| c.is_ascii_alphabetic());
-            if usable && !matches!(name.as_str(), "core" | "std" | "alloc" | "test" | "libc" | "libfuzzer-sys" | "cc") {
+            if usable
+                && !matches!(
+                    name.as_str(),
+                    "core" | "std" | "alloc" | "test" | "libc" | "libfuzzer-sys" | "cc"
+                )
+            {
                 name
             } else {
                 format!("port-{name}").trim_end_matches('-').to_owned()
@@ -133,7 +138,8 @@ impl Project {
             .map(|p| (strsim::jaro_winkler(name, p.function.name.as_str()), p.function.name.as_str()))
             .collect();
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let near: Vec<String> = rated.iter().filter(|r| r.0 > 0.7).take(3).map(|r| format!("`{}`", r.1)).collect();
+        let near: Vec<String> =
+            rated.iter().filter(|r| r.0 > 0.7).take(3).map(|r| format!("`{}`", r.1)).collect();
         let help = match near.is_empty() {
             true => "`cargo implfuzz list` shows all names".to_owned(),
             false => format!("did you mean {}?", near.join(", ")),
@@ -182,7 +188,8 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("{path}: its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", "));
-    Err(Error::new(ErrorKind::Config, message).help(format!("correct {path}, or delete it to have it inferred again")))
+    Err(Error::new(ErrorKind::Config, message)
+        .help(format!("correct {path}, or delete it to have it inferred again")))
 }
 
 fn settings(config: &Config) -> CSettings {

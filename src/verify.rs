@@ -151,7 +151,11 @@ pub fn verify(
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Judgement>> {
     let names: Vec<&str> = wanted.iter().map(|p| p.function.name.as_str()).collect();
-    let command = if wanted.len() == project.planned.len() { "verify --all".into() } else { format!("verify {}", names.join(" ")) };
+    let command = if wanted.len() == project.planned.len() {
+        "verify --all".into()
+    } else {
+        format!("verify {}", names.join(" "))
+    };
     let new = NewRun { command, tool_version: env!("CARGO_PKG_VERSION").into(), ..NewRun::default() };
     let run = store.start_run(&new)?;
     let result = verify_in(project, store, wanted, budget, (judge, run), reporter);
@@ -217,13 +221,18 @@ fn one(
     }
     let campaign = judge.campaign(binary, planned);
     let name = &planned.function.name;
-    let verdict = campaign.judge(budget.unwrap_or_else(|| judge.acceptance_budget()), judge.interrupt, &mut |stats| {
-        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
-    })?;
+    let verdict = campaign.judge(
+        budget.unwrap_or_else(|| judge.acceptance_budget()),
+        judge.interrupt,
+        &mut |stats| {
+            reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+        },
+    )?;
     let before = store.evidence(&planned.function.key)?;
     let hash = judge.hashes(planned, &text)?.rust;
     // Who wrote it is known as long as the text is the one that was judged before.
-    let provenance = before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
+    let provenance =
+        before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
     judge.record(store, planned, &text, (&verdict, &provenance))?;
     if let Verdict::Refuted { finding, .. } = &verdict {
         judge.record_finding(store, run, planned, (finding, &hash), &judge.seeds(name))?;
@@ -245,15 +254,17 @@ fn one(
 
 fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
     let file = format!("src/{}.rs", planned.function.module);
-    let problems: Vec<String> = report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
+    let problems: Vec<String> =
+        report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
     format!("the audit rejects it: {}", problems.join("; "))
 }
 
 /// The tree does not compile: shown as rustc shows it.
 pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
-    let shown: Vec<&str> = errors.iter().take(5).map(|e| e.rendered.trim_end()).collect();
-    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
     let dir = &project.config.rust.dir;
+    let here = |e: &Diagnostic| e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+    let shown: Vec<String> = errors.iter().take(5).map(here).collect();
+    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
     if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
         let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
         return Error::new(ErrorKind::Internal, text)

@@ -19,7 +19,7 @@ const HOMES: &[(&[&str], &[&str])] = &[
     (&["indicatif"], &["report/"]),
     (&["comfy_table"], &["report/"]),
     (&["anstream"], &["report/"]),
-    (&["std", "process", "Command"], &["process.rs"]),
+    (&["std", "process", "Command"], &["process/"]),
 ];
 
 /// A source file below `src/`.
@@ -278,7 +278,9 @@ fn no_module_uses_itself_around_a_corner() {
 
 #[test]
 fn files_stay_short() {
-    let too_long = sources().into_iter().filter_map(|source| {
+    // Modules that are tests as a whole stand in files of their own.
+    let is_test = |name: &str| name.contains("/tests/") || name.ends_with("tests.rs");
+    let too_long = sources().into_iter().filter(|source| !is_test(&source.name)).filter_map(|source| {
         let lines = source.text.lines().take_while(|line| line.trim() != "#[cfg(test)]").count();
         let name = source.name;
         (lines > MAX_LINES).then(|| format!("src/{name} has {lines} lines before its tests, of {MAX_LINES}"))

@@ -1,8 +1,73 @@
 //! `cargo implfuzz demo`
-use super::Session;
-use crate::error::{ExitCode, Result};
-/// Demo
+
+use super::{Session, rows};
+use crate::demo;
+use crate::doctor::{self, Check, Consent};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::port::run::End;
+use crate::toolchain::{MENDING_COMMAND, Search};
+use crate::verdict::Grade;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Ports the small C library that comes with this tool, with recorded replies of a model, and verifies the result
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Where to put it; must be empty [default: a new temporary directory]
+    #[arg(value_name = "DIR")]
+    into: Option<PathBuf>,
+    /// Fuzz each function for up to so long
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// First install the tools that are missing, without asking, as `doctor --install --yes` does
+    #[arg(long)]
+    install: bool,
+}
+
 /// Runs the command.
-pub fn run(_: &Session, _: &Args) -> Result<ExitCode> { Ok(ExitCode::Ok) }
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let search = Search::from_env();
+    let checks = doctor::examine(&search, &session.interrupt)?;
+    if !checks.iter().all(Check::ok) {
+        if !args.install {
+            let missing: Vec<&str> = checks.iter().filter(|c| !c.ok()).map(|c| c.name).collect();
+            let text = format!("the demonstration needs what this machine lacks: {}", missing.join(", "));
+            return Err(Error::new(ErrorKind::Environment, text)
+                .help(format!("`cargo implfuzz demo --install`, or `{MENDING_COMMAND}` first")));
+        }
+        // SAFETY: asks the kernel for a number.
+        let root = unsafe { libc::geteuid() } == 0;
+        doctor::install(&checks, &search, root, Consent::Given, reporter.as_mut(), &session.interrupt)?;
+    }
+    let dir = match &args.into {
+        Some(dir) => std::path::absolute(dir)?,
+        None => tempfile::Builder::new().prefix("implfuzz-demo-").tempdir()?.keep(),
+    };
+    let overrides = &session.options.overrides;
+    let shown = demo::demo(&dir, (args.seconds, overrides), &session.interrupt, reporter.as_mut())?;
+    drop(reporter);
+    let unrefuted = shown.judgements.iter().filter(|j| j.grade == Grade::Unrefuted).count();
+    let failed = shown.ports.iter().filter(|r| r.end == End::Failed).count();
+    let not_judged = shown.ports.iter().filter(|r| r.end == End::NotJudgeable).count();
+    let value = json!({
+        "dir": shown.dir.display().to_string(), "symbols": shown.ports, "verified": shown.judgements,
+        "unrefuted": unrefuted, "failed": failed, "not_judged_yet": not_judged,
+    });
+    session.screen.result("demo", &value, || {
+        format!(
+            "{}\n{}\nverify --all: {unrefuted} of {} ports unrefuted (adequacy unmeasured)\n\
+             {not_judged} functions are not judged yet (handles, callbacks, mutable globals), {failed} failed\n\
+             the ported library: {}\n",
+            rows::ports(&shown.ports),
+            rows::spent(&shown.totals),
+            shown.judgements.len(),
+            shown.dir.display(),
+        )
+    });
+    Ok(match () {
+        () if unrefuted < shown.judgements.len() => ExitCode::Divergence,
+        () if failed > 0 || unrefuted == 0 => ExitCode::Incomplete,
+        () => ExitCode::Ok,
+    })
+}

@@ -26,7 +26,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     // SAFETY: asks the kernel for a number.
     let root = unsafe { libc::geteuid() } == 0;
     if args.install {
-        let mut ask = |plan: &doctor::Mending| Ok(ask_yes_no(&format!("run `{}`?", plan.command_line()))?.unwrap_or(false));
+        let mut ask = |plan: &doctor::Mending| {
+            Ok(ask_yes_no(&format!("run `{}`?", plan.command_line()))?.unwrap_or(false))
+        };
         let consent = match (args.yes, std::io::stdin().is_terminal()) {
             (true, _) => Consent::Given,
             (false, true) => Consent::Ask(&mut ask),
@@ -42,7 +44,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let plan = doctor::mending(&found, &search, root, &session.interrupt)?;
     let command = plan.as_ref().map(doctor::Mending::command_line).filter(|line| !line.is_empty());
     let complete = found.iter().all(Check::ok);
-    let rows: Vec<Value> = found.iter().map(|c| json!({ "name": c.name, "ok": c.ok(), "why": c.why })).collect();
+    let rows: Vec<Value> =
+        found.iter().map(|c| json!({ "name": c.name, "ok": c.ok(), "why": c.why })).collect();
     session.screen.result("doctor", &json!({ "complete": complete, "checks": rows, "install": command }), || {
         let mut text = checks(&found);
         match &command {

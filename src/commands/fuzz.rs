@@ -26,12 +26,19 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let planned = project.find(&args.symbol)?;
     let name = &planned.function.name;
     if let Judgeable::NotYet(why) = &planned.judgeable {
-        return Err(Error::new(ErrorKind::Usage, format!("no harness can judge `{name}` yet: {why}"))
-            .help(format!("write {}/contracts/{name}.toml by hand, if it can be called at all", project.config.rust.dir)));
+        return Err(Error::new(ErrorKind::Usage, format!("no harness can judge `{name}` yet: {why}")).help(
+            format!(
+                "write {}/contracts/{name}.toml by hand, if it can be called at all",
+                project.config.rust.dir
+            ),
+        ));
     }
     if project.ported(&planned.function) != Ported::Yes {
-        return Err(Error::new(ErrorKind::Usage, format!("`{name}` is still a stub: there is nothing to fuzz"))
-            .help(format!("`cargo implfuzz port {name}`, or write it in place of the stub")));
+        return Err(Error::new(
+            ErrorKind::Usage,
+            format!("`{name}` is still a stub: there is nothing to fuzz"),
+        )
+        .help(format!("`cargo implfuzz port {name}`, or write it in place of the stub")));
     }
     let judge = Judge::new(&project, &session.interrupt);
     let text = crate::judge::module_text(&project, &planned.function)?;

@@ -25,7 +25,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let functions = project.library.functions.len();
     let judgeable = project.planned.iter().filter(|p| p.judgeable.contract().is_some()).count();
     let unsupported = functions - project.planned.len();
-    let left_out: Vec<_> = project.library.left_out.iter().map(|l| json!({ "file": l.file, "reason": l.reason })).collect();
+    let left_out: Vec<_> =
+        project.library.left_out.iter().map(|l| json!({ "file": l.file, "reason": l.reason })).collect();
     let changed: Vec<String> = summary.changed.iter().map(|p| p.display().to_string()).collect();
     let globals: Vec<_> =
         summary.globals_left_out.iter().map(|(name, why)| json!({ "name": name, "reason": why })).collect();

@@ -1,8 +1,8 @@
 //! `cargo implfuzz list`
 
 use super::Session;
-use crate::error::{ExitCode, Result};
 use crate::contract::types::Judgeable;
+use crate::error::{ExitCode, Result};
 use crate::ported::Ported;
 use crate::project::Project;
 use crate::report::{Column, table};
@@ -39,11 +39,17 @@ pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
         let cells: Vec<Vec<String>> = rows
             .iter()
             .enumerate()
-            .map(|(i, r)| vec![(i + 1).to_string(), r.name.clone(), r.place.clone(), r.state.into(), r.harness.clone()])
+            .map(|(i, r)| {
+                vec![(i + 1).to_string(), r.name.clone(), r.place.clone(), r.state.into(), r.harness.clone()]
+            })
             .collect();
         let judged = rows.iter().filter(|r| r.harness.starts_with("yes")).count();
         let ported = rows.iter().filter(|r| r.state == "ported").count();
-        format!("{}\n{} functions, {judged} with a harness, {ported} ported\n", table(&columns, &cells, None), rows.len())
+        format!(
+            "{}\n{} functions, {judged} with a harness, {ported} ported\n",
+            table(&columns, &cells, None),
+            rows.len()
+        )
     });
     Ok(ExitCode::Ok)
 }
@@ -51,7 +57,9 @@ pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
 fn row(project: &Project, function: &crate::symbol::Function) -> Row {
     let planned = project.planned.iter().find(|p| p.function.key == function.key);
     let harness = match planned.map(|p| &p.judgeable) {
-        Some(Judgeable::Yes(contract)) if contract.signature == crate::contract::types::Signature::Safe => "yes".into(),
+        Some(Judgeable::Yes(contract)) if contract.signature == crate::contract::types::Signature::Safe => {
+            "yes".into()
+        }
         Some(Judgeable::Yes(_)) => "yes, with C's signature".into(),
         Some(Judgeable::NotYet(why)) => format!("not yet: {why}"),
         None => format!("not portable: {}", function.unsupported.as_deref().unwrap_or("not bound")),

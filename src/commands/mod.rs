@@ -51,5 +51,9 @@ impl Session {
 
 /// The functions with these names, or all.
 pub fn select<'p>(project: &'p Project, names: &[String], all: bool) -> Result<Vec<&'p Planned>> {
-    if all { Ok(project.planned.iter().collect()) } else { names.iter().map(|name| project.find(name)).collect() }
+    if all {
+        Ok(project.planned.iter().collect())
+    } else {
+        names.iter().map(|name| project.find(name)).collect()
+    }
 }

@@ -48,13 +48,17 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         .filter_map(|r| Some(json!({ "symbol": r.symbol, "finding": finding_json(r.finding.as_ref()?) })))
         .collect();
     let spent = json!({ "calls": totals.calls, "input_tokens": totals.input_tokens, "output_tokens": totals.output_tokens, "cost": totals.cost });
-    session.screen.result("port", &json!({ "symbols": results, "findings": findings, "model": spent }), || {
-        let mut text = String::new();
-        for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
-            text += &finding(&result.symbol, found, None);
-        }
-        format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))
-    });
+    session.screen.result(
+        "port",
+        &json!({ "symbols": results, "findings": findings, "model": spent }),
+        || {
+            let mut text = String::new();
+            for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
+                text += &finding(&result.symbol, found, None);
+            }
+            format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))
+        },
+    );
     let failed = |end: End| results.iter().any(|r| r.end == end);
     let refuted = results.iter().any(|r| r.end == End::Failed && r.finding.is_some());
     Ok(match () {

@@ -34,13 +34,19 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if args.all {
         wanted.retain(|p| project.ported(&p.function) == Ported::Yes);
         if wanted.is_empty() {
-            return Err(Error::new(ErrorKind::Usage, "no function has a body in Rust yet: there is nothing to verify")
-                .help("`cargo implfuzz port <symbol>`, or write one in place of its stub"));
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "no function has a body in Rust yet: there is nothing to verify",
+            )
+            .help("`cargo implfuzz port <symbol>`, or write one in place of its stub"));
         }
     }
     let judge = Judge::new(&project, &session.interrupt);
     let normal = judge.acceptance_budget();
-    let budget = Budget { seconds: args.seconds.unwrap_or(normal.seconds), executions: args.runs.or(normal.executions) };
+    let budget = Budget {
+        seconds: args.seconds.unwrap_or(normal.seconds),
+        executions: args.runs.or(normal.executions),
+    };
     let all = verify::verify(&project, &mut store, &wanted, Some(budget), &judge, reporter.as_mut())?;
     drop(reporter);
     let findings: Vec<_> = all

@@ -302,10 +302,9 @@ pub fn flat(library: &Library, ty: &CType) -> bool {
             record.complete
                 && !record.is_union
                 && !record.fields.is_empty()
-                && record
-                    .fields
-                    .iter()
-                    .all(|f| f.bits.is_none() && !f.name.is_empty() && !enum_array(&f.ty) && flat(library, &f.ty))
+                && record.fields.iter().all(|f| {
+                    f.bits.is_none() && !f.name.is_empty() && !enum_array(&f.ty) && flat(library, &f.ty)
+                })
         }),
         _ => false,
     }

@@ -7,6 +7,7 @@ use crate::toolchain::Toolchain;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use fs_err as fs;
+use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub struct Diagnostic {
     /// Relative to the port's crate.
     pub file: String,
     pub line: usize,
-    /// As rustc shows it.
+    /// As rustc shows it, with the paths of the port's crate relative to it.
     pub rendered: String,
 }
 
@@ -62,11 +63,13 @@ impl Builder<'_> {
         fs::create_dir_all(&self.target_dir)?;
         fs::create_dir_all(&self.bin_dir)?;
         // Cargo's own lock ends with the build; the binary must also be copied before another build replaces it.
-        let lock = fs::File::create(self.target_dir.join(".implfuzz-build-lock"))?;
-        lock.file().lock()?;
+        let _lock = self.lock(interrupt)?;
         let output = self.job(overlay).run(interrupt)?;
         if output.exit == Exit::TimedOut {
-            return Err(Error::new(ErrorKind::Build, "cargo build ran for more than 20 minutes and was ended"));
+            return Err(Error::new(
+                ErrorKind::Build,
+                "cargo build ran for more than 20 minutes and was ended",
+            ));
         }
         let messages = Message::parse_stream(output.stdout.as_slice());
         let (mut binary, mut errors) = (None, Vec::new());
@@ -87,12 +90,28 @@ impl Builder<'_> {
             }
             return Ok(Built::Errors(errors));
         }
-        let binary = binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
+        let binary =
+            binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
         let own = self.bin_dir.join("implfuzz_all");
         let fresh = self.bin_dir.join("implfuzz_all.new");
         fs::copy(&binary, &fresh)?;
         fs::rename(&fresh, &own)?;
         Ok(Built::Binary(own))
+    }
+
+    /// Waits for other builds in the same target directory, in steps, so that Ctrl-C ends the wait.
+    fn lock(&self, interrupt: &Interrupt) -> Result<fs::File> {
+        let lock = fs::File::create(self.target_dir.join(".implfuzz-build-lock"))?;
+        loop {
+            match lock.file().try_lock() {
+                Ok(()) => return Ok(lock),
+                Err(TryLockError::WouldBlock) => {
+                    interrupt.check()?;
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+                Err(TryLockError::Error(error)) => return Err(error.into()),
+            }
+        }
     }
 
     fn job(&self, overlay: &Overlay) -> Job {
@@ -147,6 +166,6 @@ fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> 
         message: message.message.clone(),
         file,
         line: span.map_or(0, |s| s.line_start),
-        rendered: message.rendered.clone().unwrap_or_default(),
+        rendered: message.rendered.clone().unwrap_or_default().replace(&format!("{}/", root.display()), ""),
     })
 }

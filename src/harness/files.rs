@@ -23,13 +23,22 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     let list: Vec<minijinja::Value> = targets.iter().map(minijinja::Value::from).collect();
     let mut files: Vec<GeneratedFile> = Vec::new();
     let mut put = |path: &str, text: &str| files.push((format!("fuzz/{path}"), text.to_owned()));
-    put("Cargo.toml", &render(include_str!("../../templates/fuzz/Cargo.toml.j2"), context!(name, lib => &lib, targets => list))?);
+    put(
+        "Cargo.toml",
+        &render(
+            include_str!("../../templates/fuzz/Cargo.toml.j2"),
+            context!(name, lib => &lib, targets => list),
+        )?,
+    );
     put(".gitignore", "target\ncorpus\nartifacts\ncoverage\nCargo.lock\n");
     put("build.rs", include_str!("../../templates/fuzz/build.rs"));
     put("guard.c", include_str!("../../templates/fuzz/guard.c"));
     put("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c"));
     put("wraps.txt", include_str!("../../templates/fuzz/wraps.txt"));
-    put("src/lib.rs", "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod harness;\npub mod runtime;\n");
+    put(
+        "src/lib.rs",
+        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod harness;\npub mod runtime;\n",
+    );
     put("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs"));
     put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));

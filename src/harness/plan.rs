@@ -19,6 +19,10 @@ pub struct Slot<'a> {
     pub last: bool,
     /// Shares its length with another buffer.
     pub shared: bool,
+    /// The parameter that says how long it is, by its name in Rust.
+    pub length: Option<&'a Ident>,
+    /// An integer that limits can fold.
+    pub integer: bool,
     /// Signed lengths are also tried below zero.
     pub signed: bool,
 }
@@ -34,6 +38,13 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
         Role::CString { .. } => true,
         _ => false,
     };
+    let length_of = |role: &Role| match role {
+        Role::Buffer { length, .. } => {
+            let at = contract.params.iter().position(|p| p.name == *length)?;
+            bound.c.params.get(at).map(|(name, _)| name)
+        }
+        _ => None,
+    };
     let last = contract.params.iter().rposition(|p| variable(&p.role));
     let make = |(at, (param, (name, ty))): (
         usize,
@@ -48,6 +59,8 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
             target: pointee(ty),
             last: last == Some(at),
             shared: shared(&param.role),
+            length: length_of(&param.role),
+            integer: matches!(kind, crate::symbol::TypeKind::Int { bits, .. } if *bits <= 64),
             signed: matches!(kind, crate::symbol::TypeKind::Int { signed: true, .. }),
         }
     };
@@ -129,8 +142,8 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
     Some(match slot.role {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
         Role::Length => return None,
-        Role::Buffer { direction, length, .. } => {
-            let below = format_ident!("{}_length", format_ident!("{}", length));
+        Role::Buffer { direction, .. } => {
+            let below = format_ident!("{}_length", slot.length?);
             // A negative length is an empty slice to a safe port, as the C-ABI shim makes it.
             let take = quote!(usize::try_from(#below).unwrap_or(0).min(m.slice().len()));
             match direction {

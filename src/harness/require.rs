@@ -1,22 +1,22 @@
 //! Preconditions of a contract: Rust expressions over integer parameters, and nothing else.
 
+use super::plan::Slot;
 use crate::contract::types::{Contract, Role};
 use crate::error::{Error, ErrorKind, Result};
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
 /// The condition as code over `args` and lengths, with everything widened to `i128`.
-pub fn condition(contract: &Contract) -> Result<TokenStream> {
+pub fn condition(contract: &Contract, slots: &[Slot]) -> Result<TokenStream> {
     let mut all = Vec::new();
     for text in &contract.require {
-        let expr: syn::Expr =
-            syn::parse_str(text).map_err(|error| bad(contract, text, &error.to_string()))?;
-        all.push(translate(contract, &expr).map_err(|why| bad(contract, text, &why))?);
+        let expr = parse(text, slots).map_err(|error| bad(contract, text, &error.to_string()))?;
+        all.push(translate(slots, &expr).map_err(|why| bad(contract, text, &why))?);
     }
-    for param in &contract.params {
-        let name = format_ident!("{}", param.name);
-        if let Role::Value { min, max } = param.role {
+    for slot in slots {
+        let name = slot.name;
+        if let Role::Value { min, max } = *slot.role {
             all.extend(min.map(|min| quote!(args.#name as i128 >= #min as i128)));
             all.extend(max.map(|max| quote!(args.#name as i128 <= #max as i128)));
         }
@@ -41,10 +41,26 @@ fn bad(contract: &Contract, text: &str, why: &str) -> Error {
         .help(format!("write comparisons of integer parameters with + - * / % && || !, then correct {path}"))
 }
 
-fn translate(contract: &Contract, expr: &syn::Expr) -> std::result::Result<TokenStream, String> {
+/// Parameters stand under their C names, which may be words that Rust keeps for itself.
+fn parse(text: &str, slots: &[Slot]) -> syn::Result<syn::Expr> {
+    let rename = |word: Ident| slots.iter().find(|s| word == s.label).map_or(word, |s| s.name.clone());
+    fn walk(tokens: TokenStream, rename: &dyn Fn(Ident) -> Ident) -> TokenStream {
+        let one = |tree| match tree {
+            TokenTree::Ident(word) => TokenTree::Ident(rename(word)),
+            TokenTree::Group(group) => {
+                TokenTree::Group(proc_macro2::Group::new(group.delimiter(), walk(group.stream(), rename)))
+            }
+            other => other,
+        };
+        tokens.into_iter().map(one).collect()
+    }
+    syn::parse2(walk(syn::parse_str(text)?, &rename))
+}
+
+fn translate(slots: &[Slot], expr: &syn::Expr) -> std::result::Result<TokenStream, String> {
     match expr {
         syn::Expr::Binary(binary) => {
-            let (left, right) = (translate(contract, &binary.left)?, translate(contract, &binary.right)?);
+            let (left, right) = (translate(slots, &binary.left)?, translate(slots, &binary.right)?);
             let op = &binary.op;
             use syn::BinOp::{Add, Div, Mul, Rem, Sub};
             Ok(match op {
@@ -59,11 +75,11 @@ fn translate(contract: &Contract, expr: &syn::Expr) -> std::result::Result<Token
             })
         }
         syn::Expr::Unary(unary) => {
-            let inner = translate(contract, &unary.expr)?;
+            let inner = translate(slots, &unary.expr)?;
             let op = &unary.op;
             Ok(quote!(#op(#inner)))
         }
-        syn::Expr::Paren(paren) => translate(contract, &paren.expr),
+        syn::Expr::Paren(paren) => translate(slots, &paren.expr),
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(number), .. }) => {
             let number: i128 = number.base10_parse().map_err(|e| e.to_string())?;
             Ok(quote!((#number as i128)))
@@ -72,7 +88,7 @@ fn translate(contract: &Contract, expr: &syn::Expr) -> std::result::Result<Token
             let Some(ident) = path.path.get_ident() else {
                 return Err("only parameters can be named".into());
             };
-            match contract.role(&ident.to_string()) {
+            match slots.iter().find(|slot| slot.name == ident).map(|slot| slot.role) {
                 Some(Role::Value { .. } | Role::OneOf { .. }) => Ok(quote!((args.#ident as i128))),
                 Some(Role::Length) => {
                     let length = format_ident!("{ident}_length");

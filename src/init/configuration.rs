@@ -42,6 +42,7 @@ pub fn render(project: &Project) -> String {
     text += &format!("\n[rust]\ncrate_name = {:?}\n", project.crate_name());
     text += "# signature = \"c\"    # keep C's types everywhere; \"safe\" where every role allows it is the default\n";
     text += "\n[fuzz]\n# accept_seconds = 60\n# accept_executions = 1000000\n";
-    text += "\n[llm]\n# provider = \"anthropic\" | \"openai\" | \"command\" | \"replay\"\n# model = \"...\"\n";
+    text +=
+        "\n[llm]\n# provider = \"anthropic\" | \"openai\" | \"command\" | \"replay\"\n# model = \"...\"\n";
     text
 }

@@ -34,7 +34,8 @@ pub fn is_ported(modules: &[Module], function: &Function) -> bool {
 }
 
 fn module(project: &Project, name: &str) -> Result<Module> {
-    let mut functions: Vec<&Planned> = project.planned.iter().filter(|p| p.function.module == *name).collect();
+    let mut functions: Vec<&Planned> =
+        project.planned.iter().filter(|p| p.function.module == *name).collect();
     functions.sort_by_key(|p| p.function.place.start);
     let path = project.module_path(name);
     let exists = path.exists();
@@ -68,7 +69,10 @@ fn module(project: &Project, name: &str) -> Result<Module> {
             }
             Ported::Stub => {}
             Ported::Yes if !same_signature(&text, planned) => {
-                notes.push(format!("{name}.rs: `{}` is ported, but its signature is another one now", function.name));
+                notes.push(format!(
+                    "{name}.rs: `{}` is ported, but its signature is another one now",
+                    function.name
+                ));
                 outdated.push(function.name.to_string());
             }
             Ported::Yes => {}

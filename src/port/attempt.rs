@@ -41,6 +41,8 @@ pub struct Attempting<'r, 'p> {
     feedback: Option<Feedback>,
     finding: Option<Finding>,
     accepted: Option<Verdict>,
+    /// What was wrong with the last candidate, in one line for people.
+    trouble: String,
     questions: [u32; 2],
     started: Instant,
 }
@@ -75,6 +77,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
             feedback: None,
             finding: None,
             accepted: None,
+            trouble: String::new(),
             questions: [0; 2],
             started: Instant::now(),
         })
@@ -102,8 +105,8 @@ impl<'r, 'p> Attempting<'r, 'p> {
                     return Ok(Ended::Accepted { module: self.spliced, verdict });
                 }
                 Step::Stop(reason) => {
-                    let detail = self.feedback.map(|f| f.text).unwrap_or_default();
-                    return Ok(Ended::Stopped { reason: *reason, detail, finding: self.finding });
+                    let (reason, detail) = (*reason, self.trouble);
+                    return Ok(Ended::Stopped { reason, detail, finding: self.finding });
                 }
             };
             self.note(&outcome)?;
@@ -133,7 +136,6 @@ impl<'r, 'p> Attempting<'r, 'p> {
         let reply = match self.run.ask(&self.planned.function, &prompt) {
             Ok(reply) => reply,
             Err(error) if error.kind() == ErrorKind::Budget => {
-                self.feedback = None;
                 self.say(error.to_string());
                 return Ok(Outcome::BudgetExhausted);
             }
@@ -172,10 +174,18 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 Some(spliced) => match spliced? {
                     Spliced::Done(text) => self.spliced = text,
                     Spliced::Conflict(conflict) => {
-                        notes.push(AuditNote { line: 1, rule: "Requested".into(), reason: conflict.to_string() });
+                        notes.push(AuditNote {
+                            line: 1,
+                            rule: "Requested".into(),
+                            reason: conflict.to_string(),
+                        });
                     }
                 },
-                None => notes.push(AuditNote { line: 1, rule: "Requested".into(), reason: format!("there is no `fn {name}`") }),
+                None => notes.push(AuditNote {
+                    line: 1,
+                    rule: "Requested".into(),
+                    reason: format!("there is no `fn {name}`"),
+                }),
             }
         }
         if notes.is_empty() {
@@ -185,8 +195,10 @@ impl<'r, 'p> Attempting<'r, 'p> {
         for note in &notes {
             self.say(format!("audit: {file}:{}: {}", note.line, note.reason));
         }
+        let shown: Vec<String> = notes.iter().map(|n| format!("{file}:{}: {}", n.line, n.reason)).collect();
         let key = notes.iter().map(|n| n.reason.as_str()).collect::<Vec<_>>().join("; ");
         self.feedback = Some(feedback::audit(&Candidate { file: &file, first_line: 1, text: &text }, &notes));
+        self.trouble = shown.join("; ");
         Ok(Outcome::AuditRejected(feedback::normalised(&key)))
     }
 
@@ -212,7 +224,9 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 let candidate = Candidate { file: &file, first_line, text };
                 self.feedback = Some(feedback::compiler(&candidate, &errors));
                 let key = errors.iter().map(|e| e.message.as_str()).collect::<Vec<_>>().join("; ");
-                self.say(format!("does not compile: {}", errors[0].message));
+                let first = &errors[0];
+                self.trouble = format!("{}:{}: {}", first.file, first.line, first.message);
+                self.say(format!("does not compile: {}", self.trouble));
                 Ok(Outcome::DoesNotCompile(feedback::normalised(&key)))
             }
         }
@@ -225,7 +239,8 @@ impl<'r, 'p> Attempting<'r, 'p> {
     }
 
     fn judge(&mut self, budget: Budget) -> Result<Verdict> {
-        let binary = self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
+        let binary =
+            self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
         let name = self.planned.function.name.clone();
         let (judge, reporter) = (&self.run.judge, &mut self.run.reporter);
         judge.campaign(&binary, self.planned).judge(budget, judge.interrupt, &mut |stats| {
@@ -270,17 +285,23 @@ impl<'r, 'p> Attempting<'r, 'p> {
     /// One row per candidate: what became of it.
     fn note(&mut self, outcome: &Outcome) -> Result<()> {
         let (word, detail) = match outcome {
-            Outcome::AuditRejected(detail) => ("rejected-by-audit", detail.as_str()),
-            Outcome::DoesNotCompile(detail) => ("does-not-compile", detail.as_str()),
-            Outcome::Refuted(detail) | Outcome::AcceptanceRefuted(detail) => ("refuted", detail.as_str()),
-            Outcome::Vacuous => ("vacuous", "one side was never called"),
-            Outcome::AcceptanceUnrefuted => ("accepted", ""),
-            Outcome::ReplyUnusable(detail) => ("reply-unusable", detail.as_str()),
-            Outcome::ModelTruncated => ("model-truncated", ""),
-            Outcome::ModelRefused => ("model-refused", ""),
-            Outcome::BudgetExhausted => ("budget", ""),
-            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => return Ok(()),
+            // The full text, with its place, was noted when it was found.
+            Outcome::AuditRejected(_) => ("rejected-by-audit", self.trouble.clone()),
+            Outcome::DoesNotCompile(_) => ("does-not-compile", self.trouble.clone()),
+            Outcome::Refuted(detail) | Outcome::AcceptanceRefuted(detail) => ("refuted", detail.clone()),
+            Outcome::Vacuous => ("vacuous", "one side was never called".into()),
+            Outcome::AcceptanceUnrefuted => ("accepted", String::new()),
+            Outcome::ReplyUnusable(detail) => ("reply-unusable", detail.clone()),
+            Outcome::ModelTruncated => {
+                ("model-truncated", "the reply was cut off twice; raise llm.max_tokens".into())
+            }
+            Outcome::ModelRefused => ("model-refused", "the model refused".into()),
+            Outcome::BudgetExhausted => ("budget", String::new()),
+            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => {
+                return Ok(());
+            }
         };
+        self.trouble.clone_from(&detail);
         let role = if self.questions[1] > 0 { "enhancer" } else { "prototyper" };
         let attempt = Attempt {
             run: self.run.id,
@@ -288,7 +309,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
             number: self.questions.iter().sum(),
             role: role.into(),
             outcome: word.into(),
-            detail: detail.to_owned(),
+            detail,
             candidate_sha256: self.state.candidate().map(sha256),
             millis: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         };

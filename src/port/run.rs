@@ -108,12 +108,15 @@ impl<'p> Session<'p> {
         let mut results = Vec::new();
         for (index, planned) in wanted.iter().enumerate() {
             let symbol = planned.function.name.clone();
-            let started = Event::SymbolStarted { symbol: symbol.clone(), index: index + 1, total: wanted.len() };
+            let started =
+                Event::SymbolStarted { symbol: symbol.clone(), index: index + 1, total: wanted.len() };
             self.reporter.event(started);
             let result = self.one(planned)?;
             let ok = result.end != End::Failed;
             let summary = match &result.reason {
-                Some(reason) => format!("{}: {}", result.end.text(), reason.lines().next().unwrap_or_default()),
+                Some(reason) => {
+                    format!("{}: {}", result.end.text(), reason.lines().next().unwrap_or_default())
+                }
                 None => result.end.text(),
             };
             self.reporter.event(Event::SymbolFinished { symbol, ok, summary });
@@ -138,13 +141,18 @@ impl<'p> Session<'p> {
                 };
                 self.result(planned, End::Unrefuted, None, Some(stats))
             }
-            Ended::Stopped { reason: super::supervisor::StopReason::Budget, .. } => {
-                Err(Error::new(ErrorKind::Budget, format!("the budget is spent; `{}` is not ported", planned.function.name))
-                    .help("raise llm.max_tokens_per_symbol, llm.max_tokens_per_run or llm.max_cost"))
-            }
+            Ended::Stopped { reason: super::supervisor::StopReason::Budget, .. } => Err(Error::new(
+                ErrorKind::Budget,
+                format!("the budget is spent; `{}` is not ported", planned.function.name),
+            )
+            .help("raise llm.max_tokens_per_symbol, llm.max_tokens_per_run or llm.max_cost")),
             Ended::Stopped { reason, detail, finding } => {
                 let detail = detail.trim();
-                let text = if detail.is_empty() { reason.word().to_owned() } else { format!("{}: {detail}", reason.word()) };
+                let text = if detail.is_empty() {
+                    reason.word().to_owned()
+                } else {
+                    format!("{}: {detail}", reason.word())
+                };
                 let result = self.result(planned, End::Failed, Some(text), None)?;
                 Ok(PortResult { finding, ..result })
             }
@@ -172,7 +180,11 @@ impl<'p> Session<'p> {
         stats: Option<RunStats>,
     ) -> Result<PortResult> {
         let totals = self.store.totals_by_symbol(Some(self.id))?;
-        let spent = totals.iter().find(|t| t.symbol == planned.function.key).map(|t| t.totals.clone()).unwrap_or_default();
+        let spent = totals
+            .iter()
+            .find(|t| t.symbol == planned.function.key)
+            .map(|t| t.totals.clone())
+            .unwrap_or_default();
         Ok(PortResult {
             symbol: planned.function.name.clone(),
             end,

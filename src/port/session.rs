@@ -33,14 +33,14 @@ impl Session<'_> {
 
     /// Asks a model; every exchange becomes a row and two log files.
     pub fn ask(&mut self, function: &Function, prompt: &Prompt) -> Result<Reply> {
-        let chosen = self
-            .models
-            .get(prompt.role.as_str())
-            .ok_or_else(|| Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role)))?;
+        let chosen = self.models.get(prompt.role.as_str()).ok_or_else(|| {
+            Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role))
+        })?;
         let mut exchanges: Vec<(Prompt, std::result::Result<Reply, ModelError>)> = Vec::new();
-        let answer = llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |prompt, reply| {
-            exchanges.push((prompt.clone(), reply.clone()));
-        });
+        let answer =
+            llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |prompt, reply| {
+                exchanges.push((prompt.clone(), reply.clone()));
+            });
         for (prompt, reply) in &exchanges {
             let call = call_row(function, chosen, prompt, reply);
             self.store.add_model_call(self.id, &call)?;
@@ -59,7 +59,12 @@ impl Session<'_> {
     fn log(&self, prompt: &Prompt, reply: &std::result::Result<Reply, ModelError>) -> Result<()> {
         let dir = self.project.workspace.logs().join(self.id.0.to_string()).join(prompt.symbol.as_str());
         fs_err::create_dir_all(&dir)?;
-        let name = format!("{:02}-{}{}", prompt.attempt, prompt.role, if prompt.enlarged { "-enlarged" } else { "" });
+        let name = format!(
+            "{:02}-{}{}",
+            prompt.attempt,
+            prompt.role,
+            if prompt.enlarged { "-enlarged" } else { "" }
+        );
         write_atomic(&dir.join(format!("{name}.prompt.md")), prompt.to_markdown().as_bytes())?;
         let text = match reply {
             Ok(reply) => reply.text.clone(),
@@ -70,12 +75,7 @@ impl Session<'_> {
     }
 
     /// Stores a finding of this run.
-    pub fn record_finding(
-        &mut self,
-        planned: &Planned,
-        found: (&Finding, &str),
-        dir: &Path,
-    ) -> Result<()> {
+    pub fn record_finding(&mut self, planned: &Planned, found: (&Finding, &str), dir: &Path) -> Result<()> {
         self.judge.record_finding(self.store, self.id, planned, found, dir)
     }
 }

@@ -35,7 +35,7 @@ pub fn module_head(c_file: &str) -> String {
 pub fn capi_file(functions: &[Bound]) -> String {
     let shims = functions.iter().map(capi);
     let body = quote! {
-        #![allow(clippy::all, non_snake_case, dead_code, unused_imports)]
+        #![allow(clippy::all, non_snake_case, dead_code, unused_imports, unused_unsafe)]
         use crate::ffi;
 
         unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {

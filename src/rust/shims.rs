@@ -36,9 +36,12 @@ pub fn capi(bound: &Bound) -> TokenStream {
     let ret = bound.c.ret.iter();
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
-        Some(contract) => {
-            contract.params.iter().zip(&bound.c.params).filter_map(|(param, c)| to_inner(contract, param, c, bound.c)).collect()
-        }
+        Some(contract) => contract
+            .params
+            .iter()
+            .zip(&bound.c.params)
+            .filter_map(|(param, c)| to_inner(contract, param, c, bound.c))
+            .collect(),
     };
     let call = match bound.safe() {
         None => quote!(unsafe { #path(#(#args),*) }),
@@ -49,7 +52,7 @@ pub fn capi(bound: &Bound) -> TokenStream {
                 text.map_or(core::ptr::null(), core::ffi::CStr::as_ptr)
             }
         }
-        Some(_) => quote!(#[allow(unused_unsafe)] unsafe { #path(#(#args),*) }),
+        Some(_) => quote!(unsafe { #path(#(#args),*) }),
     };
     let export = (bound.function.linkage == Linkage::External).then(|| {
         let c_name = &bound.function.c_name;

@@ -162,7 +162,7 @@ fn busy(root: &Path, lock: &mut fs_err::File) -> Error {
 }
 
 fn unwritable(root: &Path, error: std::io::Error) -> Error {
-    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    use std::io::ErrorKind::{AlreadyExists, NotADirectory, PermissionDenied, ReadOnlyFilesystem};
     let dir = root.display();
     match error.kind() {
         PermissionDenied | ReadOnlyFilesystem => {
@@ -171,6 +171,10 @@ fn unwritable(root: &Path, error: std::io::Error) -> Error {
             );
             Error::new(ErrorKind::Io, text)
                 .help(format!("chmod -R u+w {dir}, or work on a copy in a writable directory"))
+        }
+        AlreadyExists | NotADirectory => {
+            let text = format!("{PRIVATE_DIR} in {dir} is a file, but cargo implfuzz keeps its state in a directory");
+            Error::new(ErrorKind::Io, text).help(format!("mv {dir}/{PRIVATE_DIR} {dir}/{PRIVATE_DIR}.old"))
         }
         _ => Error::new(ErrorKind::Io, format!("cannot use {dir} as a target repository: {error}")),
     }

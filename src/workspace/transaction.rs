@@ -75,6 +75,7 @@ fn commit(root: &Path, mut writes: Vec<(PathBuf, Vec<u8>)>, step: Step) -> Resul
     if let Some((path, _)) = writes.iter().find(|(path, _)| root.join(path).is_dir()) {
         return Err(Error::new(ErrorKind::Io, format!("{} is a directory, not a file", path.display())));
     }
+    check_parents(root, &writes)?;
     let log = root.join(LOG_DIR);
     step()?;
     fs_err::create_dir_all(&log)?;
@@ -89,6 +90,19 @@ fn commit(root: &Path, mut writes: Vec<(PathBuf, Vec<u8>)>, step: Step) -> Resul
     write_atomic(&log.join(MANIFEST), &text)?;
     finish(root, &manifest.targets, step)?;
     Ok(manifest.targets.iter().map(|path| root.join(path)).collect())
+}
+
+/// Files must not stand where directories are needed: said before anything is staged.
+fn check_parents(root: &Path, writes: &[(PathBuf, Vec<u8>)]) -> Result<()> {
+    let parents = writes.iter().flat_map(|(path, _)| path.ancestors().skip(1));
+    match parents.filter(|path| !path.as_os_str().is_empty()).find(|path| root.join(path).is_file()) {
+        None => Ok(()),
+        Some(path) => {
+            let path = path.display();
+            let text = format!("{path} in {} is a file, but a directory is needed there", root.display());
+            Err(Error::new(ErrorKind::Io, text).help(format!("mv {path} {path}.old")))
+        }
+    }
 }
 
 fn stage(staged: &Path, target: &Path, bytes: &[u8], step: Step) -> Result<()> {

@@ -167,11 +167,54 @@ impl<T: Value, const N: usize> Value for [T; N] {
     fn boundaries() -> Vec<Self> {
         let list = |offset: usize| {
             let mut values = T::boundaries().into_iter().skip(offset).collect::<Vec<_>>().into_iter();
-            std::array::from_fn(|_| values.next().or_else(|| T::boundaries().into_iter().next()).expect("not empty"))
+            std::array::from_fn(|_| {
+                values.next().or_else(|| T::boundaries().into_iter().next()).expect("not empty")
+            })
         };
         let all = |index: usize| std::array::from_fn(|_| T::boundaries().swap_remove(index));
         (0..T::boundaries().len()).map(all).chain([list(0), list(3)]).collect()
     }
+}
+
+/// An integer that a contract can narrow.
+pub trait Narrow: Value + Copy {
+    fn wide(self) -> i128;
+    fn narrow(wide: i128) -> Self;
+    const LEAST: i128;
+    const MOST: i128;
+}
+
+macro_rules! narrow {
+    ($($t:ty),*) => {$(
+        impl Narrow for $t {
+            fn wide(self) -> i128 {
+                self as i128
+            }
+            fn narrow(wide: i128) -> Self {
+                wide as $t
+            }
+            const LEAST: i128 = <$t>::MIN as i128;
+            const MOST: i128 = <$t>::MAX as i128;
+        }
+    )*};
+}
+narrow!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize);
+
+/// The value itself where the limits hold, else one within them: narrow limits would reject almost every input.
+pub fn within<T: Narrow>(value: T, min: Option<i64>, max: Option<i64>) -> T {
+    let low = min.map_or(T::LEAST, i128::from).max(T::LEAST);
+    let high = max.map_or(T::MOST, i128::from).min(T::MOST);
+    let wide = value.wide();
+    if low > high || (low..=high).contains(&wide) {
+        return value;
+    }
+    T::narrow(low + (wide - low).rem_euclid(high - low + 1))
+}
+
+/// Values within the limits worth trying first, the limits among them.
+pub fn boundaries_within<T: Narrow>(min: Option<i64>, max: Option<i64>) -> Vec<T> {
+    let limits = [min, max].into_iter().flatten().map(|limit| T::narrow(i128::from(limit)));
+    limits.chain(T::boundaries()).map(|value| within(value, min, max)).collect()
 }
 
 /// Element by element.
@@ -296,7 +339,8 @@ const CONTENTS: [&[u8]; 10] = [
 /// Lengths around which behaviour may change: small ones, powers of two, the constants of the C text, the maximum.
 pub fn boundary_lengths(max: usize, around: &[usize]) -> Vec<usize> {
     let near = around.iter().flat_map(|n| [n.saturating_sub(1), *n, n + 1]);
-    let mut lengths: Vec<usize> = LENGTHS.into_iter().chain(near).chain([max]).filter(|n| *n <= max).collect();
+    let mut lengths: Vec<usize> =
+        LENGTHS.into_iter().chain(near).chain([max]).filter(|n| *n <= max).collect();
     lengths.sort_unstable();
     lengths.dedup();
     lengths
@@ -316,11 +360,33 @@ pub fn boundary_buffers<T: Value>(max: usize, around: &[usize]) -> Vec<Vec<T>> {
     all
 }
 
+/// Makes a buffer `n` elements long, by leaving out or by repeating.
+pub fn fit<T: Value + Copy>(buffer: &mut Vec<T>, n: usize) {
+    if buffer.is_empty() {
+        buffer.push(T::decode(&mut Reader::new(&[])));
+    }
+    *buffer = buffer.iter().copied().cycle().take(n).collect();
+}
+
 /// Strings worth trying first.
 pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
     const NUMBERS: [&str; 16] = [
-        "0", "-0", "+1", "2147483647", "2147483648", "-2147483648", "-2147483649", "9223372036854775807",
-        "9223372036854775808", "0x1f", "1e3", " 42", "42 ", "4 2", "99999999999999999999", "*a?b*",
+        "0",
+        "-0",
+        "+1",
+        "2147483647",
+        "2147483648",
+        "-2147483648",
+        "-2147483649",
+        "9223372036854775807",
+        "9223372036854775808",
+        "0x1f",
+        "1e3",
+        " 42",
+        "42 ",
+        "4 2",
+        "99999999999999999999",
+        "*a?b*",
     ];
     let strings = boundary_buffers::<u8>(max, around).into_iter();
     let strings = strings.map(|s| s.into_iter().take_while(|b| *b != 0).collect::<Vec<u8>>());
@@ -330,12 +396,13 @@ pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
     all
 }
 
-/// The width of what a field accessor gives; lets generated code speak of a field without naming its type.
-pub const fn width_of<S, T: Value>(_field: fn(&S) -> &T) -> usize {
+/// The width of what a field accessor gives; lets generated code speak of a field without naming its type. By value:
+/// fields of packed structs cannot be borrowed.
+pub const fn width_of<S, T: Value>(_field: fn(&S) -> T) -> usize {
     T::WIDTH
 }
 
 /// Boundary values of the type of an example.
-pub fn boundaries_like<T: Value>(_example: &T) -> Vec<T> {
+pub fn boundaries_like<T: Value>(_example: T) -> Vec<T> {
     T::boundaries()
 }

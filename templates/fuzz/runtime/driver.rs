@@ -38,11 +38,13 @@ pub struct Target {
     pub fuzz: fn(&[u8]) -> Corpus,
     pub seeds: fn(&Path),
     pub show: fn(&[u8]),
+    /// How many boundary inputs C accepts, and what differs between C and C.
+    pub selfcheck: fn() -> (u64, Vec<String>),
 }
 
 impl Target {
     pub const fn of<C: Case>(name: &'static str) -> Self {
-        Self { name, fuzz: fuzz::<C>, seeds: write_seeds::<C>, show: show_input::<C> }
+        Self { name, fuzz: fuzz::<C>, seeds: write_seeds::<C>, show: show_input::<C>, selfcheck: selfcheck::<C> }
     }
 }
 
@@ -116,23 +118,17 @@ fn fuzz<C: Case>(data: &[u8]) -> Corpus {
 
 /// Reports the smallest input with the same class of finding, and ends the process.
 fn stop<C: Case>(data: &[u8], found: Found) -> ! {
+    // Told at once: a smaller input may well bring the process down. What is told last counts.
+    tell::<C>(data, &found);
     let (data, found) = shrink::<C>(data.to_vec(), found);
-    let args = C::show(&C::decode(&mut Reader::new(&data)));
     if report::listening() {
-        let fields = [
-            ("class", Json::Text(found.class.into())),
-            ("what", Json::Text(found.what)),
-            ("input", Json::Text(report::hex(&data))),
-            ("args", Json::Parts(args)),
-            ("oracle", Json::Parts(found.oracle)),
-            ("subject", Json::Parts(found.subject)),
-        ];
-        report::send("finding", &fields);
+        tell::<C>(&data, &found);
         send_stats("stats");
         // SAFETY: ends the process without running handlers that would report a regular end.
         unsafe { libc::_exit(77) };
     }
     eprintln!("{}: {}", found.class, found.what);
+    let args = C::show(&C::decode(&mut Reader::new(&data)));
     for (title, parts) in [("argument", args), ("C", found.oracle), ("Rust", found.subject)] {
         for (name, value) in parts {
             eprintln!("  {title} {name} = {value}");
@@ -140,6 +136,18 @@ fn stop<C: Case>(data: &[u8], found: Found) -> ! {
     }
     eprintln!("  input {}", report::hex(&data));
     std::process::abort();
+}
+
+fn tell<C: Case>(data: &[u8], found: &Found) {
+    let fields = [
+        ("class", Json::Text(found.class.into())),
+        ("what", Json::Text(found.what.clone())),
+        ("input", Json::Text(report::hex(data))),
+        ("args", Json::Parts(C::show(&C::decode(&mut Reader::new(data))))),
+        ("oracle", Json::Parts(found.oracle.clone())),
+        ("subject", Json::Parts(found.subject.clone())),
+    ];
+    report::send("finding", &fields);
 }
 
 /// Removes and simplifies bytes while the finding keeps its class, within a second.
@@ -223,6 +231,15 @@ pub fn init(target: &Target) {
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
         Ok("seeds") => (target.seeds)(Path::new(&path)),
         Ok("show") => (target.show)(&std::fs::read(&path).unwrap_or_default()),
+        Ok("selfcheck") => {
+            let (accepted, differences) = (target.selfcheck)();
+            let list = differences.iter().map(|text| (target.name.to_owned(), text.clone())).collect();
+            report::send("selfcheck", &[("accepted", Json::Number(accepted)), ("differences", Json::Parts(list))]);
+            eprintln!("{}: C against C: {accepted} inputs, {} differences", target.name, differences.len());
+            for text in &differences {
+                eprintln!("  {text}");
+            }
+        }
         _ => {
             // SAFETY: registers a function that lives as long as the process.
             unsafe { libc::atexit(at_exit) };
@@ -248,4 +265,27 @@ fn show_input<C: Case>(data: &[u8]) {
         Err(Broke(reason)) => vec![("rejected".into(), reason)],
     };
     report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
+}
+
+/// Runs the original against itself: what differs then (uninitialised memory, hidden state) can judge no port.
+fn selfcheck<C: Case>() -> (u64, Vec<String>) {
+    let (mut accepted, mut differences) = (0, Vec::new());
+    for args in C::boundaries() {
+        let mut writer = Writer::default();
+        C::encode(&args, &mut writer);
+        let args = C::decode(&mut Reader::new(&writer.bytes));
+        if !C::admits(&args) {
+            continue;
+        }
+        match (C::oracle(&args), C::oracle(&args)) {
+            (Ok(first), Ok(second)) => {
+                accepted += 1;
+                let what = C::differs(&first, &second);
+                differences.extend(what.map(|what| format!("{what} on {}", report::hex(&writer.bytes))));
+            }
+            (Err(_), Err(_)) => {}
+            _ => differences.push(format!("broke only once on {}", report::hex(&writer.bytes))),
+        }
+    }
+    (accepted, differences)
 }

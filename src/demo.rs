@@ -1,0 +1,78 @@
+//! The demonstration: the fixture library is copied to a scratch directory and ported there with recorded replies.
+//! Library and recordings are part of the binary, so that it runs wherever the binary does.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::init;
+use crate::judge::Judge;
+use crate::port::run::{self, PortResult};
+use crate::ported::Ported;
+use crate::process::Interrupt;
+use crate::project::Options;
+use crate::store::{Store, Totals};
+use crate::verify::{self, Judgement};
+use fs_err as fs;
+use include_dir::{Dir, DirEntry, include_dir};
+use std::path::{Path, PathBuf};
+
+static LIBRARY: Dir = include_dir!("$CARGO_MANIFEST_DIR/fixtures/c-lib");
+static RECORDINGS: Dir = include_dir!("$CARGO_MANIFEST_DIR/fixtures/recordings/c-lib");
+
+/// What the demonstration shows at its end.
+#[derive(Debug)]
+pub struct Shown {
+    /// Where the ported library stands.
+    pub dir: PathBuf,
+    pub ports: Vec<PortResult>,
+    pub judgements: Vec<Judgement>,
+    pub totals: Totals,
+}
+
+/// Runs init, port and verify in `dir`, which must be empty or absent; each fuzzing run takes up to `seconds`.
+pub fn demo(
+    dir: &Path,
+    (seconds, overrides): (u64, &[String]),
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<Shown> {
+    if dir.exists() && fs::read_dir(dir)?.next().is_some() {
+        return Err(Error::new(ErrorKind::Usage, format!("{} is not empty", dir.display()))
+            .help("name another directory with --dir, or remove it"));
+    }
+    let (library, recordings) = (dir.join("c-lib"), dir.join("recordings"));
+    unpack(&LIBRARY, &library)?;
+    unpack(&RECORDINGS, &recordings)?;
+    reporter
+        .event(Event::Note { text: format!("the C library of the demonstration: {}", library.display()) });
+    let replay = recordings.canonicalize()?;
+    let mut all = vec![
+        "llm.provider=\"replay\"".to_owned(),
+        format!("llm.replay_dir={:?}", replay.display().to_string()),
+        format!("fuzz.loop_seconds={seconds}"),
+        format!("fuzz.accept_seconds={seconds}"),
+        "fuzz.accept_executions=100000".to_owned(),
+    ];
+    all.extend(overrides.iter().cloned());
+    let options = Options { dir: Some(library.clone()), overrides: all };
+    let (project, _) = init::init(&library, &options, interrupt, reporter)?;
+    let mut store = Store::open(&project.workspace.state_db())?;
+    let judge = || Judge::new(&project, interrupt);
+    verify::save_symbols(&project, &mut store, &judge())?;
+    let wanted: Vec<_> = project.planned.iter().collect();
+    let (ports, totals) = run::port(&project, &mut store, &wanted, "demo: port --all", judge(), reporter)?;
+    let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
+    let judgements = verify::verify(&project, &mut store, &ported, None, &judge(), reporter)?;
+    Ok(Shown { dir: library, ports, judgements, totals })
+}
+
+fn unpack(from: &Dir, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in from.entries() {
+        let path = to.join(entry.path().file_name().unwrap_or_default());
+        match entry {
+            DirEntry::Dir(dir) => unpack(dir, &path)?,
+            DirEntry::File(file) => fs::write(path, file.contents())?,
+        }
+    }
+    Ok(())
+}

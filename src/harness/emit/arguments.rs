@@ -1,0 +1,253 @@
+//! What an input means: the arguments of a call, read off it, written back, shown, and those worth trying first.
+
+use super::{Emitter, literals};
+use crate::contract::types::{Direction, Role};
+use crate::harness::plan::Slot;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+impl Emitter<'_> {
+    /// Everything that an input decides.
+    pub(super) fn args_struct(&self) -> TokenStream {
+        let fields = self.slots.iter().map(|slot| {
+            let (name, ty, element) = (slot.name, slot.ty, slot.element());
+            let plain = match slot.role {
+                Role::Value { .. } | Role::OneOf { .. } => quote!(#ty),
+                // Below zero where the type is signed; the length itself where the buffer is null.
+                Role::Length => return quote!(#name: (bool, usize)),
+                Role::Buffer { direction: Direction::Out, .. } => quote!((usize, [u8; 4])),
+                Role::Buffer { .. } | Role::CString { .. } => quote!(Vec<#element>),
+                Role::Pointer { .. } => quote!(#element),
+                Role::FixedArray { len, .. } => quote!([#element; #len]),
+            };
+            if slot.nullable() { quote!(#name: Option<#plain>) } else { quote!(#name: #plain) }
+        });
+        quote!(#[derive(Clone)] struct Args { #(#fields),* })
+    }
+
+    /// Fixed-size parts first, so that a mutation of a buffer moves nothing else.
+    fn order(&self) -> Vec<&Slot<'_>> {
+        let rank = |slot: &&Slot| match slot.role {
+            Role::Value { .. } | Role::OneOf { .. } | Role::Length => 0,
+            Role::Pointer { .. } | Role::FixedArray { .. } => 1,
+            Role::Buffer { direction: Direction::Out, .. } => 2,
+            _ if !slot.last => 3,
+            _ => 4,
+        };
+        let mut order: Vec<_> = self.slots.iter().collect();
+        order.sort_by_key(rank);
+        order
+    }
+
+    pub(super) fn decode(&self) -> TokenStream {
+        let nulls = self.slots.iter().filter(|s| s.nullable()).map(|slot| {
+            let flag = format_ident!("{}_null", slot.name);
+            quote!(let #flag = reader.array::<1>()[0] == 0xff;)
+        });
+        let lets = self.order().into_iter().map(|slot| {
+            let (name, element) = (slot.name, slot.element());
+            let last = slot.last;
+            let value = match slot.role {
+                Role::Value { min, max } if limited(slot) => {
+                    let (min, max) = (bound(*min), bound(*max));
+                    quote!(within(Value::decode(reader), #min, #max))
+                }
+                Role::Value { .. } => quote!(Value::decode(reader)),
+                Role::OneOf { values } => {
+                    let values = literals(values);
+                    quote!(choose(reader, &[#(#values as _),*]))
+                }
+                Role::Length => {
+                    let max = self.max_of(slot);
+                    let below = if slot.signed { quote!(reader.array::<1>()[0] == 0xfe) } else { quote!(false) };
+                    let group = self.contract.buffers_of(slot.label).count() > 1;
+                    let null = self.contract.buffers_of(slot.label).any(|b| matches!(b.role, Role::Buffer { nullable: true, .. }));
+                    let length = if group || null { quote!(reader.length(#max)) } else { quote!(0) };
+                    quote!((#below, #length))
+                }
+                Role::Buffer { direction: Direction::Out, max, .. } if !slot.shared => quote!(decode_output(reader, #max)),
+                Role::Buffer { direction, .. } if slot.shared => {
+                    let length = slot.length;
+                    match direction {
+                        Direction::Out => quote!((#length.1, reader.array())),
+                        _ => quote!((0..#length.1).map(|_| <#element as Value>::decode(reader)).collect::<Vec<_>>()),
+                    }
+                }
+                Role::Buffer { max, .. } => quote!(decode_buffer::<#element>(reader, #max, #last)),
+                Role::CString { max, .. } => quote!(decode_string(reader, #max, #last)),
+                Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(reader)),
+            };
+            if slot.nullable() {
+                let flag = format_ident!("{}_null", slot.name);
+                quote!(let #name = if #flag { None } else { Some(#value) };)
+            } else {
+                quote!(let #name = #value;)
+            }
+        });
+        let names = self.slots.iter().map(|s| s.name);
+        quote!(#(#nulls)* #(#lets)* Args { #(#names),* })
+    }
+
+    pub(super) fn encode(&self) -> TokenStream {
+        let nulls = self.slots.iter().filter(|s| s.nullable()).map(|slot| {
+            let name = slot.name;
+            quote!(writer.put(&[if args.#name.is_none() { 0xff } else { 0 }]);)
+        });
+        let puts = self.order().into_iter().map(|slot| {
+            let name = slot.name;
+            let last = slot.last;
+            let put = match slot.role {
+                Role::Value { .. } | Role::Pointer { .. } | Role::FixedArray { .. } => {
+                    quote!(value.encode(writer);)
+                }
+                Role::OneOf { values } => {
+                    let values = literals(values);
+                    quote!(choice(writer, &[#(#values as _),*], value);)
+                }
+                Role::Length => {
+                    let max = self.max_of(slot);
+                    let below = slot.signed.then(|| quote!(writer.put(&[if value.0 { 0xfe } else { 0 }]);));
+                    let group = self.contract.buffers_of(slot.label).count() > 1;
+                    let null = self
+                        .contract
+                        .buffers_of(slot.label)
+                        .any(|b| matches!(b.role, Role::Buffer { nullable: true, .. }));
+                    let length = (group || null).then(|| quote!(writer.length(value.1, #max);));
+                    quote!(#below #length)
+                }
+                Role::Buffer { direction: Direction::Out, .. } if slot.shared => {
+                    quote!(writer.put(&value.1);)
+                }
+                Role::Buffer { direction: Direction::Out, max, .. } => {
+                    quote!(writer.length(value.0, #max); writer.put(&value.1);)
+                }
+                Role::Buffer { .. } if slot.shared => quote!(for element in value {
+                    element.encode(writer);
+                }),
+                Role::Buffer { max, .. } => quote!(encode_buffer(writer, value, #max, #last);),
+                Role::CString { max, .. } => quote!(encode_string(writer, value, #max, #last);),
+            };
+            if slot.nullable() {
+                quote!(if let Some(value) = &args.#name { #put })
+            } else {
+                quote!({ let value = &args.#name; #put })
+            }
+        });
+        quote!(#(#nulls)* #(#puts)*)
+    }
+
+    /// The largest length of the buffers that a length parameter bounds.
+    fn max_of(&self, slot: &Slot) -> usize {
+        let maxima = self.contract.buffers_of(slot.label).filter_map(|b| match b.role {
+            Role::Buffer { max, .. } => Some(max),
+            _ => None,
+        });
+        maxima.min().unwrap_or(0)
+    }
+
+    pub(super) fn show(&self) -> TokenStream {
+        let lengths = self.lengths();
+        let parts = self.slots.iter().map(|slot| {
+            let (name, label, element) = (slot.name, slot.label, slot.element());
+            let text = match slot.role {
+                Role::Length => {
+                    let length = format_ident!("{name}_length");
+                    return quote!((#label.to_owned(), #length.to_string()));
+                }
+                Role::Value { .. } | Role::OneOf { .. } | Role::Pointer { .. } => quote!(value.show()),
+                Role::FixedArray { .. } => quote!(show_slice(value)),
+                Role::Buffer { direction: Direction::Out, .. } => {
+                    quote!(show_slice(&fill::<#element>(value.0, value.1)))
+                }
+                Role::Buffer { .. } => quote!(show_slice(value)),
+                Role::CString { .. } => quote!(format!("{} and NUL", show_slice(value))),
+            };
+            if slot.nullable() {
+                quote!((#label.to_owned(), args.#name.as_ref().map_or("NULL".to_owned(), |value| #text)))
+            } else {
+                quote!((#label.to_owned(), { let value = &args.#name; #text }))
+            }
+        });
+        quote!(#lengths vec![#(#parts),*])
+    }
+
+    /// Each part takes its own walk through its boundary values, so that they meet in many combinations.
+    pub(super) fn boundaries(&self) -> TokenStream {
+        let around: Vec<usize> = self.contract.interesting.clone();
+        let lists = self.slots.iter().map(|slot| {
+            let (name, ty, element) = (slot.name, slot.ty, slot.element());
+            let list = match slot.role {
+                Role::Value { min, max } if limited(slot) => {
+                    let (min, max) = (bound(*min), bound(*max));
+                    quote!(boundaries_within::<#ty>(#min, #max))
+                }
+                Role::Value { .. } => quote!(<#ty as Value>::boundaries()),
+                Role::OneOf { values } => {
+                    let values = literals(values);
+                    quote!({ let list: Vec<#ty> = vec![#(#values as _),*]; list })
+                }
+                Role::Length => {
+                    let max = self.max_of(slot);
+                    let signed = slot.signed;
+                    quote! {
+                        boundary_lengths(#max, &[#(#around),*]).into_iter()
+                            .flat_map(|n| [(false, n), (#signed && n % 4 == 1, n)]).collect::<Vec<_>>()
+                    }
+                }
+                Role::Buffer { direction: Direction::Out, max, .. } => quote! {
+                    boundary_lengths(#max, &[#(#around),*]).into_iter().rev().map(|n| (n, [0x5a, 0x5a, 0x5a, 0x5a])).collect::<Vec<_>>()
+                },
+                Role::Buffer { max, .. } => quote!(boundary_buffers::<#element>(#max, &[#(#around),*])),
+                Role::CString { max, .. } => quote!(boundary_strings(#max, &[#(#around),*])),
+                Role::Pointer { .. } => quote!(<#element as Value>::boundaries()),
+                Role::FixedArray { len, .. } => quote!(<[#element; #len] as Value>::boundaries()),
+            };
+            if slot.nullable() {
+                quote!(let #name: Vec<Option<_>> = #list.into_iter().map(Some).chain([None]).collect();)
+            } else {
+                quote!(let #name = #list;)
+            }
+        });
+        let names: Vec<_> = self.slots.iter().map(|s| s.name).collect();
+        let strides: Vec<usize> =
+            [1, 3, 7, 11, 17, 23, 29, 37, 41, 43].into_iter().cycle().take(names.len()).collect();
+        if names.is_empty() {
+            return quote!(vec![Args {}]);
+        }
+        // Buffers that share a length are read back by that length.
+        let fits = self.slots.iter().filter(|slot| slot.shared).map(|slot| {
+            let (name, length) = (slot.name, slot.length);
+            let fit = match slot.role {
+                Role::Buffer { direction: Direction::Out, .. } => quote!(value.0 = args.#length.1),
+                _ => quote!(fit(value, args.#length.1)),
+            };
+            match slot.nullable() {
+                true => quote!(if let Some(value) = &mut args.#name { #fit }),
+                false => quote!({ let value = &mut args.#name; #fit }),
+            }
+        });
+        quote! {
+            #(#lists)*
+            let longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
+            let pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
+            (0..longest * 2)
+                .map(|i| {
+                    let mut args = Args { #(#names: #names[pick(i, #strides, #names.len())].clone()),* };
+                    #(#fits)*
+                    args
+                })
+                .collect()
+        }
+    }
+}
+
+fn limited(slot: &Slot) -> bool {
+    slot.integer && !matches!(slot.role, Role::Value { min: None, max: None })
+}
+
+fn bound(limit: Option<i64>) -> TokenStream {
+    match limit {
+        Some(limit) => quote!(Some(#limit)),
+        None => quote!(None),
+    }
+}

@@ -1,0 +1,144 @@
+//! How both sides are called: each on memory of its own, C under the guard.
+
+use super::Emitter;
+use crate::contract::types::{Direction, Returns, Role, Signature as Style};
+use crate::harness::plan::{c_argument, rust_argument};
+use crate::rust::signature::ident;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+impl Emitter<'_> {
+    /// The memory of one side; `make` is `exact` for C and `padded` for the port.
+    fn regions(&self, make: &str) -> TokenStream {
+        let make = format_ident!("{make}");
+        let lets = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
+            let (name, region, element) = (slot.name, slot.region(), slot.element());
+            let values = match slot.role {
+                Role::Buffer { direction: Direction::Out, .. } => {
+                    quote!(Region::<#element>::#make(&fill::<#element>(value.0, value.1)))
+                }
+                Role::Buffer { .. } => quote!(Region::<#element>::#make(value)),
+                Role::CString { .. } => {
+                    quote!(Region::<u8>::#make(&value.iter().copied().chain([0]).collect::<Vec<u8>>()))
+                }
+                Role::Pointer { .. } => quote!(Region::<#element>::#make(core::slice::from_ref(value))),
+                _ => quote!(Region::<#element>::#make(value)),
+            };
+            if slot.nullable() {
+                quote!(let mut #region = args.#name.as_ref().map(|value| #values);)
+            } else {
+                quote!(let mut #region = { let value = &args.#name; #values };)
+            }
+        });
+        quote!(#(#lets)*)
+    }
+
+    /// Effects from what stands in the regions after the call.
+    fn collect(&self) -> TokenStream {
+        let ret = (self.contract.returns != Returns::Nothing).then(|| quote!(ret,));
+        let errno = self.contract.errno.then(|| quote!(errno,));
+        let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
+            let (name, region) = (slot.name, slot.region());
+            match slot.nullable() {
+                true => quote!(#name: #region.as_ref().map(|m| m.slice().to_vec())),
+                false => quote!(#name: Some(#region.slice().to_vec())),
+            }
+        });
+        quote!(Effects { #ret #errno #(#outs),* })
+    }
+
+    pub(super) fn oracle(&self) -> TokenStream {
+        let (regions, lengths, collect) = (self.regions("exact"), self.lengths(), self.collect());
+        let name = ident(self.bound.function);
+        let arguments = self.slots.iter().map(c_argument);
+        let call = quote!(unsafe { ffi::#name(#(#arguments),*) });
+        let (before, assign, after) = match self.contract.returns {
+            Returns::Nothing => (quote!(), quote!(#call;), quote!()),
+            Returns::Value => (
+                quote!(let mut slot = None;),
+                quote!(slot = Some(#call);),
+                quote!(let ret = slot.expect("the guard says that the call returned");),
+            ),
+            Returns::StaticString => (
+                quote!(let (mut text, mut size) = (core::ptr::null::<core::ffi::c_char>(), 0);),
+                quote! {
+                    text = #call;
+                    // Under the guard too: a string without an end is an input on which C breaks.
+                    // SAFETY: the contract says that C returns null or a string that stays.
+                    size = if text.is_null() { 0 } else { unsafe { libc::strlen(text) } };
+                },
+                quote! {
+                    // SAFETY: so many bytes were read just now.
+                    let ret = (!text.is_null()).then(|| unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) }.to_vec());
+                },
+            ),
+        };
+        let errno = self.contract.errno;
+        let clear = errno.then(|| quote!(guard::set_errno(0);));
+        let read = errno.then(|| quote!(errno = guard::errno();));
+        let declare = errno.then(|| quote!(let mut errno = 0;));
+        quote! {
+            #regions
+            #lengths
+            #before
+            #declare
+            guard::guarded(|| { #clear #assign #read })?;
+            #after
+            Ok(#collect)
+        }
+    }
+
+    pub(super) fn subject(&self, krate: &proc_macro2::Ident) -> TokenStream {
+        let (regions, lengths, collect) = (self.regions("padded"), self.lengths(), self.collect());
+        let module = format_ident!("{}", self.bound.function.module);
+        let name = ident(self.bound.function);
+        let style = self.contract.signature;
+        let arguments = self.slots.iter().filter_map(|slot| rust_argument(slot, style));
+        let call = quote!(#krate::#module::#name(#(#arguments),*));
+        let call = if style == Style::C { quote!(unsafe { #call }) } else { call };
+        let take = match (self.contract.returns, style) {
+            (Returns::Nothing, _) => quote!(#call;),
+            (Returns::Value, _) => quote!(let ret = #call;),
+            (Returns::StaticString, Style::Safe) => quote!(let ret = (#call).map(|s| s.to_bytes().to_vec());),
+            (Returns::StaticString, Style::C) => quote! {
+                let text = #call;
+                let ret = (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes().to_vec());
+            },
+        };
+        let clear = self.contract.errno.then(|| quote!(guard::set_errno(0);));
+        let read = self.contract.errno.then(|| quote!(let errno = guard::errno();));
+        let checks = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
+            let (region, label) = (slot.region(), slot.label);
+            let intact = match slot.nullable() {
+                true => quote!(#region.as_ref().is_none_or(|m| m.intact())),
+                false => quote!(#region.intact()),
+            };
+            quote!(if !#intact { return Err(format!("`{}`", #label)); })
+        });
+        // What may not be written must be as it was: a port with C's signature could do it all the same.
+        let frozen = self.slots.iter().filter(|s| s.is_memory() && !s.is_effect() && style == Style::C);
+        let frozen = frozen.map(|slot| {
+            let (name, region, label) = (slot.name, slot.region(), slot.label);
+            let same = match slot.role {
+                Role::CString { .. } => quote!(m.slice().strip_suffix(&[0]) == Some(&value[..])),
+                Role::Pointer { .. } => quote!(m.slice()[0].same(value)),
+                _ => quote!(slices_same(m.slice(), value)),
+            };
+            let test = match slot.nullable() {
+                true => quote!(#region.as_ref().zip(args.#name.as_ref()).is_none_or(|(m, value)| #same)),
+                false => quote!({ let (m, value) = (&#region, &args.#name); #same }),
+            };
+            quote!(if !#test { return Err(format!("its bounds: it changed the constant `{}`", #label)); })
+        });
+        quote! {
+            #regions
+            #lengths
+            #clear
+            #take
+            #read
+            #(#checks)*
+            #(#frozen)*
+            Ok(#collect)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! What a call leaves behind: kept, compared and shown.
+
+use super::Emitter;
+use crate::contract::types::{Returns, Role};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+impl Emitter<'_> {
+    /// Everything that a call leaves behind.
+    pub(super) fn effects_struct(&self) -> TokenStream {
+        let ret = self.bound.c.ret.as_ref();
+        let ret = match self.contract.returns {
+            Returns::Nothing => None,
+            Returns::Value => Some(quote!(ret: #ret,)),
+            Returns::StaticString => Some(quote!(ret: Option<Vec<u8>>,)),
+        };
+        let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
+            let (name, element) = (slot.name, slot.element());
+            quote!(#name: Option<Vec<#element>>)
+        });
+        let errno = self.contract.errno.then(|| quote!(errno: i32,));
+        quote!(struct Effects { #ret #errno #(#outs),* })
+    }
+
+    pub(super) fn differs(&self) -> TokenStream {
+        let ret = match self.contract.returns {
+            Returns::Nothing => None,
+            Returns::Value => Some(quote!(if !oracle.ret.same(&subject.ret) {
+                return Some("return value".into());
+            })),
+            Returns::StaticString => Some(quote!(if oracle.ret != subject.ret {
+                return Some("returned string".into());
+            })),
+        };
+        let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
+            let (name, label) = (slot.name, slot.label);
+            quote! {
+                if let (Some(a), Some(b)) = (&oracle.#name, &subject.#name)
+                    && let Some(at) = a.iter().zip(b).position(|(a, b)| !a.same(b))
+                {
+                    return Some(if a.len() == 1 { format!("`{}`", #label) } else { format!("`{}[{at}]`", #label) });
+                }
+            }
+        });
+        let errno = self.contract.errno.then(|| {
+            quote!(if oracle.errno != subject.errno {
+                return Some("errno".into());
+            })
+        });
+        quote!(#ret #(#outs)* #errno None)
+    }
+
+    pub(super) fn effect_parts(&self) -> TokenStream {
+        let ret = match self.contract.returns {
+            Returns::Nothing => None,
+            Returns::Value => Some(quote!(parts.push(("return value".into(), effects.ret.show()));)),
+            Returns::StaticString => Some(quote!(parts.push((
+                "returned string".into(),
+                effects.ret.as_ref().map_or("NULL".into(), |s| show_slice(s)),
+            ));)),
+        };
+        let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
+            let (name, label) = (slot.name, slot.label);
+            let one = matches!(slot.role, Role::Pointer { .. });
+            let text = if one { quote!(m[0].show()) } else { quote!(show_slice(m)) };
+            quote!(if let Some(m) = &effects.#name { parts.push((#label.into(), #text)); })
+        });
+        let errno =
+            self.contract.errno.then(|| quote!(parts.push(("errno".into(), effects.errno.to_string()));));
+        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno parts)
+    }
+}

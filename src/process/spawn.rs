@@ -1,0 +1,92 @@
+//! The one place that starts a process: its group, its environment, its limits, its report pipe.
+
+use super::REPORT_FD;
+use super::job::Job;
+use super::output::Limits;
+use crate::error::{Error, ErrorKind, Result};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Stdio};
+
+impl Job {
+    pub(super) fn spawn(&self) -> Result<(Child, Option<OwnedFd>)> {
+        #[expect(clippy::disallowed_methods, reason = "this is the one door")]
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.args);
+        if let Some(dir) = &self.dir {
+            command.current_dir(dir);
+        }
+        if self.clean {
+            command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        }
+        for (key, value) in &self.env {
+            match value {
+                Some(value) => command.env(key, value),
+                None => command.env_remove(key),
+            };
+        }
+        if self.inherit {
+            command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
+        } else {
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.process_group(0);
+        }
+        let pipe = if self.report { Some(report_pipe()?) } else { None };
+        let write_end = pipe.as_ref().map(|(_, write)| write.as_raw_fd());
+        if let Some(fd) = write_end {
+            command.env(REPORT_FD, fd.to_string());
+        }
+        let limits = self.limits;
+        // SAFETY: between fork and exec only async-signal-safe calls: setrlimit and fcntl.
+        unsafe {
+            command.pre_exec(move || {
+                set_limits(limits)?;
+                if let Some(fd) = write_end
+                    && libc::fcntl(fd, libc::F_SETFD, 0) == -1
+                {
+                    return Err(std::io::Error::last_os_error());
+                }
+                Ok(())
+            });
+        }
+        let child = command.spawn().map_err(|error| {
+            let program = self.program.to_string_lossy();
+            Error::new(ErrorKind::Environment, format!("cannot start `{program}`: {error}"))
+                .help("cargo implfuzz doctor")
+        })?;
+        Ok((child, pipe.map(|(read, _)| read)))
+    }
+}
+
+fn set_limits(limits: Limits) -> std::io::Result<()> {
+    let set = |resource, value: u64| {
+        let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
+        // SAFETY: a plain system call on a local struct.
+        if unsafe { libc::setrlimit(resource, &limit) } == 0 {
+            Ok(())
+        } else {
+            Err(std::io::Error::last_os_error())
+        }
+    };
+    if let Some(bytes) = limits.file_size {
+        set(libc::RLIMIT_FSIZE, bytes)?;
+    }
+    if let Some(seconds) = limits.cpu_seconds {
+        set(libc::RLIMIT_CPU, seconds)?;
+    }
+    if limits.no_core {
+        set(libc::RLIMIT_CORE, 0)?;
+    }
+    Ok(())
+}
+
+/// A pipe whose both ends close on exec; the child's end is opened up again only in the child.
+fn report_pipe() -> Result<(OwnedFd, OwnedFd)> {
+    let mut fds = [0; 2];
+    // SAFETY: `fds` has room for two descriptors.
+    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
+        return Err(std::io::Error::last_os_error().into());
+    }
+    // SAFETY: both descriptors were just made and are owned by nobody else.
+    Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
+}

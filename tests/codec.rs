@@ -1,0 +1,163 @@
+//! The codec of generated harnesses: every input decodes, and what was encoded decodes to the same.
+
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+#[allow(dead_code, clippy::all, reason = "a template, compiled here as it is; harnesses use all of it")]
+#[path = "../templates/fuzz/runtime/codec.rs"]
+mod codec;
+
+use codec::*;
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+/// Encodes a value, with other bytes behind it, and reads it back.
+fn back<T: Value>(value: &T) -> Result<(), TestCaseError> {
+    let mut writer = Writer::default();
+    value.encode(&mut writer);
+    prop_assert_eq!(writer.bytes.len(), T::WIDTH);
+    writer.put(&[0xee; 3]);
+    let mut reader = Reader::new(&writer.bytes);
+    let read = T::decode(&mut reader);
+    prop_assert!(read.same(value), "{} became {}", value.show(), read.show());
+    prop_assert_eq!(reader.left(), 3);
+    Ok(())
+}
+
+fn buffer_back<T: Value>(buffer: &[T], max: usize, last: bool) -> Result<(), TestCaseError> {
+    let mut writer = Writer::default();
+    encode_buffer(&mut writer, buffer, max, last);
+    let mut reader = Reader::new(&writer.bytes);
+    let read = decode_buffer::<T>(&mut reader, max, last);
+    prop_assert!(slices_same(&read, buffer), "{} became {}", show_slice(buffer), show_slice(&read));
+    prop_assert_eq!(reader.left(), 0);
+    Ok(())
+}
+
+fn string_back(string: &[u8], max: usize, last: bool) -> Result<(), TestCaseError> {
+    let mut writer = Writer::default();
+    encode_string(&mut writer, string, max, last);
+    if !last {
+        writer.put(&[0xee]);
+    }
+    let mut reader = Reader::new(&writer.bytes);
+    prop_assert_eq!(decode_string(&mut reader, max, last), string);
+    prop_assert_eq!(reader.left(), usize::from(!last));
+    Ok(())
+}
+
+/// Any value comes back from any bytes, and is the same after another turn.
+fn any_bytes<T: Value>(data: &[u8]) -> Result<(), TestCaseError> {
+    back(&T::decode(&mut Reader::new(data)))?;
+    for last in [false, true] {
+        let buffer = decode_buffer::<T>(&mut Reader::new(data), 20, last);
+        prop_assert!(buffer.len() <= 20);
+        buffer_back(&buffer, 20, last)?;
+    }
+    let (n, seed) = decode_output(&mut Reader::new(data), 300);
+    prop_assert!(n <= 300);
+    prop_assert_eq!(fill::<T>(n, seed).len(), n);
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn numbers_come_back(
+        a: (u8, i8, u16, i16, u32, i32, u64, i64), b: (usize, isize, u128, i128, f32, f64, bool),
+    ) {
+        back(&a.0)?; back(&a.1)?; back(&a.2)?; back(&a.3)?;
+        back(&a.4)?; back(&a.5)?; back(&a.6)?; back(&a.7)?;
+        back(&b.0)?; back(&b.1)?; back(&b.2)?; back(&b.3)?;
+        back(&b.4)?; back(&b.5)?; back(&b.6)?;
+    }
+
+    #[test]
+    fn arrays_come_back(a: [u8; 5], b: [[i16; 3]; 2], c: [f64; 4], d: [bool; 7]) {
+        back(&a)?; back(&b)?; back(&c)?; back(&d)?;
+    }
+
+    #[test]
+    fn buffers_come_back(bytes: Vec<u8>, wide: Vec<i64>, pairs: Vec<[u16; 2]>, spare in 0usize..70_000, last: bool) {
+        buffer_back(&bytes, bytes.len() + spare, last)?;
+        buffer_back(&wide, wide.len() + spare, last)?;
+        buffer_back(&pairs, pairs.len() + spare, last)?;
+    }
+
+    #[test]
+    fn strings_come_back(string in prop::collection::vec(1u8.., 0..60), spare in 0usize..3, last: bool) {
+        string_back(&string, string.len() + spare, last)?;
+    }
+
+    #[test]
+    fn choices_come_back(values in prop::collection::btree_set(any::<i32>(), 1..20), at: prop::sample::Index) {
+        let values: Vec<i32> = values.into_iter().collect();
+        let value = values[at.index(values.len())];
+        let mut writer = Writer::default();
+        choice(&mut writer, &values, &value);
+        prop_assert_eq!(choose(&mut Reader::new(&writer.bytes), &values), value);
+    }
+
+    #[test]
+    fn lengths_come_back(n in 0usize..200_000, spare in 0usize..200_000) {
+        let mut writer = Writer::default();
+        writer.length(n, n + spare);
+        prop_assert_eq!(Reader::new(&writer.bytes).length(n + spare), n);
+    }
+
+    #[test]
+    fn any_bytes_are_values(data: Vec<u8>) {
+        any_bytes::<u8>(&data)?; any_bytes::<i32>(&data)?; any_bytes::<u128>(&data)?;
+        any_bytes::<f32>(&data)?; any_bytes::<bool>(&data)?; any_bytes::<[[u16; 3]; 2]>(&data)?;
+        for last in [false, true] {
+            let string = decode_string(&mut Reader::new(&data), 10, last);
+            prop_assert!(string.len() <= 10 && !string.contains(&0));
+            string_back(&string, 10, last)?;
+        }
+        prop_assert!([3, 5, 9].contains(&choose(&mut Reader::new(&data), &[3, 5, 9])));
+    }
+
+    #[test]
+    fn limits_hold_and_leave_what_is_within_alone(value: i32, a in -300i64..300, b in -300i64..300, byte: u8) {
+        let (min, max) = (a.min(b), a.max(b));
+        let folded = i64::from(within(value, Some(min), Some(max)));
+        prop_assert!((min..=max).contains(&folded));
+        prop_assert!(!(min..=max).contains(&i64::from(value)) || folded == i64::from(value));
+        prop_assert!(within(value, None, Some(max)) <= max as i32);
+        prop_assert!(within(value, Some(min), None) >= min as i32);
+        // A limit that the type cannot reach limits nothing.
+        prop_assert_eq!(within(byte, Some(-5), Some(999)), byte);
+        prop_assert!(boundaries_within::<i32>(Some(min), Some(max)).contains(&(max as i32)));
+    }
+
+    #[test]
+    fn a_fitted_buffer_has_its_length(mut buffer: Vec<u16>, n in 0usize..300) {
+        let before = buffer.clone();
+        fit(&mut buffer, n);
+        prop_assert_eq!(buffer.len(), n);
+        prop_assert!(before.is_empty() || buffer.iter().zip(before.iter().cycle()).all(|(a, b)| a == b));
+    }
+}
+
+#[test]
+fn boundaries_stay_within_their_limits() {
+    for max in [0, 1, 16, 4096] {
+        let around = [3, 16, 5000];
+        assert!(boundary_lengths(max, &around).iter().all(|n| *n <= max));
+        assert!(boundary_lengths(max, &around).contains(&max));
+        assert!(boundary_buffers::<u32>(max, &around).iter().all(|b| b.len() <= max));
+        assert!(boundary_strings(max, &around).iter().all(|s| s.len() <= max && !s.contains(&0)));
+    }
+}
+
+#[test]
+fn floats_are_the_same_by_their_bits_with_one_nan() {
+    assert!(f64::NAN.same(&f64::from_bits(f64::NAN.to_bits() | 1)));
+    assert!(!0.0f32.same(&-0.0));
+    assert!(1.5f32.same(&1.5));
+}
+
+#[test]
+fn a_read_past_the_end_gives_zeros() {
+    let mut reader = Reader::new(&[1, 2]);
+    assert_eq!(u32::decode(&mut reader), 0x0201);
+    assert_eq!(u64::decode(&mut reader), 0);
+}
