@@ -80,7 +80,7 @@ impl Project {
                 continue;
             }
             let (judgeable, edited) = project.contract_of(&facts, function)?;
-            let c = CSignature::of(&signature.sig);
+            let c = CSignature::of(&signature.sig, function.params.iter().map(|param| param.name.as_str()));
             project.planned.push(Planned { function: function.clone(), c, judgeable, edited });
         }
         Ok(project)

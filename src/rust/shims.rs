@@ -46,7 +46,11 @@ pub fn capi(bound: &Bound) -> TokenStream {
     let call = match bound.safe() {
         None => quote!(unsafe { #path(#(#args),*) }),
         Some(contract) if contract.returns == Returns::StaticString => {
-            quote!(unsafe { #path(#(#args),*) }.map_or(core::ptr::null(), core::ffi::CStr::as_ptr))
+            quote! {
+                #[allow(unused_unsafe)]
+                let text = unsafe { #path(#(#args),*) };
+                text.map_or(core::ptr::null(), core::ffi::CStr::as_ptr)
+            }
         }
         Some(_) => quote!(unsafe { #path(#(#args),*) }),
     };

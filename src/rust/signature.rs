@@ -15,14 +15,17 @@ pub struct CSignature {
 }
 
 impl CSignature {
-    /// From what bindgen bound.
-    pub fn of(signature: &syn::Signature) -> Self {
+    /// From what bindgen bound, with the parameters' names from the definition: `names`, as contracts have them.
+    /// Bindgen takes a declaration's names, which headers often leave out.
+    pub fn of<'n>(signature: &syn::Signature, names: impl IntoIterator<Item = &'n str>) -> Self {
+        let mut names = names.into_iter();
         let mut params = Vec::new();
         for (index, input) in signature.inputs.iter().enumerate() {
             let syn::FnArg::Typed(typed) = input else { continue };
-            let name = match &*typed.pat {
-                syn::Pat::Ident(pat) if pat.ident != "_" => clean(&pat.ident.to_string()),
-                _ => format!("arg{index}"),
+            let name = match (names.next(), &*typed.pat) {
+                (Some(name), _) => clean(name),
+                (None, syn::Pat::Ident(pat)) if pat.ident != "_" => clean(&pat.ident.to_string()),
+                (None, _) => format!("arg{index}"),
             };
             params.push((Ident::new(&name, Span::call_site()), qualified(&typed.ty)));
         }
@@ -127,7 +130,7 @@ mod tests {
 
     fn text(signature: &str) -> String {
         let signature: syn::Signature = syn::parse_str(signature).unwrap();
-        let c = CSignature::of(&signature);
+        let c = CSignature::of(&signature, []);
         let types = c.params.iter().map(|(name, ty)| quote!(#name: #ty).to_string());
         types.collect::<Vec<_>>().join(", ")
     }
@@ -139,6 +142,14 @@ mod tests {
             got,
             "a : * const ffi :: kit_point, n : usize, c : :: core :: ffi :: c_int, t : ffi :: uLong"
         );
+    }
+
+    #[test]
+    fn the_definition_names_the_parameters() {
+        let signature: syn::Signature = syn::parse_str("fn f(arg1: u8, other: u8)").unwrap();
+        let c = CSignature::of(&signature, ["len", "type"]);
+        let names = c.params.iter().map(|(name, _)| name.to_string());
+        assert_eq!(names.collect::<Vec<_>>(), ["len", "type_"]);
     }
 
     #[test]
