@@ -2,7 +2,9 @@
 
 use super::facts::{FactTable, Facts, identifiers};
 use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
-use crate::symbol::{CType, Function, Library, Param, ParamUse, Returned, SymbolKey, TypeKind, UseKind};
+use crate::symbol::{
+    CType, Comparison, Function, Library, Param, ParamUse, Returned, SymbolKey, TypeKind, UseKind,
+};
 use std::collections::BTreeSet;
 
 /// Largest buffer or string unless the C text has a larger constant that matters.
@@ -33,7 +35,8 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         let reason = reason_of(function, param, &facts);
         params.push(Parameter { name: param.name.clone(), role, reason });
     }
-    let signature = if params.iter().any(|p| keeps_c(function, p, &params)) { Signature::C } else { Signature::Safe };
+    let signature =
+        if params.iter().any(|p| keeps_c(function, p, &params)) { Signature::C } else { Signature::Safe };
     let returns = returns_of(library, function)?;
     let errno = reaches(library, function).iter().any(|f| sets_errno(f));
     Ok(Contract {
@@ -347,13 +350,19 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
     let null = |p: &Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
     let null = all.iter().any(null);
     let truth = |used: &ParamUse| matches!(&used.kind, UseKind::Compare { with, .. } if with == "0");
+    // Whatever is computed from a length below zero, an empty slice does not tell.
+    let computed = |used: &ParamUse| {
+        matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
+    };
+    let edge = |c: &Comparison| {
+        let is = |side: &str, other: &str| {
+            identifiers(side) == [param.name.as_str()] && matches!(other.trim(), "0" | "1" | "-1")
+        };
+        is(&c.left, &c.right) || is(&c.right, &c.left)
+    };
     (null && param.uses.iter().any(truth))
-        || (signed || null)
-        && function.comparisons.iter().any(|c| {
-            let sides = (identifiers(&c.left), identifiers(&c.right));
-            (sides.0 == [param.name.as_str()] && matches!(c.right.trim(), "0" | "1" | "-1"))
-                || (sides.1 == [param.name.as_str()] && matches!(c.left.trim(), "0" | "1" | "-1"))
-        })
+        || (signed && param.uses.iter().any(computed))
+        || (signed || null) && function.comparisons.iter().any(edge)
 }
 
 fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {

@@ -173,7 +173,9 @@ fn unwritable(root: &Path, error: std::io::Error) -> Error {
                 .help(format!("chmod -R u+w {dir}, or work on a copy in a writable directory"))
         }
         AlreadyExists | NotADirectory => {
-            let text = format!("{PRIVATE_DIR} in {dir} is a file, but cargo implfuzz keeps its state in a directory");
+            let text = format!(
+                "{PRIVATE_DIR} in {dir} is a file, but cargo implfuzz keeps its state in a directory"
+            );
             Error::new(ErrorKind::Io, text).help(format!("mv {dir}/{PRIVATE_DIR} {dir}/{PRIVATE_DIR}.old"))
         }
         _ => Error::new(ErrorKind::Io, format!("cannot use {dir} as a target repository: {error}")),
