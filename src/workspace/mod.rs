@@ -93,21 +93,6 @@ impl Workspace {
         self.root.join(CONFIG_FILE)
     }
 
-    /// The crate that holds the port.
-    pub fn rust_dir(&self) -> PathBuf {
-        self.root.join("rust")
-    }
-
-    /// The fuzz crate.
-    pub fn fuzz_dir(&self) -> PathBuf {
-        self.root.join("rust/fuzz")
-    }
-
-    /// One contract file per symbol.
-    pub fn contracts(&self) -> PathBuf {
-        self.root.join("rust/contracts")
-    }
-
     /// The tool's own directory, which git ignores.
     pub fn private(&self) -> PathBuf {
         self.root.join(PRIVATE_DIR)
@@ -173,7 +158,9 @@ fn unwritable(root: &Path, error: std::io::Error) -> Error {
                 .help(format!("chmod -R u+w {dir}, or work on a copy in a writable directory"))
         }
         AlreadyExists | NotADirectory => {
-            let text = format!("{PRIVATE_DIR} in {dir} is a file, but cargo implfuzz keeps its state in a directory");
+            let text = format!(
+                "{PRIVATE_DIR} in {dir} is a file, but cargo implfuzz keeps its state in a directory"
+            );
             Error::new(ErrorKind::Io, text).help(format!("mv {dir}/{PRIVATE_DIR} {dir}/{PRIVATE_DIR}.old"))
         }
         _ => Error::new(ErrorKind::Io, format!("cannot use {dir} as a target repository: {error}")),
