@@ -37,7 +37,7 @@ pub fn demo(
 ) -> Result<Shown> {
     if dir.exists() && fs::read_dir(dir)?.next().is_some() {
         return Err(Error::new(ErrorKind::Usage, format!("{} is not empty", dir.display()))
-            .help("name another directory with --dir, or remove it"));
+            .help("name another directory: cargo implfuzz demo DIR"));
     }
     let (library, recordings) = (dir.join("c-lib"), dir.join("recordings"));
     unpack(&LIBRARY, &library)?;
@@ -56,12 +56,14 @@ pub fn demo(
     let options = Options { dir: Some(library.clone()), overrides: all };
     let (project, _) = init::init(&library, &options, interrupt, reporter)?;
     let mut store = Store::open(&project.workspace.state_db())?;
-    let judge = || Judge::new(&project, interrupt);
-    verify::save_symbols(&project, &mut store, &judge())?;
+    let judge = Judge::new(&project, interrupt);
+    verify::save_symbols(&project, &mut store, &judge)?;
     let wanted: Vec<_> = project.planned.iter().collect();
-    let (ports, totals) = run::port(&project, &mut store, &wanted, "demo: port --all", judge(), reporter)?;
+    let porting = Judge::new(&project, interrupt);
+    let (ports, totals) = run::port(&project, &mut store, &wanted, "demo: port --all", porting, reporter)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
-    let judgements = verify::verify(&project, &mut store, &ported, None, &judge(), reporter)?;
+    let command = "demo: verify --all";
+    let judgements = verify::verify(&project, &mut store, (&ported, command), None, &judge, reporter)?;
     Ok(Shown { dir: library, ports, judgements, totals })
 }
 

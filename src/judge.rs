@@ -1,6 +1,8 @@
 //! Judging one port: the overlay, the build, the campaign, and what is stored of the outcome. Used by `verify` for
 //! what stands in the tree and by `port` for candidates.
 
+mod c_text;
+
 use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
 use crate::contract::{file, types::Role};
 use crate::error::{Error, ErrorKind, Result};
@@ -8,18 +10,19 @@ use crate::fuzz::build::{Builder, Built};
 use crate::fuzz::overlay::Overlay;
 use crate::fuzz::run::{Budget, Campaign};
 use crate::harness::emit;
-use crate::ported::Ported;
+use crate::ported::{PortModule, Ported};
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
-use crate::rust::hash::port_hash;
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
-use crate::symbol::{Function, SymbolName};
+use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Verdict};
 use crate::workspace::write_atomic;
+use c_text::CTexts;
 use fs_err as fs;
 use sha2::{Digest, Sha256};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -27,12 +30,22 @@ use std::path::{Path, PathBuf};
 pub struct Judge<'p> {
     pub project: &'p Project,
     pub interrupt: &'p Interrupt,
+    c_texts: OnceCell<CTexts<'p>>,
+    names: OnceCell<Names<'p>>,
+}
+
+/// What is known by name, gathered once: the audit asks for it with every candidate.
+struct Names<'p> {
+    ffi: FfiNames,
+    functions: BTreeMap<String, &'p Planned>,
+    by_module: BTreeMap<&'p str, Vec<&'p Planned>>,
+    globals: BTreeSet<String>,
 }
 
 impl<'p> Judge<'p> {
     /// Everything stays below `.implfuzz/`.
     pub fn new(project: &'p Project, interrupt: &'p Interrupt) -> Self {
-        Self { project, interrupt }
+        Self { project, interrupt, c_texts: OnceCell::new(), names: OnceCell::new() }
     }
 
     /// Builds the tree, with some files of the port's crate replaced by candidates.
@@ -91,36 +104,46 @@ impl<'p> Judge<'p> {
     /// The audit of a reply: the function and its helpers, for the module with this text.
     pub fn audit_reply(&self, planned: &Planned, reply: &str, module_text: &str) -> Result<AuditReport> {
         let bound = planned.bound();
-        let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for other in self.project.planned.iter().filter(|p| self.project.ported(&p.function) == Ported::Yes) {
-            ported
-                .entry(other.function.module.clone())
-                .or_default()
-                .insert(ident(&other.function).to_string());
-        }
         let name = ident(&planned.function).to_string();
-        let broken = |what: &str, error: syn::Error| {
-            Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}"))
-                .help("run `cargo implfuzz init`")
-        };
+        let names = self.names()?;
         let allowed = Allowed {
-            ffi: FfiNames::read(&self.project.ffi).map_err(|error| broken("ffi.rs", error))?,
-            callees: self
-                .project
-                .planned
-                .iter()
-                .map(|p| ident(&p.function).to_string())
-                .filter(|n| *n != name)
-                .collect(),
-            ported,
-            globals: self.project.library.globals.iter().map(|g| g.name.to_string()).collect(),
+            ffi: names.ffi.clone(),
+            callees: names.functions.keys().filter(|other| **other != name).cloned().collect(),
+            ported: names.by_module.iter().map(|(module, all)| self.ported_in(module, all)).collect(),
+            globals: names.globals.clone(),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
         };
         let module = &planned.function.module;
         let allowed =
-            allowed.in_module(module_text).map_err(|error| broken(&format!("src/{module}.rs"), error))?;
+            allowed.in_module(module_text).map_err(|error| not_rust(&format!("src/{module}.rs"), &error))?;
         Ok(audit::audit(&Candidate { module, name: &name, text: reply }, &allowed))
+    }
+
+    fn names(&self) -> Result<&Names<'p>> {
+        if let Some(names) = self.names.get() {
+            return Ok(names);
+        }
+        let project = self.project;
+        let mut by_module: BTreeMap<&str, Vec<&Planned>> = BTreeMap::new();
+        for planned in &project.planned {
+            by_module.entry(&planned.function.module).or_default().push(planned);
+        }
+        let names = Names {
+            ffi: FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?,
+            functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
+            by_module,
+            globals: project.library.globals.iter().map(|g| g.name.to_string()).collect(),
+        };
+        Ok(self.names.get_or_init(|| names))
+    }
+
+    /// The functions of a module that have a body, as the module stands now.
+    fn ported_in(&self, module: &str, functions: &[&Planned]) -> (String, BTreeSet<String>) {
+        let text = self.project.module(module).ok();
+        let is_ported = |p: &&&Planned| text.as_ref().is_some_and(|m| m.state(&p.function) == Ported::Yes);
+        let ported = functions.iter().filter(is_ported).map(|p| ident(&p.function).to_string());
+        (module.to_owned(), ported.collect())
     }
 
     /// The audit of what stands in a module: the function and the private items that it reaches. Lines are the file's.
@@ -139,40 +162,44 @@ impl<'p> Judge<'p> {
         self.project.workspace.cache().join("seeds").join(name.as_str())
     }
 
-    /// Functions of the library that the port's text names, directly or through other ports, and that still run as C.
-    pub fn callees_in_c(&self, planned: &Planned) -> Vec<SymbolName> {
+    /// Functions of the library that the port's code names, directly or through other ports, and that still run as C.
+    /// None where there is no port.
+    pub fn callees_in_c(&self, planned: &Planned) -> Result<Vec<SymbolName>> {
+        let all = &self.names()?.functions;
         let mut seen = BTreeSet::from([&planned.function.key]);
         let (mut todo, mut names) = (vec![planned], BTreeSet::new());
         while let Some(next) = todo.pop() {
-            let text = module_text(self.project, &next.function).unwrap_or_default();
-            let (own, _) = take_apart(&text, &ident(&next.function).to_string());
-            let words: BTreeSet<&str> = own.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
-            for other in &self.project.planned {
-                if !words.contains(ident(&other.function).to_string().as_str())
-                    || !seen.insert(&other.function.key)
-                {
-                    continue;
-                }
-                match self.project.ported(&other.function) {
-                    Ported::Yes => todo.push(other),
-                    _ => drop(names.insert(other.function.name.clone())),
-                }
+            let module = self.project.module(&next.function.module)?;
+            if module.state(&next.function) != Ported::Yes {
+                names.insert(next.function.name.clone());
+                continue;
             }
+            let mentioned = module.mentioned(&next.function);
+            let others = mentioned.iter().filter_map(|name| all.get(name).copied());
+            todo.extend(others.filter(|other| seen.insert(&other.function.key)));
         }
-        names.into_iter().collect()
+        names.remove(&planned.function.name);
+        Ok(names.into_iter().collect())
     }
 
-    /// Hashes of everything that a verdict on `planned` is about.
-    pub fn hashes(&self, planned: &Planned, module_text: &str) -> Result<Hashes> {
+    /// Hash of the C text that decides what a function does.
+    pub fn c_hash(&self, planned: &Planned) -> String {
+        let project = self.project;
+        let texts = self.c_texts.get_or_init(|| CTexts::read(&project.library, project.workspace.root()));
+        texts.hash(&planned.function)
+    }
+
+    /// Hashes of everything that a verdict on `planned`, as it stands in `module`, is about.
+    pub fn hashes(&self, planned: &Planned, module: &PortModule) -> Result<Hashes> {
         let bound = planned.bound();
         let contract = planned.judgeable.contract();
         let harness = match contract {
             Some(contract) => emit::harness(&bound, contract, &self.project.crate_name())?,
             None => String::new(),
         };
-        let rust = port_hash(module_text, &ident(&planned.function).to_string());
+        let rust = module.hash(&planned.function);
         Ok(Hashes {
-            c: sha256(&c_text(self.project, &planned.function)),
+            c: self.c_hash(planned),
             contract: sha256(&contract.map(file::render).unwrap_or_default()),
             harness: sha256(&(harness + RUNTIME)),
             rust: rust.map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
@@ -184,10 +211,10 @@ impl<'p> Judge<'p> {
         &self,
         store: &mut Store,
         planned: &Planned,
-        module_text: &str,
+        module: &PortModule,
         (verdict, provenance): (&Verdict, &str),
     ) -> Result<()> {
-        let hashes = self.hashes(planned, module_text)?;
+        let hashes = self.hashes(planned, module)?;
         let (grade, stats) = match verdict {
             Verdict::Unrefuted(stats) => (Grade::Unrefuted, stats),
             Verdict::Refuted { stats, .. } => (Grade::Refuted, stats),
@@ -198,7 +225,7 @@ impl<'p> Judge<'p> {
             contract_hash: hashes.contract,
             harness_hash: hashes.harness,
             rust_hash: hashes.rust,
-            callees_in_c: self.callees_in_c(planned),
+            callees_in_c: self.callees_in_c(planned)?,
             provenance: provenance.to_owned(),
             ..Evidence::of_run(planned.function.key.clone(), grade, stats)
         })
@@ -261,97 +288,19 @@ const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/guard.c"),
 );
 
-/// The C text that decides what a function does: its own, what it calls, the macros and globals they use; without
-/// comments and layout.
-fn c_text(project: &Project, function: &Function) -> String {
-    let library = &project.library;
-    let (mut seen, mut todo) = (BTreeSet::from([&function.key]), vec![function]);
-    let mut parts = BTreeSet::new();
-    while let Some(next) = todo.pop() {
-        parts.insert(squeeze(&next.text));
-        let macros = library.macros.iter().filter(|m| next.macros.contains(&m.name));
-        parts.extend(macros.map(|m| squeeze(&m.text)));
-        for global in
-            next.globals_read.iter().chain(&next.globals_written).filter_map(|key| library.global(key))
-        {
-            let path = project.workspace.root().join(global.place.file.0.as_str());
-            let text = fs::read(path).unwrap_or_default();
-            let range = global.place.start.min(text.len())..global.place.end.min(text.len());
-            parts.insert(squeeze(&String::from_utf8_lossy(&text[range])));
-        }
-        todo.extend(
-            next.calls.iter().filter_map(|key| library.function(key)).filter(|f| seen.insert(&f.key)),
-        );
-    }
-    let own = squeeze(&function.text);
-    std::iter::once(own).chain(parts).collect::<Vec<_>>().join("\n")
-}
-
-/// C text without comments, with runs of white space as one blank; strings and character constants stay as they are.
-fn squeeze(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (Vec::new(), 0);
-    while at < bytes.len() {
-        match bytes[at] {
-            b'/' if bytes.get(at + 1) == Some(&b'*') => {
-                let end = text[at + 2..].find("*/").map_or(bytes.len(), |n| at + 4 + n);
-                at = end;
-                out.push(b' ');
-                continue;
-            }
-            b'/' if bytes.get(at + 1) == Some(&b'/') => {
-                at += bytes[at..].iter().position(|b| *b == b'\n').unwrap_or(bytes.len() - at);
-                continue;
-            }
-            quote @ (b'"' | b'\'') => {
-                let start = at;
-                at += 1;
-                while at < bytes.len() && bytes[at] != quote {
-                    at += if bytes[at] == b'\\' { 2 } else { 1 };
-                }
-                at = (at + 1).min(bytes.len());
-                out.extend_from_slice(&bytes[start..at]);
-                continue;
-            }
-            byte if byte.is_ascii_whitespace() => {
-                if out.last() != Some(&b' ') {
-                    out.push(b' ');
-                }
-            }
-            byte => out.push(byte),
-        }
-        at += 1;
-    }
-    String::from_utf8_lossy(&out).trim().to_owned()
-}
-
 /// SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
     sha256_bytes(text.as_bytes())
 }
 
 fn sha256_bytes(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&Sha256::digest(bytes))
 }
 
-/// The module's text, as it stands in the tree.
-pub fn module_text(project: &Project, function: &Function) -> Result<String> {
-    let path = project.module_path(&function.module);
-    fs::read_to_string(&path).map_err(|error| {
-        Error::new(ErrorKind::Io, error.to_string())
-            .help("run `cargo implfuzz init` to write what is missing")
-    })
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn comments_and_layout_do_not_change_c_but_strings_do() {
-        let a = squeeze("int f(void)  /* c */ {\n\treturn '\"'; // x\n}");
-        assert_eq!(a, squeeze("int f(void) {\n return '\"';\n}"));
-        assert_ne!(squeeze("f(\"a  b\")"), squeeze("f(\"a b\")"));
-        assert_eq!(squeeze("\"/* no comment */\""), "\"/* no comment */\"");
-    }
+fn not_rust(what: &str, error: &syn::Error) -> Error {
+    Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")
 }

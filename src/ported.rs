@@ -1,9 +1,13 @@
-//! Whether a function of the library has a body in Rust yet.
+//! A module of the port as it stands: which of its functions have a body in Rust yet, and what they mention.
 
-use crate::rust::item::find_fn;
+use crate::rust::hash::{self, TokenHash};
+use crate::rust::item::{self, plain};
 use crate::rust::signature::ident;
-use crate::rust::stub::is_stub_text;
+use crate::rust::stub::stubs;
 use crate::symbol::Function;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Whether a function has a body in Rust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +18,69 @@ pub enum Ported {
     Yes,
 }
 
-impl Ported {
-    /// The state of `function` in the text of its module.
-    pub fn of(text: &str, function: &Function) -> Self {
-        let name = ident(function).to_string();
-        match find_fn(text, &name) {
-            None => Self::Missing,
-            Some(_) if is_stub_text(text, &name).is_some() => Self::Stub,
-            Some(_) => Self::Yes,
+/// The text of a module, parsed once for all of its functions.
+#[derive(Debug)]
+pub struct PortModule {
+    text: String,
+    /// What does not parse has no items.
+    items: syn::File,
+    /// Index of the item, and whether it is a stub, by name.
+    functions: BTreeMap<String, (usize, bool)>,
+    mentioned: RefCell<BTreeMap<usize, Rc<BTreeSet<String>>>>,
+}
+
+impl PortModule {
+    /// Reads a module; text that does not parse has no functions.
+    pub fn read(text: String) -> Self {
+        let items = item::parse(&text).unwrap_or_else(|_| syn::parse_quote!());
+        let stubs = stubs(&items);
+        let functions = items.items.iter().enumerate().filter_map(|(index, item)| match item {
+            syn::Item::Fn(item) => {
+                let name = plain(&item.sig.ident);
+                let is_stub = stubs.contains(&name);
+                Some((name, (index, is_stub)))
+            }
+            _ => None,
+        });
+        let functions = functions.collect();
+        Self { text, items, functions, mentioned: RefCell::default() }
+    }
+
+    /// The text that was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether `function` has a body here.
+    pub fn state(&self, function: &Function) -> Ported {
+        match self.functions.get(&ident(function).to_string()) {
+            None => Ported::Missing,
+            Some((_, true)) => Ported::Stub,
+            Some((_, false)) => Ported::Yes,
         }
+    }
+
+    /// The signature of `function` as it stands here.
+    pub fn signature(&self, function: &Function) -> Option<&syn::Signature> {
+        match &self.items.items[self.index(function)?] {
+            syn::Item::Fn(item) => Some(&item.sig),
+            _ => None,
+        }
+    }
+
+    /// The hash of `function` and of what it reaches here.
+    pub fn hash(&self, function: &Function) -> Option<TokenHash> {
+        Some(hash::of_item(&self.items, self.index(function)?))
+    }
+
+    /// The names that the code of `function`, and what it reaches here, mentions.
+    pub fn mentioned(&self, function: &Function) -> Rc<BTreeSet<String>> {
+        let Some(index) = self.index(function) else { return Rc::default() };
+        let mut known = self.mentioned.borrow_mut();
+        Rc::clone(known.entry(index).or_insert_with(|| Rc::new(hash::mentioned(&self.items, index))))
+    }
+
+    fn index(&self, function: &Function) -> Option<usize> {
+        self.functions.get(&ident(function).to_string()).map(|(index, _)| *index)
     }
 }

@@ -7,7 +7,7 @@ use crate::contract::facts::FactTable;
 use crate::contract::types::{Contract, Judgeable, Signature};
 use crate::contract::{file, infer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ported::Ported;
+use crate::ported::{PortModule, Ported};
 use crate::process::Interrupt;
 use crate::rust::shims::Bound;
 use crate::rust::signature::CSignature;
@@ -16,7 +16,10 @@ use crate::toolchain::{Search, Toolchain};
 use crate::workspace::Workspace;
 use camino::Utf8Path;
 use fs_err as fs;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// What the command line says about the repository.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +41,8 @@ pub struct Project {
     pub ffi: String,
     /// Functions that have a stub or a port, in porting order.
     pub planned: Vec<Planned>,
+    /// Modules as they were read last.
+    modules: RefCell<BTreeMap<String, Rc<PortModule>>>,
 }
 
 /// A function that can be ported.
@@ -71,8 +76,15 @@ impl Project {
             .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
         let (library, bindings) = c::load(root, &settings(&config))?;
         interrupt.check()?;
-        let mut project =
-            Self { workspace, config, toolchain, library, ffi: bindings.file.clone(), planned: Vec::new() };
+        let mut project = Self {
+            workspace,
+            config,
+            toolchain,
+            library,
+            ffi: bindings.file.clone(),
+            planned: Vec::new(),
+            modules: RefCell::default(),
+        };
         let facts = FactTable::build(&project.library);
         for function in &project.library.functions {
             let Some(signature) = bindings.functions.get(&function.name) else { continue };
@@ -135,7 +147,12 @@ impl Project {
         let mut rated: Vec<(f64, &str)> = self
             .planned
             .iter()
-            .map(|p| (strsim::jaro_winkler(name, p.function.name.as_str()), p.function.name.as_str()))
+            .map(|p| p.function.name.as_str())
+            .map(|known| {
+                // `crc` for `kit_crc32`: what contains the word is as near as a misspelling.
+                let part = if name.len() > 1 && known.contains(name) { 0.9 } else { 0.0 };
+                (strsim::jaro_winkler(name, known).max(part), known)
+            })
             .collect();
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));
         let near: Vec<String> =
@@ -147,10 +164,24 @@ impl Project {
         Err(Error::new(ErrorKind::Usage, format!("the library has no function `{name}`")).help(help))
     }
 
+    /// A module as it stands in the tree now; it is parsed anew only when its text has changed.
+    pub fn module(&self, name: &str) -> Result<Rc<PortModule>> {
+        let text = fs::read_to_string(self.module_path(name)).map_err(|error| {
+            Error::new(ErrorKind::Io, error.to_string())
+                .help("run `cargo implfuzz init` to write what is missing")
+        })?;
+        let mut known = self.modules.borrow_mut();
+        if let Some(module) = known.get(name).filter(|module| module.text() == text) {
+            return Ok(Rc::clone(module));
+        }
+        let module = Rc::new(PortModule::read(text));
+        known.insert(name.to_owned(), Rc::clone(&module));
+        Ok(module)
+    }
+
     /// Whether a function has a body in Rust, as its module stands in the tree.
     pub fn ported(&self, function: &Function) -> Ported {
-        let text = fs::read_to_string(self.module_path(&function.module)).unwrap_or_default();
-        Ported::of(&text, function)
+        self.module(&function.module).map_or(Ported::Missing, |module| module.state(function))
     }
 
     fn contract_of(&self, facts: &FactTable, function: &Function) -> Result<(Judgeable, bool)> {

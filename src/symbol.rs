@@ -4,7 +4,7 @@
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 /// A symbol's name on the Rust side and on the command line: the C name, or `<file>__<name>` for a static whose
@@ -351,5 +351,50 @@ impl Library {
     /// The global with this key.
     pub fn global(&self, key: &SymbolKey) -> Option<&Global> {
         self.globals.iter().find(|g| g.key == *key)
+    }
+}
+
+/// Functions and globals by key: for whoever asks about all of them, since [`Library::function`] looks through the
+/// whole list.
+#[derive(Debug)]
+pub struct LibraryIndex<'a> {
+    functions: HashMap<&'a SymbolKey, &'a Function>,
+    globals: HashMap<&'a SymbolKey, &'a Global>,
+}
+
+impl<'a> LibraryIndex<'a> {
+    /// The index of `library` as it is now.
+    pub fn of(library: &'a Library) -> Self {
+        Self {
+            functions: library.functions.iter().map(|f| (&f.key, f)).collect(),
+            globals: library.globals.iter().map(|g| (&g.key, g)).collect(),
+        }
+    }
+
+    /// The function with this key.
+    pub fn function(&self, key: &SymbolKey) -> Option<&'a Function> {
+        self.functions.get(key).copied()
+    }
+
+    /// The global with this key.
+    pub fn global(&self, key: &SymbolKey) -> Option<&'a Global> {
+        self.globals.get(key).copied()
+    }
+
+    /// `function`, and everything of the library that `next` leads to from there.
+    pub fn reached(
+        &self,
+        function: &'a Function,
+        next: impl Fn(&'a Function) -> Vec<&'a SymbolKey>,
+    ) -> Vec<&'a Function> {
+        let mut seen = BTreeSet::from([&function.key]);
+        let mut all = vec![function];
+        let mut at = 0;
+        while let Some(from) = all.get(at) {
+            let found: Vec<_> = next(from).into_iter().filter_map(|key| self.function(key)).collect();
+            all.extend(found.into_iter().filter(|f| seen.insert(&f.key)));
+            at += 1;
+        }
+        all
     }
 }

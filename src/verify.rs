@@ -5,13 +5,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::{Built, Diagnostic};
 use crate::fuzz::run::Budget;
-use crate::judge::{Judge, module_text};
+use crate::judge::Judge;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::store::{Evidence, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, RunStats, Verdict};
 use serde::Serialize;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// What is known of one symbol.
@@ -58,18 +59,19 @@ impl Judgement {
 
 /// Writes the symbols of the library into the store: everything else refers to them.
 pub fn save_symbols(project: &Project, store: &mut Store, judge: &Judge) -> Result<()> {
+    let planned: HashMap<_, _> = project.planned.iter().map(|p| (&p.function.key, p)).collect();
     let functions = project.library.functions.iter().map(|function| {
-        let planned = project.planned.iter().find(|p| p.function.key == function.key);
+        let planned = planned.get(&function.key).copied();
         let unjudgeable = match planned.map(|p| &p.judgeable) {
             Some(crate::contract::types::Judgeable::Yes(_)) => None,
             Some(crate::contract::types::Judgeable::NotYet(why)) => Some(why.clone()),
             None => Some(function.unsupported.clone().unwrap_or_else(|| "not bound".into())),
         };
         let item_hash = match planned {
-            Some(planned) => judge.hashes(planned, "")?.c,
+            Some(planned) => judge.c_hash(planned),
             None => String::new(),
         };
-        Ok(SymbolRow {
+        SymbolRow {
             key: function.key.clone(),
             name: function.name.clone(),
             file: function.place.file.clone(),
@@ -78,9 +80,8 @@ pub fn save_symbols(project: &Project, store: &mut Store, judge: &Judge) -> Resu
             kind: SymbolKind::Function,
             unjudgeable,
             item_hash,
-        })
+        }
     });
-    let functions = functions.collect::<Result<Vec<_>>>()?;
     let globals = project.library.globals.iter().map(|global| SymbolRow {
         key: global.key.clone(),
         name: global.name.clone(),
@@ -91,7 +92,7 @@ pub fn save_symbols(project: &Project, store: &mut Store, judge: &Judge) -> Resu
         unjudgeable: global.unsupported.clone(),
         item_hash: String::new(),
     });
-    store.save_symbols(&functions.into_iter().chain(globals).collect::<Vec<_>>())
+    store.save_symbols(&functions.chain(globals).collect::<Vec<_>>())
 }
 
 /// What the store and the tree say of every function, without building or running anything.
@@ -112,10 +113,10 @@ fn known(project: &Project, store: &Store, judge: &Judge, planned: &Planned) -> 
         let grade = if reason.is_some() { Grade::Unverifiable } else { Grade::Unjudged };
         return Ok(Judgement::new(planned, grade, reason));
     };
-    let text = module_text(project, &planned.function)?;
-    let now = judge.hashes(planned, &text)?;
+    let module = project.module(&planned.function.module)?;
+    let now = judge.hashes(planned, &module)?;
     let stale = stale_reason(&evidence, &now);
-    let callees_in_c = judge.callees_in_c(planned);
+    let callees_in_c = judge.callees_in_c(planned)?;
     Ok(Judgement {
         grade: if stale.is_some() { Grade::Stale } else { evidence.grade },
         reason: stale.or(reason),
@@ -141,22 +142,21 @@ fn stale_reason(evidence: &Evidence, now: &crate::judge::Hashes) -> Option<Strin
     (!changed.is_empty()).then(|| format!("{} changed since it was judged", changed.join(" and ")))
 }
 
-/// Judges the ports of `wanted` as they stand in the tree: audit, build, fuzzing. `budget` replaces the configured one.
+/// Judges the ports of `wanted` as they stand in the tree: audit, build, fuzzing. `command` is what the store notes down
+/// as asked for; `budget` replaces the configured one.
 pub fn verify(
     project: &Project,
     store: &mut Store,
-    wanted: &[&Planned],
+    (wanted, command): (&[&Planned], &str),
     budget: Option<Budget>,
     judge: &Judge,
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Judgement>> {
-    let names: Vec<&str> = wanted.iter().map(|p| p.function.name.as_str()).collect();
-    let command = if wanted.len() == project.planned.len() {
-        "verify --all".into()
-    } else {
-        format!("verify {}", names.join(" "))
+    let new = NewRun {
+        command: command.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").into(),
+        ..NewRun::default()
     };
-    let new = NewRun { command, tool_version: env!("CARGO_PKG_VERSION").into(), ..NewRun::default() };
     let run = store.start_run(&new)?;
     let result = verify_in(project, store, wanted, budget, (judge, run), reporter);
     let outcome = match &result {
@@ -208,11 +208,11 @@ fn one(
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
 ) -> Result<Judgement> {
-    let text = module_text(project, &planned.function)?;
-    if project.ported(&planned.function) != Ported::Yes {
+    let module = project.module(&planned.function.module)?;
+    if module.state(&planned.function) != Ported::Yes {
         return Ok(Judgement::new(planned, Grade::Stub, None));
     }
-    let report = judge.audit(planned, &text)?;
+    let report = judge.audit(planned, module.text())?;
     if !report.problems.is_empty() {
         return Ok(Judgement::new(planned, Grade::Refuted, Some(audit_reason(planned, &report))));
     }
@@ -229,11 +229,11 @@ fn one(
         },
     )?;
     let before = store.evidence(&planned.function.key)?;
-    let hash = judge.hashes(planned, &text)?.rust;
+    let hash = judge.hashes(planned, &module)?.rust;
     // Who wrote it is known as long as the text is the one that was judged before.
     let provenance =
         before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
-    judge.record(store, planned, &text, (&verdict, &provenance))?;
+    judge.record(store, planned, &module, (&verdict, &provenance))?;
     if let Verdict::Refuted { finding, .. } = &verdict {
         judge.record_finding(store, run, planned, (finding, &hash), &judge.seeds(name))?;
     }
@@ -249,7 +249,7 @@ fn one(
             Judgement { finding: Some(*finding), ..judgement }
         }
     };
-    Ok(Judgement { callees_in_c: judge.callees_in_c(planned), provenance: Some(provenance), ..judgement })
+    Ok(Judgement { callees_in_c: judge.callees_in_c(planned)?, provenance: Some(provenance), ..judgement })
 }
 
 fn audit_reason(planned: &Planned, report: &AuditReport) -> String {

@@ -33,7 +33,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             ),
         ));
     }
-    if project.ported(&planned.function) != Ported::Yes {
+    let module = project.module(&planned.function.module)?;
+    if module.state(&planned.function) != Ported::Yes {
         return Err(Error::new(
             ErrorKind::Usage,
             format!("`{name}` is still a stub: there is nothing to fuzz"),
@@ -41,8 +42,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         .help(format!("`cargo implfuzz port {name}`, or write it in place of the stub")));
     }
     let judge = Judge::new(&project, &session.interrupt);
-    let text = crate::judge::module_text(&project, &planned.function)?;
-    if let Some(problem) = judge.audit(planned, &text)?.problems.first() {
+    if let Some(problem) = judge.audit(planned, module.text())?.problems.first() {
         let place = format!("src/{}.rs:{}", planned.function.module, problem.line);
         return Err(Error::new(ErrorKind::Usage, format!("{place}: {}", problem.reason))
             .help("what the audit rejects is not run; correct it first"));

@@ -1,12 +1,14 @@
 //! `cargo implfuzz list`
 
 use super::Session;
-use crate::contract::types::Judgeable;
+use crate::contract::types::{Judgeable, Signature};
 use crate::error::{ExitCode, Result};
 use crate::ported::Ported;
-use crate::project::Project;
+use crate::project::{Planned, Project};
 use crate::report::{Column, table};
+use crate::symbol::{Function, LibraryIndex};
 use serde_json::json;
+use std::collections::HashMap;
 
 /// Lists every function of the C library in porting order, and whether a harness can judge it
 #[derive(Debug, clap::Args)]
@@ -23,7 +25,10 @@ struct Row {
 /// Runs the command.
 pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
-    let rows: Vec<Row> = project.library.functions.iter().map(|function| row(&project, function)).collect();
+    let index = LibraryIndex::of(&project.library);
+    let planned: HashMap<_, _> = project.planned.iter().map(|p| (&p.function.key, p)).collect();
+    let row = |function: &Function| row(&project, &index, planned.get(&function.key).copied(), function);
+    let rows: Vec<Row> = project.library.functions.iter().map(row).collect();
     let value: Vec<_> = rows
         .iter()
         .map(|r| json!({ "symbol": r.name, "place": r.place, "state": r.state, "harness": r.harness, "calls": r.calls }))
@@ -54,12 +59,9 @@ pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-fn row(project: &Project, function: &crate::symbol::Function) -> Row {
-    let planned = project.planned.iter().find(|p| p.function.key == function.key);
+fn row(project: &Project, index: &LibraryIndex, planned: Option<&Planned>, function: &Function) -> Row {
     let harness = match planned.map(|p| &p.judgeable) {
-        Some(Judgeable::Yes(contract)) if contract.signature == crate::contract::types::Signature::Safe => {
-            "yes".into()
-        }
+        Some(Judgeable::Yes(contract)) if contract.signature == Signature::Safe => "yes".into(),
         Some(Judgeable::Yes(_)) => "yes, with C's signature".into(),
         Some(Judgeable::NotYet(why)) => format!("not yet: {why}"),
         None => format!("not portable: {}", function.unsupported.as_deref().unwrap_or("not bound")),
@@ -70,7 +72,7 @@ fn row(project: &Project, function: &crate::symbol::Function) -> Row {
         Some(Ported::Missing) => "missing",
         None => "-",
     };
-    let calls = function.calls.iter().filter_map(|key| project.library.function(key));
+    let calls = function.calls.iter().filter_map(|key| index.function(key));
     Row {
         name: function.name.to_string(),
         place: format!("{}:{}", function.place.file, function.place.line),

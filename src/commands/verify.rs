@@ -47,7 +47,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         seconds: args.seconds.unwrap_or(normal.seconds),
         executions: args.runs.or(normal.executions),
     };
-    let all = verify::verify(&project, &mut store, &wanted, Some(budget), &judge, reporter.as_mut())?;
+    let command = match args.all {
+        true => "verify --all".to_owned(),
+        false => format!("verify {}", args.symbols.join(" ")),
+    };
+    let asked = (wanted.as_slice(), command.as_str());
+    let all = verify::verify(&project, &mut store, asked, Some(budget), &judge, reporter.as_mut())?;
     drop(reporter);
     let findings: Vec<_> = all
         .iter()

@@ -2,7 +2,7 @@
 //!
 //! Facts only; what role follows from them is decided in `contract::infer`.
 
-use crate::symbol::{Access, Function, Library, Param, TypeKind, UseKind};
+use crate::symbol::{Access, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// What is done with one parameter, in the function itself and in what it passes the parameter to.
@@ -33,21 +33,27 @@ pub struct Facts {
 }
 
 /// Facts of all parameters of a library.
-#[derive(Debug, Default)]
-pub struct FactTable {
-    facts: HashMap<(String, usize), Facts>,
+#[derive(Debug)]
+pub struct FactTable<'a> {
+    pub index: LibraryIndex<'a>,
+    by_c_name: HashMap<&'a str, Vec<&'a Function>>,
+    facts: HashMap<(&'a str, usize), Facts>,
 }
 
-impl FactTable {
+impl<'a> FactTable<'a> {
     /// Runs the fixpoint; it ends because facts only grow.
-    pub fn build(library: &Library) -> Self {
-        let mut table = Self::default();
+    pub fn build(library: &'a Library) -> Self {
+        let mut by_c_name: HashMap<&str, Vec<&Function>> = HashMap::new();
+        for function in &library.functions {
+            by_c_name.entry(&function.c_name).or_default().push(function);
+        }
+        let mut table = Self { index: LibraryIndex::of(library), by_c_name, facts: HashMap::new() };
         loop {
             let mut changed = false;
             for function in &library.functions {
                 for (index, param) in function.params.iter().enumerate() {
-                    let new = table.gather(library, function, param);
-                    let slot = table.facts.entry((function.key.0.clone(), index)).or_default();
+                    let new = table.gather(function, param);
+                    let slot = table.facts.entry((&function.key.0, index)).or_default();
                     if *slot != new {
                         *slot = new;
                         changed = true;
@@ -62,10 +68,16 @@ impl FactTable {
 
     /// Facts of parameter `index` of `function`.
     pub fn of(&self, function: &Function, index: usize) -> Facts {
-        self.facts.get(&(function.key.0.clone(), index)).cloned().unwrap_or_default()
+        self.facts.get(&(function.key.0.as_str(), index)).cloned().unwrap_or_default()
     }
 
-    fn gather(&self, library: &Library, function: &Function, param: &Param) -> Facts {
+    /// The library function that a call by name reaches: one of the same file first, for statics.
+    fn resolve(&self, from: &Function, callee: &str) -> Option<&'a Function> {
+        let named = self.by_c_name.get(callee)?;
+        named.iter().find(|f| f.module == from.module).or(named.first()).copied()
+    }
+
+    fn gather(&self, function: &Function, param: &Param) -> Facts {
         let mut facts = Facts::default();
         for used in &param.uses {
             facts.line.get_or_insert(used.line);
@@ -95,7 +107,7 @@ impl FactTable {
                         matches!(with.trim(), "0" | "NULL" | "Z_NULL" | "((void *)0)" | "((void*)0)");
                 }
                 UseKind::Argument { callee, position, args } => {
-                    self.passed(library, function, param, (callee, *position, args, used.line), &mut facts);
+                    self.passed(function, param, (callee, *position, args, used.line), &mut facts);
                 }
                 UseKind::Called => facts.called = true,
                 UseKind::Returned => facts.returned = true,
@@ -108,15 +120,16 @@ impl FactTable {
 
     fn passed(
         &self,
-        library: &Library,
         function: &Function,
         param: &Param,
         (callee, position, args, line): (&str, usize, &[String], u32),
         facts: &mut Facts,
     ) {
-        if let Some(inner) = resolve(library, function, callee) {
-            let Some(theirs) = inner.params.get(position) else { return };
-            let there = self.facts.get(&(inner.key.0.clone(), position)).cloned().unwrap_or_default();
+        if let Some(inner) = self.resolve(function, callee) {
+            if inner.params.len() <= position {
+                return;
+            }
+            let there = self.of(inner, position);
             facts.merge(&there);
             for length in there.lengths.keys() {
                 let at = inner.params.iter().position(|p| p.name == *length);
@@ -126,7 +139,6 @@ impl FactTable {
             }
             // An argument like `p + i` moves; a plain `p` does not.
             facts.walks |= there.walks || args.get(position).is_some_and(|text| text.contains('+'));
-            let _ = theirs;
             return;
         }
         match known(callee, position) {
@@ -167,12 +179,6 @@ impl Facts {
         self.called |= other.called;
         self.escapes = self.escapes.take().or_else(|| other.escapes.clone());
     }
-}
-
-/// The library function that a call by name reaches: one of the same file first, for statics.
-pub fn resolve<'a>(library: &'a Library, from: &Function, callee: &str) -> Option<&'a Function> {
-    let named = || library.functions.iter().filter(|f| f.c_name == callee);
-    named().find(|f| f.module == from.module).or_else(|| named().next())
 }
 
 /// Integer parameters that the index is compared with.

@@ -2,10 +2,7 @@
 
 use super::facts::{FactTable, Facts, identifiers};
 use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
-use crate::symbol::{
-    CType, Comparison, Function, Library, Param, ParamUse, Returned, SymbolKey, TypeKind, UseKind,
-};
-use std::collections::BTreeSet;
+use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, Returned, TypeKind, UseKind};
 
 /// Largest buffer or string unless the C text has a larger constant that matters.
 const MAX: usize = 4096;
@@ -24,7 +21,9 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     if let Some(reason) = &function.unsupported {
         return Err(reason.clone());
     }
-    state_of_its_own(library, function)?;
+    // What a comparison function does that is handed to `qsort` happens in this function too.
+    let reached = facts.index.reached(function, |f| f.calls.iter().chain(&f.address_taken).collect());
+    state_of_its_own(facts, function, &reached)?;
     let interesting = constants(library, function);
     let max = interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64));
     let lengths = length_partners(facts, function);
@@ -38,7 +37,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let signature =
         if params.iter().any(|p| keeps_c(function, p, &params)) { Signature::C } else { Signature::Safe };
     let returns = returns_of(library, function)?;
-    let errno = reaches(library, function).iter().any(|f| sets_errno(f));
+    let errno = reached.iter().any(|f| sets_errno(f));
     Ok(Contract {
         symbol: function.name.clone(),
         signature,
@@ -51,15 +50,15 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
 }
 
 /// Harnesses for handles, callbacks and globals come with the full oracle; until then say what is in the way.
-fn state_of_its_own(library: &Library, function: &Function) -> Result<(), String> {
-    for callee in reaches(library, function) {
+fn state_of_its_own(facts: &FactTable, function: &Function, reached: &[&Function]) -> Result<(), String> {
+    for callee in reached {
         let via = if callee.key == function.key {
             String::new()
         } else {
             format!(" (through `{}`)", callee.c_name)
         };
         let mut globals = callee.globals_read.iter().chain(&callee.globals_written);
-        if let Some(global) = globals.find_map(|key| library.global(key).filter(|g| !g.is_const)) {
+        if let Some(global) = globals.find_map(|key| facts.index.global(key).filter(|g| !g.is_const)) {
             return Err(format!("depends on the mutable global `{}`{via}", global.c_name));
         }
         if let Some(name) = callee.local_statics.first() {
@@ -120,20 +119,6 @@ const UNREPEATABLE: [&str; 44] = [
     "longjmp",
     "signal",
 ];
-
-/// The function and everything of the library that it calls.
-fn reaches<'a>(library: &'a Library, function: &'a Function) -> Vec<&'a Function> {
-    let mut seen: BTreeSet<&SymbolKey> = BTreeSet::new();
-    let mut todo = vec![function];
-    let mut all = Vec::new();
-    while let Some(next) = todo.pop() {
-        if seen.insert(&next.key) {
-            all.push(next);
-            todo.extend(next.calls.iter().filter_map(|key| library.function(key)));
-        }
-    }
-    all
-}
 
 fn sets_errno(function: &Function) -> bool {
     const SETTERS: [&str; 8] =

@@ -115,7 +115,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
 pub fn callees(project: &Project, changed: (&str, &str)) -> Result<String> {
     let mut modules = modules::plan(project)?;
     if let Some(module) = modules.iter_mut().find(|m| m.name == changed.0) {
-        changed.1.clone_into(&mut module.text);
+        module.set_text(changed.1);
     }
     let bound: Vec<_> = project.planned.iter().map(Planned::bound).collect();
     Ok(callee_file(&bound, &|function| modules::is_ported(&modules, function)))
@@ -177,15 +177,13 @@ fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -
     }
     let contracts = rust.join("contracts");
     if contracts.is_dir() {
+        let judged = project.planned.iter().filter(|p| p.judgeable.contract().is_some());
+        let known: BTreeSet<PathBuf> =
+            judged.map(|p| project.contract_path(p.function.name.as_str())).collect();
         for entry in fs::read_dir(contracts)? {
             let path = entry?.path();
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let known = project
-                .planned
-                .iter()
-                .any(|p| p.function.name.as_str() == name && p.judgeable.contract().is_some());
             let text = fs::read_to_string(&path).unwrap_or_default();
-            if !known && !contract_file::is_edited(&text) {
+            if !known.contains(&path) && !contract_file::is_edited(&text) {
                 fs::remove_file(&path)?;
             }
         }

@@ -1,15 +1,15 @@
 //! One Rust module per C file: new functions get a stub, stubs follow their C signature, everything else stays.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::ported::Ported;
+use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::rust::emit::{module_head, stub};
-use crate::rust::item::find_fn;
+use crate::rust::item;
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::{Spliced, replace_fn};
 use crate::symbol::Function;
 use fs_err as fs;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// A module as it should be.
 #[derive(Debug)]
@@ -20,46 +20,59 @@ pub struct Module {
     pub notes: Vec<String>,
     /// Ported functions whose C signature is another one now.
     pub outdated: Vec<String>,
+    /// The module as it was before.
+    found: PortModule,
+}
+
+impl Module {
+    /// The module with this text.
+    pub fn set_text(&mut self, text: &str) {
+        text.clone_into(&mut self.text);
+        self.found = PortModule::read(text.to_owned());
+    }
 }
 
 /// All modules of the port.
 pub fn plan(project: &Project) -> Result<Vec<Module>> {
-    let names: BTreeSet<&String> = project.planned.iter().map(|p| &p.function.module).collect();
-    names.into_iter().map(|name| module(project, name)).collect()
+    let mut functions: BTreeMap<&str, Vec<&Planned>> = BTreeMap::new();
+    for planned in &project.planned {
+        functions.entry(&planned.function.module).or_default().push(planned);
+    }
+    functions.into_iter().map(|(name, functions)| module(project, name, functions)).collect()
 }
 
 /// Whether a function has a body in one of these modules.
 pub fn is_ported(modules: &[Module], function: &Function) -> bool {
-    modules.iter().any(|m| m.name == function.module && Ported::of(&m.text, function) == Ported::Yes)
+    // New stubs change nothing about what was ported before.
+    modules.iter().any(|m| m.name == function.module && m.found.state(function) == Ported::Yes)
 }
 
-fn module(project: &Project, name: &str) -> Result<Module> {
-    let mut functions: Vec<&Planned> =
-        project.planned.iter().filter(|p| p.function.module == *name).collect();
+fn module(project: &Project, name: &str, mut functions: Vec<&Planned>) -> Result<Module> {
     functions.sort_by_key(|p| p.function.place.start);
     let path = project.module_path(name);
     let exists = path.exists();
     let c_file = functions.first().map(|p| p.function.place.file.to_string()).unwrap_or_default();
     let mut text = if exists { fs::read_to_string(&path)? } else { module_head(&c_file) };
-    syn::parse_file(&text).map_err(|error| {
+    item::parse(&text).map_err(|error| {
         let at = error.span().start();
         let shown = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
         Error::new(ErrorKind::Build, format!("{shown}:{}:{}: {error}", at.line, at.column + 1))
             .help(format!("correct the syntax of {shown}"))
     })?;
+    let found = PortModule::read(text.clone());
     let (mut notes, mut outdated) = (Vec::new(), Vec::new());
     for planned in functions {
         let function = &planned.function;
-        let wanted = stub(&planned.bound());
-        match Ported::of(&text, function) {
+        match found.state(function) {
             Ported::Missing => {
                 text.push('\n');
-                text.push_str(&wanted);
+                text.push_str(&stub(&planned.bound()));
                 if exists {
                     notes.push(format!("{name}.rs: new stub `{}`", function.name));
                 }
             }
-            Ported::Stub if !same_signature(&text, planned) => {
+            Ported::Stub if !same_signature(&found, planned) => {
+                let wanted = stub(&planned.bound());
                 text = match replace_fn(&text, &ident(function).to_string(), &wanted, "")? {
                     Spliced::Done(text) => text,
                     // A stub brings no helpers that could be in conflict.
@@ -68,7 +81,7 @@ fn module(project: &Project, name: &str) -> Result<Module> {
                 notes.push(format!("{name}.rs: the stub `{}` follows its changed signature", function.name));
             }
             Ported::Stub => {}
-            Ported::Yes if !same_signature(&text, planned) => {
+            Ported::Yes if !same_signature(&found, planned) => {
                 notes.push(format!(
                     "{name}.rs: `{}` is ported, but its signature is another one now",
                     function.name
@@ -78,15 +91,14 @@ fn module(project: &Project, name: &str) -> Result<Module> {
             Ported::Yes => {}
         }
     }
-    Ok(Module { name: name.to_owned(), text, notes, outdated })
+    Ok(Module { name: name.to_owned(), text, notes, outdated, found })
 }
 
 /// Types and safety, whatever the parameters are called.
-fn same_signature(text: &str, planned: &Planned) -> bool {
+fn same_signature(module: &PortModule, planned: &Planned) -> bool {
     let bound = planned.bound();
     let wanted = inner(bound.function, bound.contract, bound.c);
-    let Some(found) = find_fn(text, &wanted.ident.to_string()) else { return false };
-    shape(&found.item.sig) == shape(&wanted)
+    module.signature(bound.function).is_some_and(|found| shape(found) == shape(&wanted))
 }
 
 fn shape(signature: &syn::Signature) -> String {

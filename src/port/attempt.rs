@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
 use crate::fuzz::run::Budget;
-use crate::judge::{module_text, sha256};
+use crate::judge::sha256;
 use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
 use crate::project::Planned;
 use crate::rust::emit::stub;
@@ -161,8 +161,8 @@ impl<'r, 'p> Attempting<'r, 'p> {
     fn audit(&mut self) -> Result<Outcome> {
         self.say("audit");
         let text = self.state.candidate().unwrap_or_default().to_owned();
-        let module = module_text(self.run.project, &self.planned.function)?;
-        let report = self.run.judge.audit_reply(self.planned, &text, &module)?;
+        let module = self.run.project.module(&self.planned.function.module)?;
+        let report = self.run.judge.audit_reply(self.planned, &text, module.text())?;
         let mut notes: Vec<AuditNote> = report
             .problems
             .iter()
@@ -170,7 +170,9 @@ impl<'r, 'p> Attempting<'r, 'p> {
             .collect();
         if notes.is_empty() {
             let name = ident(&self.planned.function).to_string();
-            match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
+            match split(&text, &name)
+                .map(|parts| replace_fn(module.text(), &name, &parts.item, &parts.helpers))
+            {
                 Some(spliced) => match spliced? {
                     Spliced::Done(text) => self.spliced = text,
                     Spliced::Conflict(conflict) => {

@@ -9,7 +9,7 @@ use crate::event::{Event, Reporter};
 use crate::init;
 use crate::judge::Judge;
 use crate::llm::{self, Budget};
-use crate::ported::Ported;
+use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::store::{NewRun, RunOutcome, Store, Totals};
 use crate::symbol::SymbolName;
@@ -60,13 +60,13 @@ impl End {
 }
 
 /// Ports `wanted`, in porting order. The results say how each went; `Err` when the tool, the model or the user stopped it.
-pub fn port(
-    project: &Project,
-    store: &mut Store,
-    wanted: &[&Planned],
+pub fn port<'p>(
+    project: &'p Project,
+    store: &'p mut Store,
+    wanted: &[&'p Planned],
     command: &str,
-    judge: Judge,
-    reporter: &mut dyn Reporter,
+    judge: Judge<'p>,
+    reporter: &'p mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
     let mut models = BTreeMap::new();
     let root = project.workspace.root();
@@ -169,7 +169,8 @@ impl<'p> Session<'p> {
         transaction.commit()?;
         self.judge.publish_seeds(&planned.function.name)?;
         let provenance = self.models.values().next().map_or_else(|| "model".into(), |c| c.model.name());
-        self.judge.record(self.store, planned, module, (verdict, &provenance))
+        let module = PortModule::read(module.to_owned());
+        self.judge.record(self.store, planned, &module, (verdict, &provenance))
     }
 
     fn result(
@@ -179,19 +180,14 @@ impl<'p> Session<'p> {
         reason: Option<String>,
         stats: Option<RunStats>,
     ) -> Result<PortResult> {
-        let totals = self.store.totals_by_symbol(Some(self.id))?;
-        let spent = totals
-            .iter()
-            .find(|t| t.symbol == planned.function.key)
-            .map(|t| t.totals.clone())
-            .unwrap_or_default();
+        let spent = self.store.totals_of(Some(self.id), &planned.function.key)?;
         Ok(PortResult {
             symbol: planned.function.name.clone(),
             end,
             reason,
             executions: stats.as_ref().map(|s| s.executions),
             accept_rate: stats.as_ref().and_then(RunStats::accept_rate),
-            callees_in_c: self.judge.callees_in_c(planned),
+            callees_in_c: self.judge.callees_in_c(planned)?,
             calls: spent.calls,
             tokens: spent.input_tokens + spent.output_tokens,
             finding: None,

@@ -2,7 +2,7 @@
 //! that evidence is about the text that runs. Comments, doc comments and layout do not matter. Where hashes are kept
 //! and compared is not known here.
 
-use super::item::{self, item_name, plain, use_leaves};
+use super::item::{item_name, plain, use_leaves};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use serde::{Deserialize, Serialize};
@@ -28,17 +28,32 @@ impl fmt::Display for TokenHash {
     }
 }
 
-/// Hash of the function `name` of a module and of everything private that it reaches in it; other `pub fn`s are
-/// symbols of their own and stay out. `None` when the text does not parse or has no such function.
-pub fn port_hash(text: &str, name: &str) -> Option<TokenHash> {
-    let file = item::parse(text).ok()?;
-    let root = file.items.iter().position(|i| is_fn(i, name))?;
+/// Hash of the item `root` of a module and of everything private that it reaches in it; other `pub fn`s are symbols of
+/// their own and stay out.
+pub fn of_item(file: &syn::File, root: usize) -> TokenHash {
     let mut parts: Vec<Vec<u8>> =
-        reached(&file, root).into_iter().map(|i| canonical(file.items[i].to_token_stream())).collect();
+        reached(file, root).into_iter().map(|i| canonical(file.items[i].to_token_stream())).collect();
     // Where in the file a helper stands does not matter.
     parts.sort();
     parts.insert(0, canonical(file.items[root].to_token_stream()));
-    Some(digest(&parts))
+    digest(&parts)
+}
+
+/// The names that the item `root`, and what it reaches, mentions in code; what an import renames under its own name.
+/// A local variable counts as well.
+pub fn mentioned(file: &syn::File, root: usize) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut imports = Vec::new();
+    for index in std::iter::once(root).chain(reached(file, root)) {
+        match &file.items[index] {
+            syn::Item::Use(item) => imports.extend(use_leaves(item)),
+            item => identifiers(item.to_token_stream(), &mut names),
+        }
+    }
+    let used = imports.into_iter().filter(|leaf| leaf.name.as_ref().is_some_and(|name| names.contains(name)));
+    let meant: Vec<String> = used.filter_map(|leaf| leaf.path.last().cloned()).collect();
+    names.extend(meant);
+    names
 }
 
 /// Hash of any piece of Rust; `None` when it does not lex.
@@ -54,10 +69,6 @@ fn digest(parts: &[Vec<u8>]) -> TokenHash {
         hasher.update(part);
     }
     TokenHash(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn is_fn(item: &syn::Item, name: &str) -> bool {
-    matches!(item, syn::Item::Fn(f) if plain(&f.sig.ident) == name)
 }
 
 /// Indices of the items of `file` that the item `root` reaches, without `root` and without other `pub fn`s.
@@ -113,7 +124,7 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
 }
 
 fn identifiers(tokens: TokenStream, into: &mut BTreeSet<String>) {
-    for token in tokens {
+    for token in without_docs(tokens) {
         match token {
             TokenTree::Ident(ident) => {
                 into.insert(plain(&ident));
@@ -221,6 +232,7 @@ fn is_doc_group(token: &TokenTree) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::item::parse;
     use super::*;
     use proptest::prelude::*;
 
@@ -228,8 +240,22 @@ mod tests {
         fn deep(x: u32) -> u32 { x + K }\nfn apart() {}\npub fn other() -> u32 { 9 }\n\
         pub fn f(a: u32) -> u32 { let s = S { x: a }; if a>=2&&a!= -1i32 as u32 { s.go() } else { other() } }\n";
 
+    fn port_hash(text: &str, name: &str) -> Option<TokenHash> {
+        let file = parse(text).ok()?;
+        let is_fn = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
+        file.items.iter().position(is_fn).map(|root| of_item(&file, root))
+    }
+
     fn hash(text: &str) -> TokenHash {
         port_hash(text, "f").unwrap()
+    }
+
+    #[test]
+    fn what_an_import_renames_is_mentioned_and_what_a_comment_says_is_not() {
+        let text = "use crate::callee::{kit_mix as mix, kit_sum};\n/// Like `{kit_doc}`.\npub fn f() { mix(callee::kit_go()) }";
+        let names = mentioned(&parse(text).unwrap(), 1);
+        assert!(names.contains("kit_mix") && names.contains("kit_go"), "{names:?}");
+        assert!(!names.contains("kit_sum") && !names.contains("kit_doc"), "{names:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! forwards to a function that is one. By syntax tree, after macro names are resolved; comments and strings do not
 //! count. A stub macro in one arm beside real ones is `audit`'s business, not a stub.
 
-use super::item::{parse, plain, use_leaves};
+use super::item::{plain, use_leaves};
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,18 +22,17 @@ pub struct StubPlace {
 /// Whether the top-level function `name` of `file` is a stub. `None`: no, or there is no such function.
 pub fn is_stub(file: &syn::File, name: &str) -> Option<StubPlace> {
     let module = Module::read(file);
-    let block = module.functions.get(name)?;
-    let mut visiting = BTreeSet::from([name.to_string()]);
-    module.stub_of(block, &mut visiting).map(|end| StubPlace {
+    let block = module.functions.get(name).filter(|_| module.stubs.contains(name))?;
+    module.stub_of(block).map(|end| StubPlace {
         line: end.span.start().line,
         column: end.span.start().column + 1,
         what: end.what,
     })
 }
 
-/// `is_stub` on text; `None` also when it does not parse.
-pub fn is_stub_text(text: &str, name: &str) -> Option<StubPlace> {
-    is_stub(&parse(text).ok()?, name)
+/// The top-level functions of `file` that are stubs.
+pub fn stubs(file: &syn::File) -> BTreeSet<String> {
+    Module::read(file).stubs
 }
 
 /// Macro names that are stubs wherever they are reached.
@@ -41,15 +40,12 @@ pub fn is_stub_macro(name: &str) -> bool {
     matches!(name, "unimplemented" | "todo")
 }
 
-/// Names in `file` that are stub macros under another name: imports `as` and local `macro_rules!`.
-pub fn stub_aliases(file: &syn::File) -> BTreeSet<String> {
-    Module::read(file).aliases
-}
-
 struct Module<'a> {
     functions: BTreeMap<String, &'a syn::Block>,
     /// Macro names, beside the built-in ones, that end a path like a stub.
     aliases: BTreeSet<String>,
+    /// Functions that are stubs.
+    stubs: BTreeSet<String>,
 }
 
 /// Where a path ended.
@@ -115,33 +111,51 @@ impl<'a> Module<'a> {
         });
         let mut finder = Aliases::default();
         syn::visit::Visit::visit_file(&mut finder, file);
-        Self { functions: functions.collect(), aliases: finder.resolve() }
+        let functions: BTreeMap<String, &syn::Block> = functions.collect();
+        let stubs = functions.keys().cloned().collect();
+        let mut module = Self { functions, aliases: finder.resolve(), stubs };
+        module.drop_real_bodies();
+        module
     }
 
-    fn stub_of(&self, block: &syn::Block, visiting: &mut BTreeSet<String>) -> Option<End> {
-        let flow = self.block(block, visiting);
+    /// At first all functions count as stubs, so that those which only call each other stay; a function that has a way
+    /// out is none, and then its callers are looked at again.
+    fn drop_real_bodies(&mut self) {
+        let mut before = usize::MAX;
+        while self.stubs.len() < before {
+            before = self.stubs.len();
+            for name in self.stubs.clone() {
+                if self.functions.get(&name).is_some_and(|block| self.stub_of(block).is_none()) {
+                    self.stubs.remove(&name);
+                }
+            }
+        }
+    }
+
+    fn stub_of(&self, block: &syn::Block) -> Option<End> {
+        let flow = self.block(block);
         // A jump ends at a place that this analysis does not follow: take it for a real way out.
         if flow.falls || flow.returns || flow.breaks || flow.jumps { None } else { flow.stub }
     }
 
-    fn block(&self, block: &syn::Block, visiting: &mut BTreeSet<String>) -> Flow {
-        block.stmts.iter().fold(Flow::on(), |flow, stmt| flow.then(|| self.stmt(stmt, visiting)))
+    fn block(&self, block: &syn::Block) -> Flow {
+        block.stmts.iter().fold(Flow::on(), |flow, stmt| flow.then(|| self.stmt(stmt)))
     }
 
-    fn stmt(&self, stmt: &syn::Stmt, visiting: &mut BTreeSet<String>) -> Flow {
+    fn stmt(&self, stmt: &syn::Stmt) -> Flow {
         match stmt {
             syn::Stmt::Local(local) => match &local.init {
                 None => Flow::on(),
                 Some(init) => {
-                    let flow = self.expr(&init.expr, visiting);
+                    let flow = self.expr(&init.expr);
                     match &init.diverge {
                         None => flow,
-                        Some((_, other)) => flow.then(|| Flow::on().or(self.expr(other, visiting))),
+                        Some((_, other)) => flow.then(|| Flow::on().or(self.expr(other))),
                     }
                 }
             },
             syn::Stmt::Item(_) => Flow::on(),
-            syn::Stmt::Expr(expr, _) => self.expr(expr, visiting),
+            syn::Stmt::Expr(expr, _) => self.expr(expr),
             syn::Stmt::Macro(stmt) => self.mac(&stmt.mac),
         }
     }
@@ -156,32 +170,32 @@ impl<'a> Module<'a> {
         }
     }
 
-    fn expr(&self, expr: &syn::Expr, visiting: &mut BTreeSet<String>) -> Flow {
+    fn expr(&self, expr: &syn::Expr) -> Flow {
         use syn::Expr;
         match expr {
             Expr::Macro(e) => self.mac(&e.mac),
             Expr::Block(e) => {
-                let mut flow = self.block(&e.block, visiting);
+                let mut flow = self.block(&e.block);
                 if e.label.is_some() && flow.jumps {
                     flow.falls = true;
                 }
                 flow
             }
-            Expr::Unsafe(e) => self.block(&e.block, visiting),
-            Expr::Const(e) => self.block(&e.block, visiting),
-            Expr::If(e) => self.if_expr(e, visiting),
-            Expr::Match(e) => self.expr(&e.expr, visiting).then(|| {
-                let arms = e.arms.iter().map(|arm| self.expr(&arm.body, visiting));
+            Expr::Unsafe(e) => self.block(&e.block),
+            Expr::Const(e) => self.block(&e.block),
+            Expr::If(e) => self.if_expr(e),
+            Expr::Match(e) => self.expr(&e.expr).then(|| {
+                let arms = e.arms.iter().map(|arm| self.expr(&arm.body));
                 arms.reduce(Flow::or).unwrap_or_default()
             }),
-            Expr::Loop(e) => self.endless(&e.body, visiting),
-            Expr::While(e) if is_bool(&e.cond, true) => self.endless(&e.body, visiting),
-            Expr::While(e) => self.expr(&e.cond, visiting).then(|| self.repeated(&e.body, visiting)),
-            Expr::ForLoop(e) => self.expr(&e.expr, visiting).then(|| self.repeated(&e.body, visiting)),
+            Expr::Loop(e) => self.endless(&e.body),
+            Expr::While(e) if is_bool(&e.cond, true) => self.endless(&e.body),
+            Expr::While(e) => self.expr(&e.cond).then(|| self.repeated(&e.body)),
+            Expr::ForLoop(e) => self.expr(&e.expr).then(|| self.repeated(&e.body)),
             Expr::Return(e) => {
-                self.optional(e.expr.as_deref(), visiting).then(|| Flow { returns: true, ..Flow::default() })
+                self.optional(e.expr.as_deref()).then(|| Flow { returns: true, ..Flow::default() })
             }
-            Expr::Break(e) => self.optional(e.expr.as_deref(), visiting).then(|| Flow {
+            Expr::Break(e) => self.optional(e.expr.as_deref()).then(|| Flow {
                 breaks: e.label.is_none(),
                 jumps: e.label.is_some(),
                 ..Flow::default()
@@ -190,73 +204,62 @@ impl<'a> Module<'a> {
             // Runs later, or never.
             Expr::Closure(_) | Expr::Async(_) => Flow::on(),
             Expr::Binary(e) if matches!(e.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
-                self.expr(&e.left, visiting).then(|| Flow::on().or(self.expr(&e.right, visiting)))
+                self.expr(&e.left).then(|| Flow::on().or(self.expr(&e.right)))
             }
             Expr::Try(e) => {
-                self.expr(&e.expr, visiting).then(|| Flow { returns: true, falls: true, ..Flow::default() })
+                self.expr(&e.expr).then(|| Flow { returns: true, falls: true, ..Flow::default() })
             }
             Expr::Call(e) => {
                 let parts = std::iter::once(&*e.func).chain(&e.args);
-                self.all(parts, visiting).then(|| self.call(&e.func, visiting))
+                self.all(parts).then(|| self.call(&e.func))
             }
-            Expr::MethodCall(e) => self.all(std::iter::once(&*e.receiver).chain(&e.args), visiting),
-            other => self.all(children(other), visiting),
+            Expr::MethodCall(e) => self.all(std::iter::once(&*e.receiver).chain(&e.args)),
+            other => self.all(children(other)),
         }
     }
 
-    fn all<'e>(
-        &self,
-        parts: impl IntoIterator<Item = &'e syn::Expr>,
-        visiting: &mut BTreeSet<String>,
-    ) -> Flow {
-        parts.into_iter().fold(Flow::on(), |flow, part| flow.then(|| self.expr(part, visiting)))
+    fn all<'e>(&self, parts: impl IntoIterator<Item = &'e syn::Expr>) -> Flow {
+        parts.into_iter().fold(Flow::on(), |flow, part| flow.then(|| self.expr(part)))
     }
 
-    fn optional(&self, expr: Option<&syn::Expr>, visiting: &mut BTreeSet<String>) -> Flow {
-        self.all(expr, visiting)
+    fn optional(&self, expr: Option<&syn::Expr>) -> Flow {
+        self.all(expr)
     }
 
-    fn if_expr(&self, e: &syn::ExprIf, visiting: &mut BTreeSet<String>) -> Flow {
-        let otherwise = |visiting: &mut BTreeSet<String>| match &e.else_branch {
-            Some((_, other)) => self.expr(other, visiting),
+    fn if_expr(&self, e: &syn::ExprIf) -> Flow {
+        let otherwise = || match &e.else_branch {
+            Some((_, other)) => self.expr(other),
             None => Flow::on(),
         };
         if is_bool(&e.cond, true) {
-            return self.block(&e.then_branch, visiting);
+            return self.block(&e.then_branch);
         }
         if is_bool(&e.cond, false) {
-            return otherwise(visiting);
+            return otherwise();
         }
-        self.expr(&e.cond, visiting).then(|| self.block(&e.then_branch, visiting).or(otherwise(visiting)))
+        self.expr(&e.cond).then(|| self.block(&e.then_branch).or(otherwise()))
     }
 
-    fn endless(&self, body: &syn::Block, visiting: &mut BTreeSet<String>) -> Flow {
-        let mut flow = self.block(body, visiting);
+    fn endless(&self, body: &syn::Block) -> Flow {
+        let mut flow = self.block(body);
         flow.falls = flow.breaks || flow.jumps;
         flow.breaks = false;
         flow
     }
 
-    fn repeated(&self, body: &syn::Block, visiting: &mut BTreeSet<String>) -> Flow {
-        let mut flow = self.block(body, visiting);
+    fn repeated(&self, body: &syn::Block) -> Flow {
+        let mut flow = self.block(body);
         flow.falls = true;
         flow.breaks = false;
         flow
     }
 
-    /// A call of a function of this module that is a stub ends the path; so does one that leads back to a function
-    /// which is being looked at, since then nothing but the circle itself would give the value.
-    fn call(&self, func: &syn::Expr, visiting: &mut BTreeSet<String>) -> Flow {
-        let Some(name) = called(func) else { return Flow::on() };
-        let Some(block) = self.functions.get(&name) else { return Flow::on() };
-        let forward = Flow::stub(func.span(), format!("{name}()"));
-        if visiting.contains(&name) {
-            return forward;
+    /// A call of a function of this module that is a stub ends the path.
+    fn call(&self, func: &syn::Expr) -> Flow {
+        match called(func) {
+            Some(name) if self.stubs.contains(&name) => Flow::stub(func.span(), format!("{name}()")),
+            _ => Flow::on(),
         }
-        visiting.insert(name.clone());
-        let stub = self.stub_of(block, visiting);
-        visiting.remove(&name);
-        if stub.is_some() { forward } else { Flow::on() }
     }
 }
 
@@ -377,11 +380,11 @@ fn calls(tokens: &TokenStream, ends: &impl Fn(&str) -> bool) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::item::parse;
     use super::*;
 
     fn stub(text: &str) -> Option<StubPlace> {
-        assert!(parse(text).is_ok(), "{text}");
-        is_stub_text(text, "f")
+        is_stub(&parse(text).unwrap(), "f")
     }
 
     #[test]
@@ -434,7 +437,7 @@ mod tests {
         ] {
             assert!(stub(text).is_none(), "{text}");
         }
-        assert!(is_stub_text("fn g() { todo!() }", "f").is_none());
+        assert!(stub("fn g() { todo!() }").is_none());
     }
 
     #[test]

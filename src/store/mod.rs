@@ -15,7 +15,7 @@ pub use evidence::Evidence;
 pub use findings::{FindingId, FindingRow, NewFinding, Side};
 pub use runs::{Attempt, ModelCall, NewRun, Run, RunId, RunOutcome};
 pub use symbols::{SymbolKind, SymbolRow};
-pub use totals::{SymbolTotals, Totals};
+pub use totals::Totals;
 
 use crate::error::{Error, ErrorKind, Result};
 use jiff::Timestamp;

@@ -208,10 +208,10 @@ fn totals_count_what_was_spent_and_say_what_is_unknown() {
     let totals = store.totals(Some(run)).unwrap();
     assert_eq!((totals.calls, totals.attempts, totals.input_tokens), (2, 1, 200));
     assert_eq!((totals.cost, totals.unpriced, totals.estimated), (Some(0.25), 1, false));
-    let by_symbol = store.totals_by_symbol(Some(run)).unwrap();
-    assert_eq!((by_symbol[0].totals.calls, by_symbol[1].totals.calls), (2, 0));
-    let all = store.totals_by_symbol(None).unwrap();
-    assert_eq!((all[1].totals.calls, all[1].totals.cost, all[1].totals.estimated), (1, None, true));
+    let spent = |run, symbol: &SymbolRow| store.totals_of(run, &symbol.key).unwrap();
+    assert_eq!((spent(Some(run), &a).calls, spent(Some(run), &b).calls), (2, 0));
+    let all = spent(None, &b);
+    assert_eq!((all.calls, all.cost, all.estimated), (1, None, true));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::columns::unsigned;
 use super::{RunId, Store};
 use crate::error::Result;
-use crate::symbol::{SymbolKey, SymbolName};
+use crate::symbol::SymbolKey;
 use rusqlite::{Connection, Row, params};
 
 /// What was spent.
@@ -24,14 +24,6 @@ pub struct Totals {
     pub unpriced: u64,
     /// Time spent waiting for models, milliseconds.
     pub latency_ms: u64,
-}
-
-/// What was spent on a symbol.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SymbolTotals {
-    pub symbol: SymbolKey,
-    pub name: SymbolName,
-    pub totals: Totals,
 }
 
 /// Sums; `?1` a run or NULL for all, `?2` a symbol or NULL for all.
@@ -55,16 +47,9 @@ impl Store {
         self.query(|connection| sums(connection, run, None))
     }
 
-    /// What was spent on every symbol in a run, or in all runs (absent); in porting order, zeros included.
-    pub fn totals_by_symbol(&self, run: Option<RunId>) -> Result<Vec<SymbolTotals>> {
-        let symbols = self.symbols()?;
-        self.query(|connection| {
-            let one = |row: super::SymbolRow| {
-                let totals = sums(connection, run, Some(&row.key))?;
-                Ok(SymbolTotals { symbol: row.key, name: row.name, totals })
-            };
-            symbols.into_iter().map(one).collect()
-        })
+    /// What was spent on a symbol in a run, or in all runs (absent).
+    pub fn totals_of(&self, run: Option<RunId>, symbol: &SymbolKey) -> Result<Totals> {
+        self.query(|connection| sums(connection, run, Some(symbol)))
     }
 }
 

@@ -93,21 +93,6 @@ impl Workspace {
         self.root.join(CONFIG_FILE)
     }
 
-    /// The crate that holds the port.
-    pub fn rust_dir(&self) -> PathBuf {
-        self.root.join("rust")
-    }
-
-    /// The fuzz crate.
-    pub fn fuzz_dir(&self) -> PathBuf {
-        self.root.join("rust/fuzz")
-    }
-
-    /// One contract file per symbol.
-    pub fn contracts(&self) -> PathBuf {
-        self.root.join("rust/contracts")
-    }
-
     /// The tool's own directory, which git ignores.
     pub fn private(&self) -> PathBuf {
         self.root.join(PRIVATE_DIR)

@@ -8,6 +8,7 @@ use super::Workspace;
 use super::atomic::{has_content, parent, sync_dir, through_links, write_atomic};
 use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
@@ -37,12 +38,12 @@ struct Manifest {
 pub struct Transaction<'w> {
     /// Borrowed so that the lock is held while files change.
     workspace: &'w Workspace,
-    writes: Vec<(PathBuf, Vec<u8>)>,
+    writes: BTreeMap<PathBuf, Vec<u8>>,
 }
 
 impl<'w> Transaction<'w> {
     pub(super) fn new(workspace: &'w Workspace) -> Self {
-        Self { workspace, writes: Vec::new() }
+        Self { workspace, writes: BTreeMap::new() }
     }
 
     /// Adds a file, absolute or relative to the root; the last content given for a path counts.
@@ -51,14 +52,13 @@ impl<'w> Transaction<'w> {
         let path = path.as_ref();
         let relative = path.strip_prefix(self.workspace.root()).unwrap_or(path);
         check_inside(relative)?;
-        self.writes.retain(|(other, _)| other != relative);
-        self.writes.push((relative.to_owned(), bytes.into()));
+        self.writes.insert(relative.to_owned(), bytes.into());
         Ok(())
     }
 
     /// Writes everything and returns the absolute paths of the files that changed.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
-        commit(self.workspace.root(), self.writes, &mut || Ok(()))
+        commit(self.workspace.root(), self.writes.into_iter().collect(), &mut || Ok(()))
     }
 }
 
@@ -204,7 +204,6 @@ fn check_inside(path: &Path) -> Result<()> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::BTreeMap;
 
     type Tree = BTreeMap<String, Vec<u8>>;
 
