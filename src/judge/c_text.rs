@@ -79,7 +79,9 @@ fn squeeze(text: &str) -> String {
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
                 let end = text[at + 2..].find("*/").map_or(bytes.len(), |n| at + 4 + n);
                 at = end;
-                out.push(b' ');
+                if out.last() != Some(&b' ') {
+                    out.push(b' ');
+                }
                 continue;
             }
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
