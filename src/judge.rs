@@ -15,7 +15,7 @@ use crate::rust::hash::port_hash;
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
-use crate::symbol::{Function, SymbolName};
+use crate::symbol::{Function, Library, SymbolName};
 use crate::verdict::{Finding, Grade, Verdict};
 use crate::workspace::write_atomic;
 use fs_err as fs;
@@ -109,11 +109,12 @@ impl<'p> Judge<'p> {
                 .project
                 .planned
                 .iter()
+                .filter(|p| !leads_back(&self.project.library, &planned.function, &p.function))
                 .map(|p| ident(&p.function).to_string())
                 .filter(|n| *n != name)
                 .collect(),
             ported,
-            globals: self.project.library.globals.iter().map(|g| g.name.to_string()).collect(),
+            globals: globals_of(&self.project.library, &planned.function),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
         };
@@ -243,6 +244,34 @@ impl<'p> Judge<'p> {
     }
 }
 
+/// Whether `other` is a way back to the C original of `function`: its C text calls `function`, which does not itself
+/// call `other`.
+fn leads_back(library: &Library, function: &Function, other: &Function) -> bool {
+    !function.calls.contains(&other.key) && with_callees(library, other).iter().any(|f| f.key == function.key)
+}
+
+/// The variables of C that a port may use: constants, and what its original or a callee of it reads or writes. In
+/// another variable it could keep notes that no comparison sees.
+fn globals_of(library: &Library, function: &Function) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    for next in with_callees(library, function) {
+        used.extend(next.globals_read.iter().chain(&next.globals_written));
+    }
+    let globals = library.globals.iter().filter(|g| g.is_const || used.contains(&g.key));
+    globals.map(|g| g.name.to_string()).collect()
+}
+
+/// A function and all that it calls by name, directly or not.
+fn with_callees<'l>(library: &'l Library, function: &'l Function) -> Vec<&'l Function> {
+    let (mut seen, mut all, mut at) = (BTreeSet::from([&function.key]), vec![function], 0);
+    while let Some(next) = all.get(at).copied() {
+        let called = next.calls.iter().filter_map(|key| library.function(key));
+        all.extend(called.filter(|f| seen.insert(&f.key)));
+        at += 1;
+    }
+    all
+}
+
 /// What a verdict is about; when one changes, the verdict is stale.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hashes {
@@ -296,7 +325,9 @@ fn squeeze(text: &str) -> String {
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
                 let end = text[at + 2..].find("*/").map_or(bytes.len(), |n| at + 4 + n);
                 at = end;
-                out.push(b' ');
+                if out.last() != Some(&b' ') {
+                    out.push(b' ');
+                }
                 continue;
             }
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
