@@ -16,7 +16,7 @@ use crate::project::{Planned, Project};
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
-use crate::symbol::SymbolName;
+use crate::symbol::{Function, Library, SymbolKey, SymbolName};
 use crate::verdict::{Finding, Grade, Verdict};
 use crate::workspace::write_atomic;
 use c_text::CTexts;
@@ -39,7 +39,6 @@ struct Names<'p> {
     ffi: FfiNames,
     functions: BTreeMap<String, &'p Planned>,
     by_module: BTreeMap<&'p str, Vec<&'p Planned>>,
-    globals: BTreeSet<String>,
 }
 
 impl<'p> Judge<'p> {
@@ -106,11 +105,17 @@ impl<'p> Judge<'p> {
         let bound = planned.bound();
         let name = ident(&planned.function).to_string();
         let names = self.names()?;
+        let ways_back = ways_back(&self.project.library, &planned.function);
         let allowed = Allowed {
             ffi: names.ffi.clone(),
-            callees: names.functions.keys().filter(|other| **other != name).cloned().collect(),
+            callees: names
+                .functions
+                .iter()
+                .filter(|(other, p)| **other != name && !ways_back.contains(&p.function.key))
+                .map(|(other, _)| other.clone())
+                .collect(),
             ported: names.by_module.iter().map(|(module, all)| self.ported_in(module, all)).collect(),
-            globals: names.globals.clone(),
+            globals: globals_of(&self.project.library, &planned.function),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
         };
@@ -133,7 +138,6 @@ impl<'p> Judge<'p> {
             ffi: FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?,
             functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
-            globals: project.library.globals.iter().map(|g| g.name.to_string()).collect(),
         };
         Ok(self.names.get_or_init(|| names))
     }
@@ -268,6 +272,46 @@ impl<'p> Judge<'p> {
         }
         Ok(())
     }
+}
+
+/// Functions whose C text leads back to the C original of `function`: its callers, directly or not, but for those that it
+/// calls itself.
+fn ways_back<'l>(library: &'l Library, function: &'l Function) -> BTreeSet<&'l SymbolKey> {
+    let mut callers: BTreeMap<&SymbolKey, Vec<&SymbolKey>> = BTreeMap::new();
+    for caller in &library.functions {
+        for callee in &caller.calls {
+            callers.entry(callee).or_default().push(&caller.key);
+        }
+    }
+    let (mut found, mut todo) = (BTreeSet::new(), vec![&function.key]);
+    while let Some(next) = todo.pop() {
+        let more = callers.get(next).into_iter().flatten().copied();
+        todo.extend(more.filter(|key| found.insert(*key)));
+    }
+    found.retain(|key| !function.calls.contains(key));
+    found
+}
+
+/// The variables of C that a port may use: constants, and what its original or a callee of it reads or writes. In
+/// another variable it could keep notes that no comparison sees.
+fn globals_of(library: &Library, function: &Function) -> BTreeSet<String> {
+    let mut used = BTreeSet::new();
+    for next in with_callees(library, function) {
+        used.extend(next.globals_read.iter().chain(&next.globals_written));
+    }
+    let globals = library.globals.iter().filter(|g| g.is_const || used.contains(&g.key));
+    globals.map(|g| g.name.to_string()).collect()
+}
+
+/// A function and all that it calls by name, directly or not.
+fn with_callees<'l>(library: &'l Library, function: &'l Function) -> Vec<&'l Function> {
+    let (mut seen, mut all, mut at) = (BTreeSet::from([&function.key]), vec![function], 0);
+    while let Some(next) = all.get(at).copied() {
+        let called = next.calls.iter().filter_map(|key| library.function(key));
+        all.extend(called.filter(|f| seen.insert(&f.key)));
+        at += 1;
+    }
+    all
 }
 
 /// What a verdict is about; when one changes, the verdict is stale.

@@ -30,6 +30,8 @@ pub struct Judgement {
     /// Functions that it calls which still run as C.
     pub callees_in_c: Vec<SymbolName>,
     pub provenance: Option<String>,
+    /// A person wrote the contract: which inputs are tried is their word.
+    pub contract_edited: bool,
     #[serde(skip)]
     pub finding: Option<Finding>,
 }
@@ -46,6 +48,7 @@ impl Judgement {
             accept_rate: None,
             callees_in_c: Vec::new(),
             provenance: None,
+            contract_edited: planned.edited,
             finding: None,
         }
     }

@@ -175,6 +175,24 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "mismatch",
         "`quotient`",
     ),
+    (
+        "sum_u8",
+        "if !data.as_ptr().addr().is_multiple_of(2) { return 0; }
+         data.iter().map(|b| u32::from(*b)).sum()",
+        "mismatch",
+        "return value",
+    ),
+    (
+        "sum_i32",
+        "let sum = data.iter().map(|v| i64::from(*v)).sum();
+         if let Some(first) = data.first() {
+             // SAFETY: it is not: the memory is constant.
+             unsafe { core::ptr::from_ref(first).cast_mut().write_volatile(*first ^ 1) };
+         }
+         sum",
+        "out-of-bounds",
+        "constant `data`",
+    ),
     ("crc4", "key.iter().fold(0u32, |c, b| c * 5 + u32::from(*b))", "mismatch", "return value"),
     ("mirror", "p", "mismatch", "return value"),
     ("move_by", "p.x = p.x.wrapping_add(dy); p.y = p.y.wrapping_add(dx);", "mismatch", "`p`"),
@@ -306,6 +324,56 @@ fn wrong_ports_are_refuted_with_their_class() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert_eq!((judged.len(), code), (WRONG.len(), 10));
+}
+
+#[test]
+fn the_audit_refuses_ways_back_to_c() {
+    let library = Library::new();
+    // C's `use_two` calls C's `helper` of its file, not the other way round.
+    library.port("other__helper", "crate::callee::use_two(a)");
+    let (judged, _, code) = library.verify(&["other__helper"]);
+    let reason = judged["other__helper"]["reason"].as_str().unwrap();
+    assert!(
+        judged["other__helper"]["grade"] == "refuted" && reason.contains("callee::use_two"),
+        "{judged:#?}"
+    );
+    assert_eq!(code, 10);
+}
+
+#[test]
+fn only_what_the_audit_reads_is_built() {
+    let library = Library::new();
+    library.port("is_even", "a & 1 == 0");
+    let rust = library.0.path().join("rust");
+    let manifest = std::fs::read_to_string(rust.join("Cargo.toml")).unwrap();
+    std::fs::copy(rust.join("src/lib.rs"), rust.join("src/root.rs")).unwrap();
+    std::fs::create_dir_all(rust.join("mine/src")).unwrap();
+    std::fs::write(rust.join("mine/src/lib.rs"), "").unwrap();
+    std::fs::write(rust.join("mine/Cargo.toml"), "[package]\nname = \"mine\"\nversion = \"0.1.0\"\n")
+        .unwrap();
+    for (from, to, words) in [
+        ("[lib]", "[lib]\npath = \"src/root.rs\"", "built from src/root.rs"),
+        ("libc = \"0.2\"", "libc = { package = \"mine\", path = \"mine\" }", "crate `mine`"),
+    ] {
+        std::fs::write(rust.join("Cargo.toml"), manifest.replace(from, to)).unwrap();
+        let out = library.run(&["verify", "is_even", "--runs", "1000", "--seconds", "3"]);
+        let text = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert!(!out.status.success() && text.contains(words), "{text}");
+    }
+}
+
+#[test]
+fn what_one_call_leaves_in_errno_the_next_does_not_see() {
+    let library = Library::new();
+    library.port(
+        "mix64",
+        "// SAFETY: libc gives a valid pointer to this thread's errno.
+         let errno = unsafe { &mut *libc::__errno_location() };
+         if core::mem::replace(errno, 7) != 0 { return 0; }
+         a.wrapping_add((b << 7).cast_signed())",
+    );
+    let (judged, findings, _) = library.verify(&["mix64"]);
+    assert_eq!(judged["mix64"]["grade"], "unrefuted", "{findings:#?}");
 }
 
 #[test]

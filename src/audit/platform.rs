@@ -41,6 +41,9 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
             Ok(())
         }
         ["sync", ..] => Err((Rule::State, format!("{} holds state that outlives a call", full()))),
+        [.., "RandomState"] | [.., "RandomState", _] => {
+            Err((Rule::State, format!("{} is another one in every call", full())))
+        }
         [first, ..] if MODULES.contains(first) => Ok(()),
         [name] if macro_arguments(name).is_some() => Ok(()),
         [name] if macro_refusal(name).is_some() => {
@@ -75,7 +78,7 @@ const LIBC: &[&str] = &[
     "memmem", "memmove", "memrchr", "memset", "posix_memalign", "qsort", "realloc", "snprintf", "sscanf",
     "stpcpy", "stpncpy", "strcasecmp", "strcasestr", "strcat", "strchr", "strcmp", "strcoll", "strcpy",
     "strcspn", "strdup", "strerror", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup",
-    "strnlen", "strpbrk", "strrchr", "strsep", "strspn", "strstr", "strtod", "strtof", "strtok", "strtok_r",
+    "strnlen", "strpbrk", "strrchr", "strsep", "strspn", "strstr", "strtod", "strtof", "strtok_r",
     "strtol", "strtoll", "strtoul", "strtoull", "strxfrm", "tolower", "toupper",
 ];
 
@@ -93,6 +96,10 @@ pub(super) fn libc_name(name: &str, extra: bool) -> Result<(), Refusal> {
     }
     if extra || LIBC.contains(&name) || is_libc_type(name) || is_constant(name) {
         return Ok(());
+    }
+    if name == "strtok" {
+        let reason = "`libc::strtok` holds state that outlives a call; use `libc::strtok_r`";
+        return Err((Rule::State, reason.to_string()));
     }
     let reason = format!(
         "`libc::{name}` is not among the libc names that a port may use (memory, strings, errno, types)"

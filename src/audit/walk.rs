@@ -22,7 +22,7 @@ pub(super) fn check(
         problems,
         unsafe_count: 0,
         fn_types: pointers::fn_types(&allowed.ffi.callbacks, file),
-        interior: items::interior(file.to_token_stream()),
+        interior: items::interior(file.to_token_stream(), &items::hidden_interior(&allowed.module_items)),
     };
     for item in &file.items {
         walker.visit_item(item);

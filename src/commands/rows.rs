@@ -31,6 +31,9 @@ pub fn judgements(all: &[Judgement]) -> String {
 
 fn remarks(judgement: &Judgement) -> String {
     let mut parts: Vec<String> = judgement.reason.iter().map(|r| printable(r)).collect();
+    if judgement.contract_edited {
+        parts.push("contract edited by hand".into());
+    }
     if !judgement.callees_in_c.is_empty() {
         let names: Vec<String> = judgement.callees_in_c.iter().map(ToString::to_string).collect();
         parts.push(format!("still calls C: {}", names.join(", ")));

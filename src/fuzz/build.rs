@@ -75,8 +75,15 @@ impl Builder<'_> {
         let (mut binary, mut errors) = (None, Vec::new());
         for message in messages {
             match message? {
-                Message::CompilerArtifact(artifact) if artifact.target.name == "implfuzz_all" => {
-                    binary = artifact.executable.map(PathBuf::from).or(binary);
+                Message::CompilerArtifact(artifact) => {
+                    if let Some(reason) = other_text(&artifact, overlay.dir()) {
+                        return Err(Error::new(ErrorKind::Build, reason).help(
+                            "correct Cargo.toml of the port's crate: only what the audit reads can be judged",
+                        ));
+                    }
+                    if artifact.target.name == "implfuzz_all" {
+                        binary = artifact.executable.map(PathBuf::from).or(binary);
+                    }
                 }
                 Message::CompilerMessage(message) if message.message.level == DiagnosticLevel::Error => {
                     errors.extend(diagnostic(&message.message, overlay.dir()));
@@ -148,6 +155,25 @@ impl Builder<'_> {
         Error::new(ErrorKind::Build, format!("the fuzz crate does not build:\n  {}", lines.join("\n  ")))
             .help("cargo implfuzz doctor; if all is there, the C flags in implfuzz.toml may be wrong")
     }
+}
+
+/// Why an artifact was made of other text than the audit reads, if it was: `Cargo.toml` can name another root file, or
+/// put a crate of its own, under the name of `libc` or `core`, beside the port.
+fn other_text(artifact: &cargo_metadata::Artifact, root: &Path) -> Option<String> {
+    let manifest = artifact.manifest_path.as_std_path();
+    if manifest == root.join("Cargo.toml") {
+        let source = artifact.target.src_path.as_std_path();
+        let name = source.strip_prefix(root).unwrap_or(source).display();
+        let is_read = artifact.target.is_custom_build() || source == root.join("src/lib.rs");
+        return (!is_read).then(|| format!("the port's crate is built from {name}, not from src/lib.rs"));
+    }
+    let is_foreign = !artifact.package_id.repr.starts_with("registry+");
+    (is_foreign && manifest != root.join("fuzz/Cargo.toml")).then(|| {
+        format!(
+            "the crate `{}` is linked with the port and does not come from a registry",
+            artifact.target.name
+        )
+    })
 }
 
 fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> Option<Diagnostic> {

@@ -1,7 +1,7 @@
 //! Every cheat that syntax can show: each is refused, at its line and for its reason.
 
-use super::super::Rule;
-use super::run;
+use super::super::{Candidate, Rule, audit};
+use super::{MODULE, run};
 
 const SIGNATURE: &str = "fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32";
 const HEAD: &str = "pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32";
@@ -595,6 +595,43 @@ fn state_that_records() {
     );
     refused("HEAD {\n thread_local! { static X: u8 = 1; }\n 1 }", Rule::State, 2, "`thread_local!`");
     refused("thread_local! { static X: u8 = 1; }\nHEAD { 1 }", Rule::State, 1, "`thread_local!`");
+}
+
+#[test]
+fn state_behind_a_name_of_the_module() {
+    for items in [
+        "use core::sync::atomic::AtomicU32 as X;",
+        "use core::sync::atomic::AtomicU32 as Y;\nuse self::Y as X;",
+        "type X = core::sync::atomic::AtomicU32;",
+        "struct Y(core::sync::atomic::AtomicU32);\ntype X = Y;",
+    ] {
+        let allowed = super::allowed(SIGNATURE).in_module(&format!("{MODULE}{items}")).unwrap();
+        let text = format!("static N: X = X::new(0);\n{HEAD} {{ 1 }}");
+        let report = audit(&Candidate { module: "checksum", name: "kit_crc32", text: &text }, &allowed);
+        assert!(report.problems.iter().any(|p| p.rule == Rule::State && p.line == 1), "{items}: {report:#?}");
+        let without = format!("{HEAD} {{ 1 }}");
+        let report = audit(&Candidate { module: "checksum", name: "kit_crc32", text: &without }, &allowed);
+        assert!(report.is_clean(), "{items}: {report:#?}");
+    }
+}
+
+#[test]
+fn state_of_the_libraries() {
+    refused(
+        "HEAD { unsafe { libc::strtok(core::ptr::null_mut(), c\"z\".as_ptr()) }; 1 }",
+        Rule::State,
+        1,
+        "strtok_r",
+    );
+    for path in ["std::hash::RandomState", "std::collections::hash_map::RandomState"] {
+        refused(&format!("HEAD {{ let s = {path}::new(); 1 }}"), Rule::State, 1, "another one in every call");
+        refused(
+            &format!("use {path} as S;\nHEAD {{ let s = S::new(); 1 }}"),
+            Rule::State,
+            1,
+            "in every call",
+        );
+    }
 }
 
 #[test]

@@ -115,8 +115,8 @@ impl Emitter<'_> {
             };
             quote!(if !#intact { return Err(format!("`{}`", #label)); })
         });
-        // What may not be written must be as it was: a port with C's signature could do it all the same.
-        let frozen = self.slots.iter().filter(|s| s.is_memory() && !s.is_effect() && style == Style::C);
+        // What may not be written must be as it was: with `unsafe`, a port of either signature could do it all the same.
+        let frozen = self.slots.iter().filter(|s| s.is_memory() && !s.is_effect());
         let frozen = frozen.map(|slot| {
             let (name, region, label) = (slot.name, slot.region(), slot.label);
             let same = match slot.role {

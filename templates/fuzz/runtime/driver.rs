@@ -76,10 +76,13 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
     if !C::admits(&args) {
         return Judged::Rejected("precondition of the contract".into());
     }
+    // What an earlier call left there is nobody's input.
+    guard::set_errno(0);
     let oracle = match C::oracle(&args) {
         Ok(effects) => effects,
         Err(Broke(reason)) => return Judged::Rejected(reason),
     };
+    guard::set_errno(0);
     ORACLE_CALLS.fetch_add(1, Ordering::Relaxed);
     IN_SUBJECT.store(true, Ordering::Relaxed);
     let subject = catch_unwind(AssertUnwindSafe(|| C::subject(&args)));
