@@ -275,7 +275,7 @@ impl Ran {
     #[track_caller]
     pub fn json(&self, kind: &str) -> serde_json::Value {
         let objects = self.stdout.lines().map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap());
-        objects.filter(|o| o["type"] == kind).last().unwrap_or_else(|| panic!("no {kind} in:\n{self}"))
+        objects.rev().find(|o| o["type"] == kind).unwrap_or_else(|| panic!("no {kind} in:\n{self}"))
     }
 }
 
