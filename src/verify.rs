@@ -13,7 +13,7 @@ use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, RunStats, Verdict};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What is known of one symbol.
 #[derive(Debug, Clone, Serialize)]
@@ -120,9 +120,14 @@ fn known(project: &Project, store: &Store, judge: &Judge, planned: &Planned) -> 
     let now = judge.hashes(planned, &module)?;
     let stale = stale_reason(&evidence, &now);
     let callees_in_c = judge.callees_in_c(planned)?;
+    let refuted = match evidence.grade {
+        Grade::Refuted => store.findings(Some(&planned.function.key))?.pop(),
+        _ => None,
+    };
+    let refuted = refuted.map(|row| format!("{}: {}", row.finding.class, row.finding.what));
     Ok(Judgement {
         grade: if stale.is_some() { Grade::Stale } else { evidence.grade },
-        reason: stale.or(reason),
+        reason: stale.or(refuted).or(reason),
         executions: Some(evidence.executions),
         accept_rate: evidence.accept_rate,
         callees_in_c,
@@ -173,6 +178,17 @@ pub fn verify(
     result
 }
 
+/// The binary with all targets. Without a port nothing would be run, and nothing is built.
+fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<PathBuf> {
+    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
+    let binary = match judge.build(&[])? {
+        Built::Binary(path) => path,
+        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+    };
+    reporter.event(Event::StepFinished { message: "harnesses built".into() });
+    Ok(binary)
+}
+
 fn verify_in(
     project: &Project,
     store: &mut Store,
@@ -181,12 +197,10 @@ fn verify_in(
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Judgement>> {
-    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
-    let binary = match judge.build(&[])? {
-        Built::Binary(path) => path,
-        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+    let binary = match wanted.iter().any(|p| project.ported(&p.function) == Ported::Yes) {
+        true => harnesses(project, judge, reporter)?,
+        false => PathBuf::new(),
     };
-    reporter.event(Event::StepFinished { message: "harnesses built".into() });
     let mut all = Vec::new();
     for (index, planned) in wanted.iter().enumerate() {
         let name = &planned.function.name;
@@ -213,7 +227,9 @@ fn one(
 ) -> Result<Judgement> {
     let module = project.module(&planned.function.module)?;
     if module.state(&planned.function) != Ported::Yes {
-        return Ok(Judgement::new(planned, Grade::Stub, None));
+        let place = format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module);
+        let reason = format!("write it in place of its stub in {place}, then verify again");
+        return Ok(Judgement::new(planned, Grade::Stub, Some(reason)));
     }
     let report = judge.audit(planned, module.text())?;
     if !report.problems.is_empty() {

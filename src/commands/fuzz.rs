@@ -3,6 +3,7 @@
 use super::Session;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::event::Event;
 use crate::fuzz::build::Built;
 use crate::judge::Judge;
 use crate::ported::Ported;
@@ -51,7 +52,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         Built::Binary(path) => path,
         Built::Errors(errors) => return Err(does_not_compile(&project, &errors)),
     };
-    let exit = judge.campaign(&binary, planned).run_by_hand(&args.flags, &session.interrupt)?;
+    let artifacts = project.rust_dir().join("fuzz/artifacts").join(format!("fuzz_{name}"));
+    if !args.flags.iter().any(|f| f.starts_with("-runs=") || f.starts_with("-max_total_time=")) {
+        let text = "no -runs=N or -max_total_time=SECONDS given: it fuzzes until Ctrl-C".into();
+        reporter.event(Event::Note { text });
+    }
+    let exit = judge.campaign(&binary, planned).run_by_hand(&args.flags, &artifacts, &session.interrupt)?;
     Ok(match exit {
         Exit::Code(0) => ExitCode::Ok,
         Exit::Code(72 | 130) | Exit::Signal(2) => ExitCode::Interrupted,

@@ -98,7 +98,7 @@ fn fingerprint(body: &str) -> String {
 pub fn parse(text: &str, path: &str) -> Result<Contract> {
     let bad = |message: String| {
         Error::new(ErrorKind::Config, format!("{path}: {message}")).help(format!(
-            "correct {path}, or delete it and run `cargo implfuzz init` to have it inferred again"
+            "correct {path} (docs/formats.md lists its keys), or delete it and run `cargo implfuzz init`"
         ))
     };
     let file: ContractFile = toml::from_str(text).map_err(|error| bad(error.to_string()))?;

@@ -64,7 +64,7 @@ impl Told {
             "finding" => {
                 self.finding = Some(Finding {
                     class: class(&line.class),
-                    what: line.what,
+                    what: in_the_tree(&line.what),
                     input: bytes(&line.input),
                     args: line.args,
                     oracle: line.oracle,
@@ -82,6 +82,16 @@ impl Told {
         self.stats.subject_calls = line.subject_calls;
         self.stats.rejected = line.rejected;
     }
+}
+
+/// The text with places in the overlay named as in the tree: the overlay is the tool's own.
+fn in_the_tree(text: &str) -> String {
+    const OVERLAY: &str = "/.implfuzz/overlay/";
+    let words = text.split(' ').map(|word| match word.split_once(OVERLAY) {
+        Some((_, place)) => format!("rust/{place}"),
+        None => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn class(word: &str) -> FindingClass {
@@ -111,6 +121,12 @@ mod tests {
         told.take(br#"{"nonce":"mine","type":"done","executions":9,"rejected":[["hang",2]]}"#, "mine");
         assert!(told.done);
         assert_eq!((told.stats.executions, told.stats.rejected.len()), (9, 1));
+    }
+
+    #[test]
+    fn places_are_named_as_in_the_tree() {
+        let text = "panicked at /a/b/.implfuzz/overlay/src/x.rs:3:9: attempt to add with overflow";
+        assert_eq!(in_the_tree(text), "panicked at rust/src/x.rs:3:9: attempt to add with overflow");
     }
 
     #[test]

@@ -174,10 +174,13 @@ impl Campaign<'_> {
     }
 
     /// Runs libFuzzer on the user's terminal with flags of their own.
-    pub fn run_by_hand(&self, flags: &[String], interrupt: &Interrupt) -> Result<Exit> {
+    /// What it finds is put into `artifacts`, unless the flags name another place.
+    pub fn run_by_hand(&self, flags: &[String], artifacts: &Path, interrupt: &Interrupt) -> Result<Exit> {
         self.write_boundaries(interrupt)?;
+        fs::create_dir_all(artifacts)?;
         let own_corpus = flags.iter().any(|flag| !flag.starts_with('-'));
-        let mut job = self.job().arg(format!("-max_len={}", self.max_len)).args(flags).inherit();
+        let mut job = self.job().arg(format!("-max_len={}", self.max_len));
+        job = job.arg(format!("-artifact_prefix={}/", artifacts.display())).args(flags).inherit();
         if !own_corpus {
             job = job.args(self.corpora());
         }

@@ -112,7 +112,7 @@ impl<'p> Session<'p> {
                 Event::SymbolStarted { symbol: symbol.clone(), index: index + 1, total: wanted.len() };
             self.reporter.event(started);
             let result = self.one(planned)?;
-            let ok = result.end != End::Failed;
+            let ok = matches!(result.end, End::Unrefuted | End::AlreadyPorted);
             let summary = match &result.reason {
                 Some(reason) => {
                     format!("{}: {}", result.end.text(), reason.lines().next().unwrap_or_default())
