@@ -79,7 +79,7 @@ fn squeeze(text: &str) -> String {
             b'/' if bytes.get(at + 1) == Some(&b'*') => {
                 let end = text[at + 2..].find("*/").map_or(bytes.len(), |n| at + 4 + n);
                 at = end;
-                out.push(b' ');
+                blank(&mut out);
                 continue;
             }
             b'/' if bytes.get(at + 1) == Some(&b'/') => {
@@ -96,16 +96,18 @@ fn squeeze(text: &str) -> String {
                 out.extend_from_slice(&bytes[start..at]);
                 continue;
             }
-            byte if byte.is_ascii_whitespace() => {
-                if out.last() != Some(&b' ') {
-                    out.push(b' ');
-                }
-            }
+            byte if byte.is_ascii_whitespace() => blank(&mut out),
             byte => out.push(byte),
         }
         at += 1;
     }
     String::from_utf8_lossy(&out).trim().to_owned()
+}
+
+fn blank(out: &mut Vec<u8>) {
+    if out.last() != Some(&b' ') {
+        out.push(b' ');
+    }
 }
 
 #[cfg(test)]
