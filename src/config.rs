@@ -60,8 +60,6 @@ impl Config {
 pub struct C {
     /// Files to compile and port.
     pub sources: Vec<String>,
-    /// Public headers.
-    pub headers: Vec<String>,
     /// `-I`.
     pub include_dirs: Vec<String>,
     /// `-D`: `NAME` or `NAME=value`.

@@ -8,8 +8,6 @@ use crate::verdict::{Finding, RunStats};
 pub enum Event {
     /// A long step begins; `total` is known where progress can be measured.
     StepStarted { step: String, total: Option<u64> },
-    /// The running step got to `done`.
-    StepProgress { done: u64, message: String },
     /// The running step ended.
     StepFinished { message: String },
     /// A file was written, changed or left alone on purpose.

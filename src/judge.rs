@@ -17,7 +17,7 @@ use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
 use crate::symbol::{Function, Library, SymbolKey, SymbolName};
-use crate::verdict::{Finding, Grade, Verdict};
+use crate::verdict::{Finding, Grade, RunStats};
 use crate::workspace::write_atomic;
 use c_text::CTexts;
 use fs_err as fs;
@@ -210,20 +210,15 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// Stores the outcome of a run on the text of a module.
+    /// Stores what a function of a module is worth, and by which run.
     pub fn record(
         &self,
         store: &mut Store,
         planned: &Planned,
         module: &PortModule,
-        (verdict, provenance): (&Verdict, &str),
+        (grade, stats, provenance): (Grade, &RunStats, &str),
     ) -> Result<()> {
         let hashes = self.hashes(planned, module)?;
-        let (grade, stats) = match verdict {
-            Verdict::Unrefuted(stats) => (Grade::Unrefuted, stats),
-            Verdict::Refuted { stats, .. } => (Grade::Refuted, stats),
-            Verdict::Vacuous { stats, .. } => (Grade::Unverifiable, stats),
-        };
         store.put_evidence(&Evidence {
             c_hash: hashes.c,
             contract_hash: hashes.contract,

@@ -144,10 +144,14 @@ impl Project {
             return Err(Error::new(ErrorKind::Usage, format!("`{name}` cannot be ported: {why}"))
                 .help("`cargo implfuzz list` shows what can be"));
         }
-        let mut rated: Vec<(f64, &str)> = self
-            .planned
-            .iter()
-            .map(|p| p.function.name.as_str())
+        Err(Error::new(ErrorKind::Usage, format!("the library has no function `{name}`"))
+            .help(self.nearest(name)))
+    }
+
+    /// The line of help for a name that no function has.
+    pub fn nearest(&self, name: &str) -> String {
+        let names = self.library.functions.iter().map(|f| f.name.as_str());
+        let mut rated: Vec<(f64, &str)> = names
             .map(|known| {
                 // `crc` for `kit_crc32`: what contains the word is as near as a misspelling.
                 let part = if name.len() > 1 && known.contains(name) { 0.9 } else { 0.0 };
@@ -157,11 +161,10 @@ impl Project {
         rated.sort_by(|a, b| b.0.total_cmp(&a.0));
         let near: Vec<String> =
             rated.iter().filter(|r| r.0 > 0.7).take(3).map(|r| format!("`{}`", r.1)).collect();
-        let help = match near.is_empty() {
+        match near.is_empty() {
             true => "`cargo implfuzz list` shows all names".to_owned(),
             false => format!("did you mean {}?", near.join(", ")),
-        };
-        Err(Error::new(ErrorKind::Usage, format!("the library has no function `{name}`")).help(help))
+        }
     }
 
     /// A module as it stands in the tree now; it is parsed anew only when its text has changed.

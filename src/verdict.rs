@@ -146,3 +146,21 @@ pub enum Verdict {
         stats: RunStats,
     },
 }
+
+impl Verdict {
+    /// What a port is worth on this verdict alone.
+    pub fn grade(&self) -> Grade {
+        match self {
+            Self::Unrefuted(_) => Grade::Unrefuted,
+            Self::Refuted { .. } => Grade::Refuted,
+            Self::Vacuous { .. } => Grade::Unverifiable,
+        }
+    }
+
+    /// What the run measured.
+    pub fn stats(&self) -> &RunStats {
+        match self {
+            Self::Unrefuted(stats) | Self::Refuted { stats, .. } | Self::Vacuous { stats, .. } => stats,
+        }
+    }
+}

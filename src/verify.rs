@@ -8,7 +8,7 @@ use crate::fuzz::run::Budget;
 use crate::judge::Judge;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::store::{Evidence, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
+use crate::store::{Evidence, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, RunStats, Verdict};
 use serde::Serialize;
@@ -120,20 +120,35 @@ fn known(project: &Project, store: &Store, judge: &Judge, planned: &Planned) -> 
     let now = judge.hashes(planned, &module)?;
     let stale = stale_reason(&evidence, &now);
     let callees_in_c = judge.callees_in_c(planned)?;
-    let refuted = match evidence.grade {
-        Grade::Refuted => store.findings(Some(&planned.function.key))?.pop(),
-        _ => None,
+    let reason = match (&stale, evidence.grade) {
+        (None, Grade::Refuted) => refuted_by(store, judge, planned, (&evidence, module.text()))?,
+        _ => reason,
     };
-    let refuted = refuted.map(|row| format!("{}: {}", row.finding.class, row.finding.what));
     Ok(Judgement {
         grade: if stale.is_some() { Grade::Stale } else { evidence.grade },
-        reason: stale.or(refuted).or(reason),
+        reason: stale.or(reason),
         executions: Some(evidence.executions),
         accept_rate: evidence.accept_rate,
         callees_in_c,
         provenance: Some(evidence.provenance),
         ..Judgement::new(planned, evidence.grade, None)
     })
+}
+
+/// What refutes a port: the last finding about its text, else what the audit says of it.
+fn refuted_by(
+    store: &Store,
+    judge: &Judge,
+    planned: &Planned,
+    (evidence, module_text): (&Evidence, &str),
+) -> Result<Option<String>> {
+    let findings = store.findings(Some(&planned.function.key))?;
+    let of_this_text = |f: &&FindingRow| f.candidate_sha256.as_deref() == Some(&evidence.rust_hash);
+    if let Some(row) = findings.iter().rev().find(of_this_text) {
+        return Ok(Some(format!("{}: {}", row.finding.class, row.finding.what)));
+    }
+    let report = judge.audit(planned, module_text)?;
+    Ok((!report.problems.is_empty()).then(|| audit_reason(planned, &report)))
 }
 
 fn stale_reason(evidence: &Evidence, now: &crate::judge::Hashes) -> Option<String> {
@@ -231,8 +246,15 @@ fn one(
         let reason = format!("write it in place of its stub in {place}, then verify again");
         return Ok(Judgement::new(planned, Grade::Stub, Some(reason)));
     }
+    let before = store.evidence(&planned.function.key)?;
+    let hash = judge.hashes(planned, &module)?.rust;
+    // Who wrote it is known as long as the text is the one that was judged before.
+    let provenance =
+        before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
     let report = judge.audit(planned, module.text())?;
     if !report.problems.is_empty() {
+        let nothing_ran = (Grade::Refuted, &RunStats::default(), provenance.as_str());
+        judge.record(store, planned, &module, nothing_ran)?;
         return Ok(Judgement::new(planned, Grade::Refuted, Some(audit_reason(planned, &report))));
     }
     if let crate::contract::types::Judgeable::NotYet(why) = &planned.judgeable {
@@ -247,12 +269,7 @@ fn one(
             reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
         },
     )?;
-    let before = store.evidence(&planned.function.key)?;
-    let hash = judge.hashes(planned, &module)?.rust;
-    // Who wrote it is known as long as the text is the one that was judged before.
-    let provenance =
-        before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
-    judge.record(store, planned, &module, (&verdict, &provenance))?;
+    judge.record(store, planned, &module, (verdict.grade(), verdict.stats(), &provenance))?;
     if let Verdict::Refuted { finding, .. } = &verdict {
         judge.record_finding(store, run, planned, (finding, &hash), &judge.seeds(name))?;
     }

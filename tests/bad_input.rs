@@ -321,6 +321,8 @@ fn ctrl_c_during_build_and_fuzzing() {
 #[test]
 fn ctrl_c_while_another_build_is_waited_for() {
     let repo = Repo::initialised();
+    // Without a port nothing would be built.
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
     let target = repo.aside().join("target");
     std::fs::create_dir_all(target.join("implfuzz")).unwrap();
     let other = std::fs::File::create(target.join("implfuzz/.implfuzz-build-lock")).unwrap();

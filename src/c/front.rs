@@ -7,11 +7,9 @@ use crate::error::Result;
 use crate::symbol::Library;
 use camino::Utf8Path;
 
-/// Reads the library without its bindings: cheaper, enough for lists and graphs.
-///
-/// # Errors
-/// `C` when there is nothing to read, `Environment` without libclang.
-pub fn parse_only(root: &Utf8Path, settings: &CSettings) -> Result<Library> {
+/// The library without its bindings, which take most of the time.
+#[cfg(test)]
+pub(super) fn parse_only(root: &Utf8Path, settings: &CSettings) -> Result<Library> {
     let root = canonical(root)?;
     let discovery = discover(&root, settings)?;
     let mut merged = parse::parse(&root, discovery)?;

@@ -2,7 +2,7 @@
 
 use super::bind::Bindings;
 use super::flags::CSettings;
-use super::{load, parse_only};
+use super::front::{load, parse_only};
 use crate::process::{Interrupt, Job};
 use crate::symbol::*;
 use camino::{Utf8Path, Utf8PathBuf};

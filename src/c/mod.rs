@@ -29,7 +29,7 @@ mod record_names;
 pub mod bind;
 pub mod front;
 
-pub use front::{load, parse_only};
+pub use front::load;
 
 #[cfg(test)]
 mod front_tests;

@@ -62,6 +62,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let failed = |end: End| results.iter().any(|r| r.end == end);
     let refuted = results.iter().any(|r| r.end == End::Failed && r.finding.is_some());
     Ok(match () {
+        () if failed(End::Budget) => ExitCode::Budget,
         () if refuted => ExitCode::Divergence,
         () if failed(End::Failed) || (failed(End::NotJudgeable) && !args.all) => ExitCode::Incomplete,
         () => ExitCode::Ok,

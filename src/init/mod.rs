@@ -15,7 +15,7 @@ use crate::process::Interrupt;
 use crate::project::{Options, Planned, Project};
 use crate::rust::emit::{callee_file, capi_file, lib_file};
 use crate::rust::globals::globals_file;
-use crate::workspace::Workspace;
+use crate::workspace::{Recovery, Workspace};
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,7 @@ pub fn init(
 
 /// Brings all generated files up to date, in one transaction.
 pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter) -> Result<Summary> {
+    warn(project, reporter);
     let mut summary = Summary::default();
     let modules = modules::plan(project)?;
     let root = project.workspace.root();
@@ -109,6 +110,20 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     remove_stale(&rust, &generated, project)?;
     summary.globals_left_out = left_out;
     Ok(summary)
+}
+
+/// What the user should hear of before anything is written.
+fn warn(project: &Project, reporter: &mut dyn Reporter) {
+    if let Recovery::Finished(files) = project.workspace.recovery() {
+        let text =
+            format!("finished what was stopped half way: {files} files were still to be put into place");
+        reporter.event(Event::Note { text });
+    }
+    let known: BTreeSet<&str> = project.library.functions.iter().map(|f| f.name.as_str()).collect();
+    for name in project.config.symbols.keys().filter(|name| !known.contains(name.as_str())) {
+        let text = format!("implfuzz.toml: [symbols.{name}] is about no function of the library");
+        reporter.event(Event::Warning { text, help: Some(project.nearest(name)) });
+    }
 }
 
 /// The text of `callee.rs` once the module `changed` has this text.

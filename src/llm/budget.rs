@@ -83,6 +83,11 @@ impl Budget {
         }
     }
 
+    /// Whether another symbol could still ask for as much as `prompt` does: only the limit of one symbol is in its way.
+    pub fn admits_others(&self, prompt: &Prompt, prices: &Prices) -> bool {
+        Self { per_symbol: None, ..self.clone() }.check(prompt, prices).is_ok()
+    }
+
     /// Notes what an exchange used. `cost` is absent where it is unknown.
     pub fn charge(&mut self, symbol: &SymbolName, usage: &Usage, cost: Option<Cost>) {
         *self.spent.entry(symbol.clone()).or_default() += usage.total();

@@ -23,8 +23,8 @@ use std::time::Instant;
 /// How the port of one function ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// The module's new text, and the run that accepted it.
-    Accepted { module: String, verdict: Verdict },
+    /// The module's new text, the run that accepted it, and the role that wrote it.
+    Accepted { module: String, verdict: Verdict, role: &'static str },
     /// The tree stays as it was.
     Stopped { reason: supervisor::StopReason, detail: String, finding: Option<Finding> },
 }
@@ -102,7 +102,8 @@ impl<'r, 'p> Attempting<'r, 'p> {
                     let verdict = self.accepted.take().ok_or_else(|| {
                         Error::new(ErrorKind::Internal, "a port was accepted that no run has accepted")
                     })?;
-                    return Ok(Ended::Accepted { module: self.spliced, verdict });
+                    let role = self.role();
+                    return Ok(Ended::Accepted { module: self.spliced, verdict, role });
                 }
                 Step::Stop(reason) => {
                     let (reason, detail) = (*reason, self.trouble);
@@ -112,6 +113,11 @@ impl<'r, 'p> Attempting<'r, 'p> {
             self.note(&outcome)?;
             supervisor::apply(&mut self.state, outcome);
         }
+    }
+
+    /// Who wrote the last candidate.
+    fn role(&self) -> &'static str {
+        if self.questions[1] > 0 { "enhancer" } else { "prototyper" }
     }
 
     fn say(&mut self, step: impl Into<String>) {
@@ -136,6 +142,9 @@ impl<'r, 'p> Attempting<'r, 'p> {
         let reply = match self.run.ask(&self.planned.function, &prompt) {
             Ok(reply) => reply,
             Err(error) if error.kind() == ErrorKind::Budget => {
+                self.run.exhausted = !self.run.budget_admits_others(&prompt);
+                let help = error.help_text().unwrap_or_default();
+                self.trouble = format!("{error}; {help}");
                 self.say(error.to_string());
                 return Ok(Outcome::BudgetExhausted);
             }
@@ -298,18 +307,17 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 ("model-truncated", "the reply was cut off twice; raise llm.max_tokens".into())
             }
             Outcome::ModelRefused => ("model-refused", "the model refused".into()),
-            Outcome::BudgetExhausted => ("budget", String::new()),
+            Outcome::BudgetExhausted => ("budget", self.trouble.clone()),
             Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => {
                 return Ok(());
             }
         };
         self.trouble.clone_from(&detail);
-        let role = if self.questions[1] > 0 { "enhancer" } else { "prototyper" };
         let attempt = Attempt {
             run: self.run.id,
             symbol: self.planned.function.key.clone(),
             number: self.questions.iter().sum(),
-            role: role.into(),
+            role: self.role().into(),
             outcome: word.into(),
             detail,
             candidate_sha256: self.state.candidate().map(sha256),

@@ -2,14 +2,13 @@
 //!
 //! The order is fixed, the most stable first: rules, library, function, feedback; providers cache the first two.
 
-use super::context::{PortContext, hex};
+use super::context::PortContext;
 use super::feedback::Feedback;
 use super::fenced::fenced;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::{Block, Message, Prompt, Speaker};
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, context};
-use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// The built-in templates: name and text.
@@ -44,7 +43,6 @@ impl Question<'_> {
 #[derive(Debug)]
 pub struct Templates {
     environment: Environment<'static>,
-    version: String,
 }
 
 impl Templates {
@@ -54,23 +52,15 @@ impl Templates {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.add_filter("fenced", |text: String, info: String| fenced(&text, &info));
-        let mut hasher = Sha256::new();
         for (name, built_in) in BUILT_IN {
             let file = overrides.map(|dir| dir.join(name)).filter(|file| file.is_file());
             let text = match &file {
                 Some(file) => fs_err::read_to_string(file)?,
                 None => built_in.to_owned(),
             };
-            hasher.update(format!("{name} {}\n{text}", text.len()));
             environment.add_template_owned(name, text).map_err(|error| wrong(name, &error))?;
         }
-        let version = hex(&hasher.finalize())[..12].to_owned();
-        Ok(Self { environment, version })
-    }
-
-    /// A short hash of all templates: two runs with the same one asked in the same words.
-    pub fn version(&self) -> &str {
-        &self.version
+        Ok(Self { environment })
     }
 
     /// The prompt for one attempt (from 1, per role). `reply_problem` says what was wrong with the last reply.
@@ -195,13 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn own_templates_replace_the_built_in_ones_and_change_the_version() {
+    fn own_templates_replace_the_built_in_ones() {
         let dir = tempfile::tempdir().unwrap();
-        let built_in = Templates::load(Some(dir.path())).unwrap();
-        assert_eq!(built_in.version(), Templates::load(None).unwrap().version());
         fs_err::write(dir.path().join("rules.j2"), "Be exact.").unwrap();
         let own = Templates::load(Some(dir.path())).unwrap();
-        assert_ne!(own.version(), built_in.version());
         let prompt = own.prompt(&context(), &Question::Prototype, None, 1, 10).unwrap();
         assert_eq!(prompt.system[0].text, "Be exact.");
     }

@@ -3,8 +3,9 @@
 use super::attempt::{Attempting, Ended};
 use super::prompt::Templates;
 use super::session::Session;
+use super::supervisor::StopReason;
 use crate::contract::types::Judgeable;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::init;
 use crate::judge::Judge;
@@ -45,6 +46,8 @@ pub enum End {
     NotJudgeable,
     /// Given up; the tree is as it was.
     Failed,
+    /// Given up because tokens or money are spent; the tree is as it was.
+    Budget,
 }
 
 impl End {
@@ -55,6 +58,7 @@ impl End {
             Self::AlreadyPorted => "ported before".into(),
             Self::NotJudgeable => "not judged yet".into(),
             Self::Failed => "failed".into(),
+            Self::Budget => "budget spent".into(),
         }
     }
 }
@@ -78,7 +82,8 @@ pub fn port<'p>(
     }
     let settings: Vec<_> = models.values().map(|chosen| &chosen.settings).collect();
     let budget = Budget::new(&project.config.llm, &settings)?;
-    let first = models.values().next();
+    let first = models.get("prototyper");
+    let templates = Templates::load(Some(&root.join("prompts")))?;
     let id = store.start_run(&NewRun {
         command: command.to_owned(),
         workflow: Some("unified".into()),
@@ -86,15 +91,15 @@ pub fn port<'p>(
         model: first.map(|c| c.model.name()),
         tool_version: env!("CARGO_PKG_VERSION").into(),
     })?;
-    let templates = Templates::load(Some(&root.join("prompts")))?;
-    let mut run = Session { project, judge, store, reporter, templates, id, models, budget };
+    let mut run =
+        Session { project, judge, store, reporter, templates, id, models, budget, exhausted: false };
     let result = run.all(wanted);
     let outcome = match &result {
+        Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
         Ok(all) if all.iter().all(|r| r.end != End::Failed) => RunOutcome::Done,
         Ok(_) => RunOutcome::Incomplete,
         Err(error) => match error.kind() {
             ErrorKind::Interrupted => RunOutcome::Interrupted,
-            ErrorKind::Budget => RunOutcome::Budget,
             _ => RunOutcome::Failed,
         },
     };
@@ -121,6 +126,9 @@ impl<'p> Session<'p> {
             };
             self.reporter.event(Event::SymbolFinished { symbol, ok, summary });
             results.push(result);
+            if self.exhausted {
+                break;
+            }
         }
         Ok(results)
     }
@@ -133,19 +141,13 @@ impl<'p> Session<'p> {
             return self.result(planned, End::NotJudgeable, Some(why.clone()), None);
         }
         match Attempting::new(self, planned)?.carry_out()? {
-            Ended::Accepted { module, verdict } => {
-                self.accept(planned, &module, &verdict)?;
-                let stats = match &verdict {
-                    Verdict::Unrefuted(stats) => stats.clone(),
-                    Verdict::Refuted { stats, .. } | Verdict::Vacuous { stats, .. } => stats.clone(),
-                };
-                self.result(planned, End::Unrefuted, None, Some(stats))
+            Ended::Accepted { module, verdict, role } => {
+                self.accept(planned, &module, (&verdict, role))?;
+                self.result(planned, End::Unrefuted, None, Some(verdict.stats()))
             }
-            Ended::Stopped { reason: super::supervisor::StopReason::Budget, .. } => Err(Error::new(
-                ErrorKind::Budget,
-                format!("the budget is spent; `{}` is not ported", planned.function.name),
-            )
-            .help("raise llm.max_tokens_per_symbol, llm.max_tokens_per_run or llm.max_cost")),
+            Ended::Stopped { reason: StopReason::Budget, detail, .. } => {
+                self.result(planned, End::Budget, Some(detail), None)
+            }
             Ended::Stopped { reason, detail, finding } => {
                 let detail = detail.trim();
                 let text = if detail.is_empty() {
@@ -160,7 +162,7 @@ impl<'p> Session<'p> {
     }
 
     /// Puts an accepted port into the tree: the module, and the way to it for its callers, all or nothing.
-    fn accept(&mut self, planned: &Planned, module: &str, verdict: &Verdict) -> Result<()> {
+    fn accept(&mut self, planned: &Planned, module: &str, (verdict, role): (&Verdict, &str)) -> Result<()> {
         let project = self.project;
         let mut transaction = project.workspace.transaction();
         transaction.add(project.module_path(&planned.function.module), module)?;
@@ -168,9 +170,9 @@ impl<'p> Session<'p> {
         transaction.add(project.rust_dir().join("src/callee.rs"), callees)?;
         transaction.commit()?;
         self.judge.publish_seeds(&planned.function.name)?;
-        let provenance = self.models.values().next().map_or_else(|| "model".into(), |c| c.model.name());
+        let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.model.name());
         let module = PortModule::read(module.to_owned());
-        self.judge.record(self.store, planned, &module, (verdict, &provenance))
+        self.judge.record(self.store, planned, &module, (verdict.grade(), verdict.stats(), &provenance))
     }
 
     fn result(
@@ -178,15 +180,15 @@ impl<'p> Session<'p> {
         planned: &Planned,
         end: End,
         reason: Option<String>,
-        stats: Option<RunStats>,
+        stats: Option<&RunStats>,
     ) -> Result<PortResult> {
         let spent = self.store.totals_of(Some(self.id), &planned.function.key)?;
         Ok(PortResult {
             symbol: planned.function.name.clone(),
             end,
             reason,
-            executions: stats.as_ref().map(|s| s.executions),
-            accept_rate: stats.as_ref().and_then(RunStats::accept_rate),
+            executions: stats.map(|s| s.executions),
+            accept_rate: stats.and_then(RunStats::accept_rate),
             callees_in_c: self.judge.callees_in_c(planned)?,
             calls: spent.calls,
             tokens: spent.input_tokens + spent.output_tokens,

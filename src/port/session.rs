@@ -23,6 +23,8 @@ pub struct Session<'p> {
     pub id: RunId,
     pub models: BTreeMap<&'static str, Chosen>,
     pub budget: Budget,
+    /// No further symbol can be asked about.
+    pub exhausted: bool,
 }
 
 impl Session<'_> {
@@ -53,6 +55,12 @@ impl Session<'_> {
             self.reporter.event(Event::Warning { text, help: None });
         }
         answer
+    }
+
+    /// Whether the budget that has no room for `prompt` has some for other symbols.
+    pub fn budget_admits_others(&self, prompt: &Prompt) -> bool {
+        let chosen = self.models.get(prompt.role.as_str());
+        chosen.is_some_and(|chosen| self.budget.admits_others(prompt, &chosen.settings.prices))
     }
 
     /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`

@@ -145,15 +145,6 @@ pub enum Outcome {
     BudgetExhausted,
 }
 
-/// The half of the work that something belongs to; costs are told per half.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Until a candidate passes the audit and builds.
-    Compilation,
-    /// From then on, until the next candidate.
-    Optimization,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stage {
     /// No candidate yet.
@@ -220,15 +211,6 @@ impl PortState {
     /// The candidate that is being judged.
     pub fn candidate(&self) -> Option<&str> {
         self.candidates.last().map(String::as_str)
-    }
-
-    /// The half of the work that the next step belongs to.
-    pub fn phase(&self) -> Phase {
-        match self.stage {
-            Stage::Empty | Stage::Received | Stage::Audited => Phase::Compilation,
-            Stage::Failed(Why::RejectedByAudit | Why::DoesNotCompile) => Phase::Compilation,
-            _ => Phase::Optimization,
-        }
     }
 }
 
@@ -476,18 +458,6 @@ mod tests {
         let state = after(&[once, twice].concat());
         let why = Why::DoesNotCompile;
         assert_eq!(next(&state), Step::AskEnhancer { why, repeated: true, reply_problem: None });
-    }
-
-    #[test]
-    fn phases_follow_the_candidate() {
-        let mut state = after(&path(Node::Build));
-        assert_eq!(state.phase(), Phase::Compilation);
-        apply(&mut state, Outcome::Built);
-        assert_eq!(state.phase(), Phase::Optimization);
-        apply(&mut state, Outcome::Refuted("k".into()));
-        assert_eq!(state.phase(), Phase::Optimization);
-        apply(&mut state, candidate(2));
-        assert_eq!((state.phase(), state.candidate()), (Phase::Compilation, Some("fn f() { 2 }")));
     }
 
     /// Something that `node` can have as its outcome; small dice go on, large ones do not.

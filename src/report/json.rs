@@ -76,9 +76,6 @@ pub(super) fn error_line(error: &Error) -> String {
 fn object(event: Event) -> (&'static str, Value) {
     match event {
         Event::StepStarted { step, total } => ("step-started", json!({ "step": step, "total": total })),
-        Event::StepProgress { done, message } => {
-            ("step-progress", json!({ "done": done, "message": message }))
-        }
         Event::StepFinished { message } => ("step-finished", json!({ "message": message })),
         Event::Note { text } => ("note", json!({ "text": text })),
         Event::Warning { text, help } => ("warning", json!({ "text": text, "help": help })),

@@ -67,7 +67,6 @@ impl Reporter for Terminal {
                 Some(bars) => bars.step(&printable(&step), total),
                 None => self.say(Normal, &format!("{}\n", printable(&step))),
             },
-            Event::StepProgress { done, message } => self.progress(Some(done), &message),
             Event::StepFinished { message } => {
                 self.bars.iter_mut().for_each(Bars::end_step);
                 if !message.is_empty() {
@@ -152,7 +151,6 @@ pub(super) mod tests {
         };
         vec![
             Event::StepStarted { step: "parse".into(), total: Some(3) },
-            Event::StepProgress { done: 1, message: "a.c".into() },
             Event::StepFinished { message: "3 files".into() },
             Event::Note { text: "wrote lib.rs".into() },
             Event::Warning { text: "odd \u{1b}[2J".into(), help: Some("look".into()) },
@@ -202,7 +200,6 @@ pub(super) mod tests {
     #[test]
     fn verbose_shows_the_progress_that_bars_would() {
         let text = shown(Verbosity::Verbose);
-        assert!(text.contains("  a.c\n"), "{text}");
         assert!(text.contains("fuzzing: 7 executions in 1.5 s, 100 % accepted"), "{text}");
     }
 

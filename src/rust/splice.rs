@@ -99,31 +99,6 @@ pub fn take_apart(text: &str, name: &str) -> (String, String) {
     (blank(true), blank(false))
 }
 
-/// Removes the private items that only the function `name` reaches: what an earlier `replace_fn` put there. For a
-/// function that is written anew.
-///
-/// # Errors
-/// `Build` when the module does not parse or lacks the function.
-pub fn remove_own_helpers(text: &str, name: &str) -> Result<String> {
-    let module = parse_module(text)?;
-    let is_root = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
-    let root = module.items.iter().position(is_root).ok_or_else(|| missing(name))?;
-    let mut own = hash::reached(&module, root);
-    let shared: Vec<usize> = (0..module.items.len()).filter(|i| *i != root && !own.contains(i)).collect();
-    for other in shared {
-        for reached in hash::reached(&module, other) {
-            own.remove(&reached);
-        }
-    }
-    own.retain(|index| !is_glob_use(&module.items[*index]) && is_private(&module.items[*index]));
-    let mut out = text.to_string();
-    for index in own.into_iter().rev() {
-        let range = bytes_of(&module.items[index]);
-        out.replace_range(with_line_end(text, range), "");
-    }
-    Ok(out)
-}
-
 fn parse_module(text: &str) -> Result<syn::File> {
     item::parse(text).map_err(|e| {
         let at = e.span().start();
@@ -312,27 +287,6 @@ fn is_line_comment(line: &str) -> bool {
     line.trim_start().starts_with("//") && !line.trim_start().starts_with("///")
 }
 
-fn is_glob_use(item: &syn::Item) -> bool {
-    matches!(item, syn::Item::Use(u) if use_leaves(u).iter().any(|leaf| leaf.glob))
-}
-
-/// Whether an item is of the kind that helpers are: not visible from other modules.
-fn is_private(item: &syn::Item) -> bool {
-    use syn::Item;
-    let vis = match item {
-        Item::Const(i) => &i.vis,
-        Item::Enum(i) => &i.vis,
-        Item::Fn(i) => &i.vis,
-        Item::Static(i) => &i.vis,
-        Item::Struct(i) => &i.vis,
-        Item::Type(i) => &i.vis,
-        Item::Use(i) => &i.vis,
-        Item::Impl(_) => return true,
-        _ => return false,
-    };
-    matches!(vis, syn::Visibility::Inherited)
-}
-
 /// The range and the line ends behind it, so that removing leaves no gap that grows.
 fn with_line_end(text: &str, range: Range<usize>) -> Range<usize> {
     let rest = &text[range.end..];
@@ -414,13 +368,6 @@ mod tests {
             replace_fn(&out, "b", "fn b() {}", "use core::ptr as mem;").unwrap(),
             Spliced::Conflict(_)
         ));
-    }
-
-    #[test]
-    fn own_helpers_go_and_shared_ones_stay() {
-        let text = "fn mine() { deep() }\n\nfn deep() {}\n\nfn both() {}\n\npub fn a() { mine(); both(); b() }\n\npub fn b() { both() }\n";
-        let out = remove_own_helpers(text, "a").unwrap();
-        assert_eq!(out, "fn both() {}\n\npub fn a() { mine(); both(); b() }\n\npub fn b() { both() }\n");
     }
 
     #[test]

@@ -441,6 +441,15 @@ mod tests {
     }
 
     #[test]
+    fn many_ways_through_a_module_take_no_longer_than_few() {
+        let calls = |i: usize| format!("f{}(); f{}();", i + 1, i + 2);
+        let mut text: String = (0..60).map(|i| format!("fn f{i}() {{ {} }}\n", calls(i))).collect();
+        text += "fn f60() {} fn f61() {} fn f() { f0(); todo!() }";
+        assert_eq!(stub(&text).unwrap().what, "todo!");
+        assert_eq!(stubs(&parse(&text).unwrap()).into_iter().collect::<Vec<_>>(), ["f"]);
+    }
+
+    #[test]
     fn the_place_is_where_the_path_ends() {
         let place = stub("/// todo!()\nfn f() -> u8 {\n    // é\n    unimplemented!(\"f\")\n}").unwrap();
         assert_eq!((place.line, place.column, place.what.as_str()), (4, 5, "unimplemented!"));

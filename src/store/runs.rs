@@ -103,7 +103,7 @@ pub struct ModelCall {
     pub cache_write_tokens: u64,
     /// The provider gave no counts; these are guessed from the text.
     pub estimated: bool,
-    /// US dollars; absent without a known price.
+    /// In the currency of the prices; absent without a known price.
     pub cost: Option<f64>,
     pub latency_ms: u64,
     pub stop_reason: Option<String>,

@@ -18,7 +18,7 @@ pub struct Totals {
     pub cache_write_tokens: u64,
     /// Some counts are guessed.
     pub estimated: bool,
-    /// US dollars over the calls whose price is known; absent when none is.
+    /// In the currency of the prices over the calls whose price is known; absent when none is.
     pub cost: Option<f64>,
     /// Calls whose price is not known.
     pub unpriced: u64,

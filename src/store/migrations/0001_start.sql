@@ -74,7 +74,7 @@ CREATE TABLE model_calls (
     cached_tokens      INTEGER NOT NULL,
     cache_write_tokens INTEGER NOT NULL,
     estimated          INTEGER NOT NULL,  -- 1: the provider gave no counts
-    cost               REAL,              -- US dollars; NULL: no price known
+    cost               REAL,              -- in the currency of the prices; NULL: no price known
     latency_ms         INTEGER NOT NULL,
     stop_reason        TEXT,
     prompt_sha256      TEXT NOT NULL,
