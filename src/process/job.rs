@@ -100,7 +100,7 @@ impl Job {
         self
     }
 
-    /// Gives it a pipe to report over, whose number is in [`REPORT_FD`].
+    /// Gives it a pipe to report over, whose number is in [`REPORT_FD`](super::REPORT_FD).
     #[must_use]
     pub fn with_report(mut self) -> Self {
         self.report = true;
