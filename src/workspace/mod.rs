@@ -12,6 +12,10 @@ use crate::error::{Error, ErrorKind, Result};
 use std::fs::TryLockError;
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a lock is waited for: a child that is being started holds a copy of it until it runs its own program.
+const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The file that makes a directory a target repository.
 pub const CONFIG_FILE: &str = "implfuzz.toml";
@@ -65,10 +69,16 @@ impl Workspace {
             .truncate(false)
             .open(private.join("lock"))
             .map_err(refuse)?;
-        match lock.file().try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy(root, &mut lock)),
-            Err(TryLockError::Error(error)) => return Err(unwritable(root, error)),
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            match lock.file().try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < patience => {
+                    std::thread::sleep(PATIENCE / 20)
+                }
+                Err(TryLockError::WouldBlock) => return Err(busy(root, &mut lock)),
+                Err(TryLockError::Error(error)) => return Err(unwritable(root, error)),
+            }
         }
         // Only for the message of a process that comes second; the lock itself is the kernel's.
         lock.set_len(0)?;
