@@ -197,6 +197,30 @@ fn a_second_init_changes_nothing_and_a_new_signature_changes_the_stub() {
 }
 
 #[test]
+fn the_budget_of_a_symbol_ends_that_symbol_and_the_budget_of_the_run_ends_the_run() {
+    let repo = Repo::initialised();
+    repo.model(&[&reply(TWICE)]);
+    let ends = |key: &str| -> Vec<serde_json::Value> {
+        let budget = format!("llm.{key}=10");
+        let asked = ["port", "twice", "thrice", "--format", "json", "--config", &budget];
+        let ran = repo.run(&asked);
+        let json = ran.code(12).json("port");
+        json["symbols"].as_array().unwrap().iter().map(|s| s["end"].clone()).collect()
+    };
+    assert_eq!(ends("max_tokens_per_symbol"), ["budget", "budget"]);
+    assert_eq!(ends("max_tokens_per_run"), ["budget"]);
+    assert_eq!(repo.asked(), 0);
+}
+
+#[test]
+fn settings_of_a_symbol_that_is_not_there_are_told() {
+    let repo = Repo::initialised();
+    let text = format!("{}\n[symbols.twise]\nskip = true\n", repo.read("implfuzz.toml"));
+    repo.write("implfuzz.toml", &text);
+    repo.run(&["init"]).ok().shows("symbols.twise").shows("did you mean `twice`");
+}
+
+#[test]
 fn ports_by_hand_are_judged_like_all_others() {
     let repo = Repo::initialised();
     let verify = ["verify", "--runs", "8000", "--seconds", "4"];
@@ -213,7 +237,11 @@ fn ports_by_hand_are_judged_like_all_others() {
     let line = repo.read("rust/src/sum.rs").lines().position(|l| l.contains("ffi::thrice")).unwrap() + 1;
     judge("thrice").code(10).shows(&format!("src/sum.rs:{line}: ")).shows("ffi::thrice");
     judge("sum_bytes").code(10).shows("data = ");
-    assert_eq!(repo.status("sum_bytes")["grade"], "refuted");
+    for (symbol, why) in [("sum_bytes", "mismatch: return value"), ("thrice", "ffi::thrice")] {
+        let known = repo.status(symbol);
+        assert_eq!(known["grade"], "refuted");
+        assert!(known["reason"].as_str().unwrap().contains(why), "{known}");
+    }
     // A changed body makes the verdict stale, without a run.
     repo.replace("rust/src/sum.rs", "x << 1", "x.wrapping_add(x)");
     assert_eq!(repo.status("twice")["grade"], "stale");

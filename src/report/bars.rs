@@ -59,12 +59,11 @@ impl Bars {
     }
 
     /// The running step got further.
-    pub(super) fn progress(&mut self, done: Option<u64>, message: &str) {
+    pub(super) fn progress(&mut self, message: &str) {
         if self.step.is_none() {
             self.step(message, None);
         }
         if let Some(bar) = &self.step {
-            done.into_iter().for_each(|done| bar.set_position(done));
             bar.set_message(message.to_owned());
         }
     }

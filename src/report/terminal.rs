@@ -50,10 +50,10 @@ impl Terminal {
     }
 
     /// A line of the running step: in its bar, or as a line for who wants every step.
-    fn progress(&mut self, done: Option<u64>, message: &str) {
+    fn progress(&mut self, message: &str) {
         let message = printable(message);
         match &mut self.bars {
-            Some(bars) => bars.progress(done, &message),
+            Some(bars) => bars.progress(&message),
             None => self.say(Verbosity::Verbose, &format!("  {FAINT}{message}{FAINT:#}\n")),
         }
     }
@@ -86,7 +86,7 @@ impl Reporter for Terminal {
             Event::SymbolStep { attempt, step, .. } => {
                 self.say(Normal, &format!("  {FAINT}attempt {attempt}:{FAINT:#} {}\n", printable(&step)));
             }
-            Event::Fuzzing { stats, .. } => self.progress(None, &fuzzing(&stats)),
+            Event::Fuzzing { stats, .. } => self.progress(&fuzzing(&stats)),
             Event::Found { symbol, finding } => {
                 let text = render::finding(&symbol, &finding, None);
                 let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
