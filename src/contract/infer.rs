@@ -332,22 +332,28 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
     }
     let Some(param) = function.params.iter().find(|p| p.name == parameter.name) else { return false };
     let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
-    let null = |p: &Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
-    let null = all.iter().any(null);
-    let truth = |used: &ParamUse| matches!(&used.kind, UseKind::Compare { with, .. } if with == "0");
+    // Lines that ask whether a buffer of this length is null: a length asked for beside it tells (null, 0) from (null, n).
+    let null = |p: &&Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
+    let buffers = all.iter().filter(null).filter_map(|p| function.params.iter().find(|f| f.name == p.name));
+    let checked = |used: &ParamUse| matches!(used.kind, UseKind::NullCheck | UseKind::Compare { .. });
+    let lines: Vec<u32> = buffers.flat_map(|b| &b.uses).filter(|u| checked(u)).map(|u| u.line).collect();
+    let truth = |used: &ParamUse| {
+        matches!(&used.kind, UseKind::Compare { with, .. } if with == "0") && lines.contains(&used.line)
+    };
     // Whatever is computed from a length below zero, an empty slice does not tell.
     let computed = |used: &ParamUse| {
         matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
     };
-    let edge = |c: &Comparison| {
+    let edge = |c: &Comparison, edges: &[&str]| {
         let is = |side: &str, other: &str| {
-            identifiers(side) == [param.name.as_str()] && matches!(other.trim(), "0" | "1" | "-1")
+            identifiers(side) == [param.name.as_str()] && edges.contains(&other.trim())
         };
         is(&c.left, &c.right) || is(&c.right, &c.left)
     };
-    (null && param.uses.iter().any(truth))
-        || (signed && param.uses.iter().any(computed))
-        || (signed || null) && function.comparisons.iter().any(edge)
+    let compared = |edges: &[&str]| function.comparisons.iter().any(|c| edge(c, edges));
+    let beside_null = function.comparisons.iter().any(|c| lines.contains(&c.line) && edge(c, &["0", "1"]));
+    (param.uses.iter().any(truth) || beside_null)
+        || (signed && (param.uses.iter().any(computed) || compared(&["0", "1", "-1"])))
 }
 
 fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {
