@@ -1,5 +1,6 @@
 use super::*;
 use crate::symbol::{CType, Place, RelPath, SymbolName, TypeKind};
+use crate::toolchain::{Search, Toolchain};
 
 fn global(file: &str, name: &str, linkage: Linkage) -> Global {
     let module = Utf8Path::new(file).file_stem().unwrap().to_owned();
@@ -57,13 +58,17 @@ fn text(text: &str) -> Target {
     Target::Text(text.into())
 }
 
-const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
+/// gcc, and the compiler that the tool would take on this machine: the newest clang where there is one.
+fn compilers() -> [String; 2] {
+    let toolchain = Toolchain::find(&Search::from_env(), &Interrupt::none()).unwrap();
+    ["gcc".into(), toolchain.cc.path.to_str().unwrap().into()]
+}
 
 #[test]
 fn statics_externals_zeros_and_flags() {
     let c = "static const unsigned short table[] = { 1, TWO, 3 };\nint shared = -1;\nstatic long unused = 7;\n\
         static char zeros[5];\nint tentative;\nint f(void) { static int local = 9; return local; }\n";
-    for cc in COMPILERS {
+    for cc in &compilers() {
         let globals =
             ["src/a.c table", "src/a.c =shared", "src/a.c unused", "src/a.c zeros", "src/a.c =tentative"];
         let got = values(cc, &[("src/a.c", c)], &globals);
@@ -81,7 +86,7 @@ fn pointers_say_what_they_point_to() {
         const char *const names[] = { \"zero\", 0, name, \"a\" \"b\" };\n\
         char *cursor = buffer + 3;\nint (*call)(void) = f;\nextern int far;\nint *out = &far + 1;\n\
         static const int list[] = { 1, 2 };\nconst int *at = &list[1];\nconst int *anonymous = (const int[]){ 5, 0 };\n";
-    for cc in COMPILERS {
+    for cc in &compilers() {
         let globals = ["a.c =names", "a.c =cursor", "a.c =call", "a.c =out", "a.c =at", "a.c =anonymous"];
         let got: Vec<_> =
             values(cc, &[("a.c", c)], &globals).into_iter().map(|v| v.unwrap().targets).collect();
@@ -99,7 +104,7 @@ fn pointers_say_what_they_point_to() {
 #[test]
 fn a_pointer_to_a_static_names_the_static_and_not_its_alias() {
     let c = "static int count = 3;\nstatic int *const where = &count;\n";
-    for cc in COMPILERS {
+    for cc in &compilers() {
         let got = values(cc, &[("a.c", c)], &["a.c count", "a.c where"]);
         let expected = Target::Symbol { name: "count".into(), addend: 0 };
         assert_eq!(got[1].as_ref().unwrap().targets[&0], expected, "{cc}");
