@@ -57,7 +57,7 @@ impl<'p> Judge<'p> {
             None => workspace.cache().join("target"),
         };
         let builder = Builder {
-            toolchain: &self.project.toolchain,
+            toolchain: self.project.toolchain(self.interrupt)?,
             root: workspace.root(),
             target_dir,
             bin_dir: workspace.cache().join("bin"),

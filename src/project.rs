@@ -1,6 +1,7 @@
 //! A target repository, opened: its configuration, the C library as read, and what is known of each function.
 
 use crate::c;
+use crate::c::data::Data;
 use crate::c::flags::CSettings;
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
@@ -11,12 +12,13 @@ use crate::ported::{PortModule, Ported};
 use crate::process::Interrupt;
 use crate::rust::shims::Bound;
 use crate::rust::signature::CSignature;
-use crate::symbol::{Function, Library};
+use crate::store::Store;
+use crate::symbol::{Function, Library, RelPath, SymbolKey};
 use crate::toolchain::{Search, Toolchain};
 use crate::workspace::Workspace;
 use camino::Utf8Path;
 use fs_err as fs;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -35,10 +37,17 @@ pub struct Options {
 pub struct Project {
     pub workspace: Workspace,
     pub config: Config,
-    pub toolchain: Toolchain,
     pub library: Library,
     /// The text of `ffi.rs`.
     pub ffi: String,
+    /// Initial values of C globals, or why there is none.
+    pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
+    /// C files that were read anew.
+    pub read: Vec<RelPath>,
+    /// Hash of all that the library, and what follows from it, came from.
+    pub fingerprint: String,
+    /// Found when it is needed: opening a repository whose C did not change starts no tool.
+    toolchain: OnceCell<Toolchain>,
     /// Functions that have a stub or a port, in porting order.
     pub planned: Vec<Planned>,
     /// Modules as they were read last.
@@ -71,17 +80,29 @@ impl Project {
     /// Reads the C library of an opened workspace.
     pub fn load(workspace: Workspace, options: &Options, interrupt: &Interrupt) -> Result<Self> {
         let config = Config::load(&workspace.config(), &options.overrides, &|name| std::env::var(name).ok())?;
-        let toolchain = toolchain(&config, interrupt)?;
         let root = Utf8Path::from_path(workspace.root())
             .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
-        let (library, bindings) = c::load(root, &settings(&config))?;
+        let toolchain = OnceCell::new();
+        let identity = identity(&config);
+        let tools = c::Tools {
+            identity: &identity,
+            cc: &|| Ok(found(&toolchain, &config, interrupt)?.cc.path.clone()),
+            scratch: &workspace.cache().join("units"),
+            interrupt,
+        };
+        let mut store = Store::open(&workspace.state_db())?;
+        let c::Analysis { library, bindings, values, read, fingerprint } =
+            c::load(root, &settings(&config), tools, &mut store)?;
         interrupt.check()?;
         let mut project = Self {
             workspace,
             config,
-            toolchain,
             library,
             ffi: bindings.file.clone(),
+            values,
+            read,
+            fingerprint,
+            toolchain,
             planned: Vec::new(),
             modules: RefCell::default(),
         };
@@ -96,6 +117,11 @@ impl Project {
             project.planned.push(Planned { function: function.clone(), c, judgeable, edited });
         }
         Ok(project)
+    }
+
+    /// The tools of the machine. `Environment` error when one is missing.
+    pub fn toolchain(&self, interrupt: &Interrupt) -> Result<&Toolchain> {
+        found(&self.toolchain, &self.config, interrupt)
     }
 
     /// The name of the port's crate.
@@ -236,10 +262,23 @@ fn settings(config: &Config) -> CSettings {
     }
 }
 
-fn toolchain(config: &Config, interrupt: &Interrupt) -> Result<Toolchain> {
+/// The tools of the machine, looked for once.
+fn found<'c>(cell: &'c OnceCell<Toolchain>, config: &Config, interrupt: &Interrupt) -> Result<&'c Toolchain> {
+    if let Some(toolchain) = cell.get() {
+        return Ok(toolchain);
+    }
     let mut toolchain = Toolchain::find(&Search::from_env(), interrupt)?;
     if let Some(compiler) = &config.c.compiler {
         toolchain.cc.path = Path::new(compiler).to_owned();
     }
-    Ok(toolchain)
+    Ok(cell.get_or_init(|| toolchain))
+}
+
+/// Everything outside the repository that decides how C is read: compilers, libclang, this program.
+fn identity(config: &Config) -> String {
+    let program = std::env::current_exe().and_then(|path| path.metadata());
+    let program =
+        program.map_or_else(|_| String::new(), |meta| format!("{} {:?}", meta.len(), meta.modified()));
+    let compiler = config.c.compiler.as_deref().unwrap_or_default();
+    format!("{}{compiler}\n{program}", Search::from_env().identity())
 }

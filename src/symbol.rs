@@ -2,9 +2,14 @@
 //!
 //! Plain data. How it is read from C lives in `c`; what Rust makes of it lives in `rust` and `contract`.
 
+mod library;
+mod types;
+
+pub use library::{Gap, LeftOut, Library, LibraryIndex, Unit};
+pub use types::{CType, Field, Record, TypeDefinition, TypeForm, TypeKind};
+
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 
 /// A symbol's name on the Rust side and on the command line: the C name, or `<file>__<name>` for a static whose
@@ -55,74 +60,6 @@ pub struct Place {
     pub end: usize,
     pub line: u32,
     pub end_line: u32,
-}
-
-/// A C type with its spelling as written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CType {
-    pub spelling: String,
-    pub is_const: bool,
-    pub kind: TypeKind,
-}
-
-/// The canonical shape of a C type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TypeKind {
-    Void,
-    Bool,
-    /// `plain_char` marks `char` without `signed` or `unsigned`.
-    Int {
-        signed: bool,
-        bits: u16,
-        plain_char: bool,
-    },
-    Float {
-        bits: u16,
-    },
-    /// Enumerators in order: name and value.
-    Enum {
-        name: String,
-        signed: bool,
-        bits: u16,
-        values: Vec<(String, i128)>,
-    },
-    Pointer(Box<CType>),
-    /// `len` is absent for `T[]`; a parameter declared `T a[9]` is an `Array` with its extent kept.
-    Array {
-        of: Box<CType>,
-        len: Option<u64>,
-    },
-    /// Key into `Library::records`.
-    Record(String),
-    /// A function type (behind a pointer: a callback).
-    Function {
-        params: Vec<CType>,
-        ret: Box<CType>,
-        variadic: bool,
-    },
-    /// `long double`, vectors, complex, and whatever else has no faithful Rust type; the text says what it is.
-    Unsupported(String),
-}
-
-/// A struct or union.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
-    /// The name that bindgen gives it in `ffi.rs`.
-    pub rust_name: String,
-    pub is_union: bool,
-    /// False when only a forward declaration is visible.
-    pub complete: bool,
-    pub size: u64,
-    pub fields: Vec<Field>,
-}
-
-/// A field of a record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Field {
-    pub name: String,
-    pub ty: CType,
-    /// Width of a bit-field.
-    pub bits: Option<u32>,
 }
 
 /// Who sees a symbol.
@@ -292,109 +229,12 @@ pub struct Global {
 /// A macro of the library's own files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Macro {
+    pub key: SymbolKey,
     pub name: String,
-    pub file: RelPath,
-    pub line: u32,
+    pub place: Place,
     pub is_function_like: bool,
     /// `#define NAME …` as written, without `#define`.
     pub text: String,
-}
-
-/// A source file that is compiled.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Unit {
-    pub file: RelPath,
-    pub module: String,
-    /// Compiler arguments that matter: `-I`, `-D`, `-std`, …; paths relative to the root.
-    pub flags: Vec<String>,
-}
-
-/// A source file that is left out, and why (tests, `main`, error diagnostics).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
-    pub file: RelPath,
-    pub reason: String,
-}
-
-/// Everything known about a C library.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Library {
-    pub units: Vec<Unit>,
-    pub left_out: Vec<LeftOut>,
-    /// In porting order: callees before callers, members of a cycle next to each other.
-    pub functions: Vec<Function>,
-    pub globals: Vec<Global>,
-    pub records: BTreeMap<String, Record>,
-    pub macros: Vec<Macro>,
-    /// The unit in which each symbol was seen first; for what a header defines, the first unit that includes it.
-    pub unit_of: BTreeMap<SymbolKey, RelPath>,
-    /// Mutually recursive functions, each group with more than one member.
-    pub cycles: Vec<Vec<SymbolKey>>,
-}
-
-impl Library {
-    /// The function with this key.
-    pub fn function(&self, key: &SymbolKey) -> Option<&Function> {
-        self.functions.iter().find(|f| f.key == *key)
-    }
-
-    /// The function with this name on the Rust side, or `file.c:name`.
-    pub fn find(&self, name: &str) -> Option<&Function> {
-        self.functions.iter().find(|f| f.name.as_str() == name).or_else(|| {
-            let (file, c_name) = name.split_once(':')?;
-            self.functions.iter().find(|f| {
-                f.c_name == c_name && (f.place.file.0 == file || f.place.file.0.file_name() == Some(file))
-            })
-        })
-    }
-
-    /// The global with this key.
-    pub fn global(&self, key: &SymbolKey) -> Option<&Global> {
-        self.globals.iter().find(|g| g.key == *key)
-    }
-}
-
-/// Functions and globals by key: for whoever asks about all of them, since [`Library::function`] looks through the
-/// whole list.
-#[derive(Debug)]
-pub struct LibraryIndex<'a> {
-    functions: HashMap<&'a SymbolKey, &'a Function>,
-    globals: HashMap<&'a SymbolKey, &'a Global>,
-}
-
-impl<'a> LibraryIndex<'a> {
-    /// The index of `library` as it is now.
-    pub fn of(library: &'a Library) -> Self {
-        Self {
-            functions: library.functions.iter().map(|f| (&f.key, f)).collect(),
-            globals: library.globals.iter().map(|g| (&g.key, g)).collect(),
-        }
-    }
-
-    /// The function with this key.
-    pub fn function(&self, key: &SymbolKey) -> Option<&'a Function> {
-        self.functions.get(key).copied()
-    }
-
-    /// The global with this key.
-    pub fn global(&self, key: &SymbolKey) -> Option<&'a Global> {
-        self.globals.get(key).copied()
-    }
-
-    /// `function`, and everything of the library that `next` leads to from there.
-    pub fn reached(
-        &self,
-        function: &'a Function,
-        next: impl Fn(&'a Function) -> Vec<&'a SymbolKey>,
-    ) -> Vec<&'a Function> {
-        let mut seen = BTreeSet::from([&function.key]);
-        let mut all = vec![function];
-        let mut at = 0;
-        while let Some(from) = all.get(at) {
-            let found: Vec<_> = next(from).into_iter().filter_map(|key| self.function(key)).collect();
-            all.extend(found.into_iter().filter(|f| seen.insert(&f.key)));
-            at += 1;
-        }
-        all
-    }
+    /// The comment above; raw, with its markers.
+    pub comment: String,
 }

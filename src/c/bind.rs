@@ -1,27 +1,30 @@
 //! `ffi.rs`: what the renamed C library offers, as Rust declarations. bindgen gives signatures and types unit by unit;
 //! here they become one file in which every function and global of the library is linked by its name in the archive.
 
+use super::alias_unit::alias;
 use super::bind_generate::{self, STATIC_MARK};
 use super::bind_merge::{Types, UnitItems};
 use super::bind_rename::{Renames, rename_function, rename_type};
 use super::merge::Merged;
 use super::rust_type::rust_type;
 use super::types::{unfaithful, wrong_layout};
-use super::{record_names, workers};
+use super::{record_names, rust_text};
 use crate::error::Result;
 use crate::symbol::{Function, Global, Library, Linkage, Record, RelPath, SymbolKey, SymbolName, TypeKind};
-use camino::Utf8Path;
 use quote::{format_ident, quote};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The bindings of a library.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Bindings {
     /// The text of `ffi.rs`.
     pub file: String,
     /// Every bound function under the name by which `ffi.rs` declares it.
+    #[serde(with = "rust_text")]
     pub functions: BTreeMap<SymbolName, syn::ForeignItemFn>,
     /// Every bound global with its type.
+    #[serde(with = "rust_text")]
     pub globals: BTreeMap<SymbolName, syn::ForeignItemStatic>,
     /// Names of the types that `ffi.rs` defines.
     pub types: BTreeSet<String>,
@@ -35,7 +38,7 @@ pub struct Bindings {
 pub fn link_name(c_name: &str, module: &str, linkage: Linkage) -> String {
     match linkage {
         Linkage::External => format!("c_{c_name}"),
-        Linkage::Static => format!("c_{module}__{c_name}__st"),
+        Linkage::Static => format!("c_{}", alias(module, c_name)),
     }
 }
 
@@ -46,18 +49,17 @@ struct Foreign {
     statics: BTreeMap<String, syn::ForeignItemStatic>,
 }
 
-/// Makes the bindings, and fills `rust_name` of the records with the names that they have there.
+/// Makes the bindings out of bindgen's outputs for the units, in their order, and fills `rust_name` of the records with
+/// the names that they have there.
 ///
 /// # Errors
-/// `C` when bindgen cannot read a unit that clang can.
-pub(super) fn bind(root: &Utf8Path, merged: &mut Merged) -> Result<Bindings> {
-    let opaque = opaque_records(&merged.library);
-    let texts = workers::map(&merged.library.units, |unit| bind_generate::generate(root, unit, &opaque))?;
+/// `Internal` when an output is not Rust.
+pub(super) fn bind(merged: &mut Merged, texts: Vec<String>) -> Result<Bindings> {
     let mut types = Types::default();
     let mut foreign: BTreeMap<RelPath, Foreign> = BTreeMap::new();
     let mut records = Vec::new();
     for (unit, text) in merged.library.units.iter().zip(texts) {
-        let mut items = bind_generate::parse(unit, &text?)?.items;
+        let mut items = bind_generate::parse(unit, &text)?.items;
         foreign.insert(unit.file.clone(), take_foreign(&mut items));
         records.extend(items.iter().filter_map(record_names::Shape::of).map(|s| (unit.file.clone(), s)));
         types.add(UnitItems { file: unit.file.clone(), module: unit.module.clone(), items });
@@ -86,7 +88,7 @@ fn name_by_globals(merged: &mut Merged, foreign: &BTreeMap<RelPath, Foreign>) {
 }
 
 /// Records with parts that bindgen gets wrong: only size and alignment are kept.
-fn opaque_records(library: &Library) -> BTreeSet<String> {
+pub(super) fn opaque_records(library: &Library) -> BTreeSet<String> {
     let is_bad = |r: &&Record| !r.rust_name.is_empty() && wrong_layout(r, &library.records).is_some();
     let bad = library.records.values().filter(is_bad);
     bad.map(|r| r.rust_name.clone()).collect()
@@ -141,14 +143,16 @@ fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) 
     let mut missing = Vec::new();
     for function in &library.functions {
         let (foreign, renames) = unit_of(&function.key);
-        match bind_function(function, library, foreign, renames) {
+        let absent = merged.absent.get(&function.key).cloned().map_or(Ok(()), Err);
+        match absent.and_then(|()| bind_function(function, library, foreign, renames)) {
             Ok(bound) => drop(functions.insert(function.name.clone(), bound)),
             Err(reason) => missing.push((function.key.clone(), reason)),
         }
     }
     for global in &library.globals {
         let (foreign, renames) = unit_of(&global.key);
-        match bind_global(global, library, foreign, renames) {
+        let absent = merged.absent.get(&global.key).cloned().map_or(Ok(()), Err);
+        match absent.and_then(|()| bind_global(global, library, foreign, renames)) {
             Ok(bound) => drop(globals.insert(global.name.clone(), bound)),
             Err(reason) => missing.push((global.key.clone(), reason)),
         }
@@ -183,9 +187,6 @@ fn bind_function(
     let types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
     if let Some(bad) = types.into_iter().find_map(|ty| unfaithful(ty, &library.records)) {
         return Err(format!("{bad} in the signature"));
-    }
-    if let Some(reason) = function.unsupported.as_ref().filter(|r| r.starts_with("inline without")) {
-        return Err(reason.clone());
     }
     let mut bound =
         foreign.functions.get(&function.c_name).cloned().ok_or("bindgen gives no binding for it")?;

@@ -4,7 +4,7 @@
 use clang_sys::*;
 use std::ffi::{CStr, CString};
 use std::marker::PhantomData;
-use std::os::raw::{c_int, c_void};
+use std::os::raw::{c_int, c_uint, c_void};
 use std::ptr;
 
 /// Takes a libclang string over as a Rust one.
@@ -92,6 +92,18 @@ impl TranslationUnit {
                 })
                 .collect()
         }
+    }
+
+    /// Every file that was read, the source itself among them.
+    pub(super) fn files(&self) -> Vec<String> {
+        extern "C" fn push(file: CXFile, _: *mut CXSourceLocation, _: c_uint, data: CXClientData) {
+            // SAFETY: `data` is the vector below, which outlives the visit; the file is alive with its unit.
+            unsafe { (*data.cast::<Vec<String>>()).push(owned_text(clang_getFileName(file))) };
+        }
+        let mut found: Vec<String> = Vec::new();
+        // SAFETY: the unit is alive, and the visitor only touches the vector that is passed to it.
+        unsafe { clang_getInclusions(self.unit, push, ptr::from_mut(&mut found).cast::<c_void>()) };
+        found
     }
 
     /// The top-level declarations, macro definitions and macro expansions.
@@ -185,6 +197,8 @@ impl<'tu> Cursor<'tu> {
         is_thread_local -> bool = clang_getCursorTLSKind => |v| v != CXTLS_None;
         /// Width of a bit-field, -1 when it is none.
         bit_width -> c_int = clang_getFieldDeclBitWidth => |v| v;
+        /// Bits from the start of the record to the field, negative when it is not known.
+        offset -> i64 = clang_Cursor_getOffsetOfField => |v| v;
         binary_operator -> CXBinaryOperatorKind = clang_getCursorBinaryOperatorKind => |v| v;
         unary_operator -> CXUnaryOperatorKind = clang_getCursorUnaryOperatorKind => |v| v;
         comment -> String = clang_Cursor_getRawCommentText => owned_text;
@@ -274,6 +288,8 @@ impl<'tu> Type<'tu> {
         is_variadic -> bool = clang_isFunctionTypeVariadic => |v| v != 0;
         /// Bytes; negative for incomplete types.
         size -> i64 = clang_Type_getSizeOf => |v| v;
+        /// Bytes; negative for incomplete types.
+        align -> i64 = clang_Type_getAlignOf => |v| v;
         declaration -> Option<Cursor<'tu>> = clang_getTypeDeclaration => Cursor::real;
         named -> Self = clang_Type_getNamedType => Self::new;
         modified -> Self = clang_Type_getModifiedType => Self::new;

@@ -1,31 +1,123 @@
 //! The one door to the C front end: from a folder to a library with its bindings.
 
+use super::agree::agree;
 use super::bind::{self, Bindings};
+use super::data::Data;
 use super::flags::{CSettings, canonical, discover};
-use super::{graph, parse};
+use super::inputs::{fingerprint, keep};
+use super::keeper::{Keeper, Tools};
+use super::merge::{self, Merged};
+use super::{alias_unit, graph, parse, sources, unit_work};
 use crate::error::Result;
-use crate::symbol::Library;
+use crate::store::{AnalysisKind, Store};
+use crate::symbol::{Library, RelPath, SymbolKey};
 use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Everything known about the C side.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Analysis {
+    pub library: Library,
+    pub bindings: Bindings,
+    /// Initial values of globals, or why there is none.
+    pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
+    /// Units that were read anew; empty when the whole analysis was kept.
+    #[serde(skip)]
+    pub read: Vec<RelPath>,
+    /// Hash of everything that the analysis came from.
+    #[serde(skip)]
+    pub fingerprint: String,
+}
 
 /// The library without its bindings, which take most of the time.
 #[cfg(test)]
 pub(super) fn parse_only(root: &Utf8Path, settings: &CSettings) -> Result<Library> {
     let root = canonical(root)?;
     let discovery = discover(&root, settings)?;
-    let mut merged = parse::parse(&root, discovery)?;
+    let outcomes = super::workers::map(&discovery.units, |unit| {
+        super::parse_unit::read(&root, &unit.file.0, &super::flags::clang_arguments(&root, unit))
+    })?;
+    let mut merged = merge::merge(discovery, outcomes);
     graph::order(&mut merged.library);
     Ok(merged.library)
 }
 
-/// Reads the library with its bindings. What cannot be bound is marked as unsupported.
+/// Reads the library, or finds it in the store as it was read before. What cannot be bound is marked as unsupported.
 ///
 /// # Errors
-/// `C` when there is nothing to read or bindgen cannot read a unit, `Environment` without libclang.
-pub fn load(root: &Utf8Path, settings: &CSettings) -> Result<(Library, Bindings)> {
+/// `C` when there is nothing to read or bindgen cannot read a unit, `Environment` without libclang or a C compiler,
+/// `Store` when the database fails, and Ctrl-C.
+pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Store) -> Result<Analysis> {
     let root = canonical(root)?;
+    let tree = sources::walk(&root, &settings.exclude)?;
+    let names = |files: &[RelPath]| files.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    // A header that appears may hide another one.
+    let base = fingerprint([env!("CARGO_PKG_VERSION"), tools.identity, &names(&tree.headers)]);
+    let whole = fingerprint([base.as_str(), &format!("{settings:?}"), &names(&tree.sources)]);
+    let mut keeper = Keeper::new(&root, tools, base, store);
+    if let Some(analysis) = keeper.kept::<Analysis>(AnalysisKind::Library, "", &whole)? {
+        let fingerprint = total(&whole, &keeper.files.seen());
+        return Ok(Analysis { fingerprint, ..analysis });
+    }
     let discovery = discover(&root, settings)?;
-    let mut merged = parse::parse(&root, discovery)?;
-    let bindings = bind::bind(&root, &mut merged)?;
+    let (mut outcomes, read) = parse::outcomes(&mut keeper, &discovery)?;
+    let subjects: Vec<&str> = discovery.units.iter().map(|u| u.file.0.as_str()).collect();
+    keeper.keep_only(&subjects)?;
+    let mut analysis = loop {
+        let merged = merge::merge(discovery.clone(), outcomes.clone());
+        if merged.library.units.is_empty() {
+            return Err(parse::nothing_left(&keeper, &merged));
+        }
+        match settle(&mut keeper, merged)? {
+            Ok(analysis) => break analysis,
+            Err(refused) => {
+                for (file, why) in refused {
+                    if let Some(i) = discovery.units.iter().position(|u| u.file == file) {
+                        outcomes[i] = Err(why);
+                    }
+                }
+            }
+        }
+    };
+    graph::order(&mut analysis.library);
+    let all_read = outcomes.iter().flatten().flat_map(|facts| facts.files.iter().cloned());
+    let all: BTreeSet<String> = all_read.chain(tree.files().map(ToString::to_string)).collect();
+    let inputs = keeper.files.hashes(all);
+    analysis.fingerprint = total(&whole, &inputs);
+    // What mends a unit that is left out for its errors may lie outside of all that was read.
+    if outcomes.iter().all(std::result::Result::is_ok) {
+        keeper.keep(AnalysisKind::Library, &[(String::new(), keep(&whole, inputs, &analysis))])?;
+    }
+    analysis.read = read;
+    Ok(analysis)
+}
+
+fn total(whole: &str, inputs: &BTreeMap<String, String>) -> String {
+    let parts = inputs.iter().flat_map(|(path, hash)| [path.as_str(), hash.as_str()]);
+    fingerprint(std::iter::once(whole).chain(parts))
+}
+
+type Refused = Vec<(RelPath, String)>;
+
+/// Asks bindgen and the C compiler; the inner error tells the units that the compiler refuses as a whole.
+fn settle(keeper: &mut Keeper, mut merged: Merged) -> Result<std::result::Result<Analysis, Refused>> {
+    let lines = alias_unit::lines(&merged);
+    let opaque = bind::opaque_records(&merged.library);
+    let work = unit_work::work(keeper, &merged, &lines, &opaque)?;
+    let units = &merged.library.units;
+    let refused: Refused = units
+        .iter()
+        .zip(&work.translations)
+        .filter_map(|(unit, translation)| Some((unit.file.clone(), translation.as_ref().err()?.clone())))
+        .collect();
+    if !refused.is_empty() {
+        return Ok(Err(refused));
+    }
+    let translations: Vec<_> = work.translations.iter().flatten().collect();
+    agree(&mut merged, lines, &translations);
+    let bindings = bind::bind(&mut merged, work.declarations)?;
+    let values = translations.iter().flat_map(|t| t.values.clone()).collect();
     let mut library = merged.library;
     for (key, reason) in &bindings.missing {
         let function = library.functions.iter_mut().find(|f| f.key == *key).map(|f| &mut f.unsupported);
@@ -34,6 +126,5 @@ pub fn load(root: &Utf8Path, settings: &CSettings) -> Result<(Library, Bindings)
             unsupported.get_or_insert_with(|| reason.clone());
         }
     }
-    graph::order(&mut library);
-    Ok((library, bindings))
+    Ok(Ok(Analysis { library, bindings, values, read: Vec::new(), fingerprint: String::new() }))
 }

@@ -2,8 +2,10 @@
 
 use super::bind::Bindings;
 use super::flags::CSettings;
-use super::front::{load, parse_only};
+use super::front::{self, Analysis, parse_only};
+use super::keeper::Tools;
 use crate::process::{Interrupt, Job};
+use crate::store::Store;
 use crate::symbol::*;
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -21,6 +23,17 @@ pub(super) fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf
 fn library(files: &[(&str, &str)]) -> Library {
     let (_dir, root) = project(files);
     parse_only(&root, &CSettings::default()).unwrap()
+}
+
+/// The whole way, with what earlier calls left in `.implfuzz`.
+pub(super) fn load(root: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> {
+    let private = root.join(".implfuzz");
+    let mut store = Store::open(private.join("state.db").as_std_path()).unwrap();
+    let interrupt = Interrupt::none();
+    let scratch = private.join("units");
+    let tools =
+        Tools { identity: "", cc: &|| Ok(cc.into()), scratch: scratch.as_std_path(), interrupt: &interrupt };
+    front::load(root, &CSettings::default(), tools, &mut store)
 }
 
 fn uses(library: &Library, function: &str, param: &str) -> Vec<UseKind> {
@@ -248,7 +261,7 @@ fn broken_units_are_left_out() {
     let names: Vec<&str> = lib.functions.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names, ["a", "n"]);
     let (_dir, root) = project(&files[1..2]);
-    let error = parse_only(&root, &CSettings::default()).unwrap_err();
+    let error = load(&root, "gcc").unwrap_err();
     assert!(error.to_string().contains("missing.h"), "{error}");
     assert!(error.help_text().is_some());
 }
@@ -256,7 +269,7 @@ fn broken_units_are_left_out() {
 /// Loads a project and has rustc check `ffi.rs` on its own.
 fn bound(files: &[(&str, &str)]) -> (Library, Bindings) {
     let (_dir, root) = project(files);
-    let (library, bindings) = load(&root, &CSettings::default()).unwrap();
+    let Analysis { library, bindings, .. } = load(&root, "gcc").unwrap();
     let ffi = root.join("ffi.rs");
     fs_err::write(&ffi, &bindings.file).unwrap();
     let job = Job::new("rustc")

@@ -5,7 +5,8 @@ use super::merge_records::Records;
 use super::modules;
 use super::parse_unit::{FoundFunction, UnitFacts};
 use crate::symbol::{
-    Function, Global, LeftOut, Library, Linkage, Macro, RelPath, SymbolKey, SymbolName, Unit,
+    Function, Global, LeftOut, Library, Linkage, Macro, RelPath, SymbolKey, SymbolName, TypeDefinition,
+    TypeForm, Unit,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,9 +18,16 @@ pub(super) struct Merged {
     pub record_units: BTreeMap<String, RelPath>,
     /// The unit that each function and global was read from: its own, or the first that includes its header.
     pub symbol_units: BTreeMap<SymbolKey, RelPath>,
+    /// Functions and globals that the archive will not have, and why.
+    pub absent: BTreeMap<SymbolKey, String>,
+    /// The files that each unit was read from.
+    pub files: BTreeMap<RelPath, BTreeSet<String>>,
     /// Typedefs for which bindgen would write a type that is not the same.
     pub unfaithful_typedefs: BTreeSet<String>,
 }
+
+/// C99's `inline` is no definition for the linker.
+const BARE_INLINE: &str = "inline without an external definition";
 
 /// Merges what was read; `outcomes` stand in the order of the units.
 pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
@@ -40,11 +48,13 @@ struct All {
     library: Library,
     functions: BTreeMap<SymbolKey, FoundFunction>,
     globals: BTreeMap<SymbolKey, Global>,
-    macros: BTreeMap<(RelPath, u32, String), Macro>,
+    types: BTreeMap<(RelPath, usize, SymbolKey), TypeDefinition>,
+    macros: BTreeMap<(RelPath, usize, String), Macro>,
     emitted: BTreeSet<SymbolKey>,
     records: Records,
     units: BTreeMap<SymbolKey, RelPath>,
     unfaithful_typedefs: BTreeSet<String>,
+    files: BTreeMap<RelPath, BTreeSet<String>>,
 }
 
 impl All {
@@ -67,6 +77,7 @@ impl All {
 
     fn add(&mut self, unit: Unit, mut facts: UnitFacts) {
         self.records.add(&unit.file, &mut facts);
+        self.files.insert(unit.file.clone(), std::mem::take(&mut facts.files));
         for found in facts.functions {
             self.units.entry(found.function.key.clone()).or_insert_with(|| unit.file.clone());
             self.functions.entry(found.function.key.clone()).or_insert(found);
@@ -82,7 +93,12 @@ impl All {
             }
         }
         for found in facts.macros {
-            self.macros.entry((found.file.clone(), found.line, found.name.clone())).or_insert(found);
+            let place = (found.place.file.clone(), found.place.start, found.name.clone());
+            self.macros.entry(place).or_insert(found);
+        }
+        for found in facts.types {
+            let place = (found.place.file.clone(), found.place.start, found.key.clone());
+            self.types.entry(place).or_insert(found);
         }
         self.emitted.extend(facts.emitted);
         self.unfaithful_typedefs.extend(facts.unfaithful_typedefs);
@@ -94,11 +110,13 @@ impl All {
             mut library,
             functions,
             mut globals,
+            types,
             macros,
             emitted,
             records,
             units,
             unfaithful_typedefs,
+            files,
         } = self;
         let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
         let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
@@ -120,12 +138,24 @@ impl All {
         library.globals = globals.into_values().collect();
         library.globals.sort_by(|a, b| (&a.place.file, a.place.start).cmp(&(&b.place.file, b.place.start)));
         library.macros = macros.into_values().collect();
+        library.types = one_per_type(types.into_values().collect());
         library.left_out.sort_by(|a, b| a.file.cmp(&b.file));
         let (table, record_units) = records.into_parts();
         library.records = table;
         library.unit_of.clone_from(&units);
-        Merged { library, record_units, symbol_units: units, unfaithful_typedefs }
+        let without = |f: &&Function| f.unsupported.as_deref() == Some(BARE_INLINE);
+        let absent = library.functions.iter().filter(without);
+        let absent = absent.map(|f| (f.key.clone(), BARE_INLINE.to_owned())).collect();
+        Merged { library, record_units, symbol_units: units, absent, files, unfaithful_typedefs }
     }
+}
+
+/// Leaves out what is only declared where the library defines it, and repeated declarations.
+fn one_per_type(mut types: Vec<TypeDefinition>) -> Vec<TypeDefinition> {
+    let mut seen: BTreeSet<(TypeForm, String)> =
+        types.iter().filter(|t| t.complete).map(|t| (t.form, t.name.clone())).collect();
+    types.retain(|t| t.complete || seen.insert((t.form, t.name.clone())));
+    types
 }
 
 fn extent_known(global: &Global) -> bool {
@@ -153,7 +183,7 @@ fn resolve(
     if function.unsupported.is_none() {
         let is_bare_inline = function.is_inline && function.linkage == Linkage::External;
         function.unsupported = if is_bare_inline && !emitted.contains(&function.key) {
-            Some("inline without an external definition".into())
+            Some(BARE_INLINE.into())
         } else {
             (function.c_name == "main").then(|| "the entry point of a program".into())
         };

@@ -9,27 +9,38 @@ mod workers;
 mod modules;
 mod sources;
 mod compdb;
-pub mod archive;
-pub mod data;
 pub mod flags;
+mod inputs;
+mod keeper;
 mod types;
 mod expr;
 mod parse_uses;
 mod parse_body;
+mod parse_types;
 mod parse_unit;
 mod merge_records;
 mod merge;
+mod alias_unit;
+pub mod archive;
+pub mod data;
+mod translate;
 mod parse;
 pub mod graph;
 mod bind_generate;
+mod unit_work;
+mod agree;
 mod bind_rename;
 mod bind_merge;
 mod rust_type;
+mod rust_text;
 mod record_names;
 pub mod bind;
 pub mod front;
 
-pub use front::load;
+pub use front::{Analysis, load};
+pub use keeper::Tools;
 
+#[cfg(test)]
+mod analysis_tests;
 #[cfg(test)]
 mod front_tests;

@@ -1,35 +1,59 @@
-//! Parses the units of a library, several at a time.
+//! Reads the units of a library through libclang, several at a time, and only those that changed.
 
 use super::flags::{Discovery, clang_arguments};
-use super::merge::{self, Merged};
+use super::inputs::{fingerprint, keep};
+use super::keeper::Keeper;
+use super::merge::Merged;
 use super::parse_unit::{self, UnitFacts};
 use super::workers;
 use crate::error::{Error, ErrorKind, Result};
-use camino::Utf8Path;
+use crate::store::AnalysisKind;
+use crate::symbol::{RelPath, Unit};
 
-type Outcome = std::result::Result<UnitFacts, String>;
+/// What a unit holds, or why it cannot be used.
+pub(super) type Outcome = std::result::Result<UnitFacts, String>;
 
-/// Parses all units and merges what they hold. Units with error diagnostics are left out, with the diagnostics.
+/// The outcomes in the order of the units, and which were read anew.
 ///
 /// # Errors
-/// `Environment` without libclang, `C` when no unit parses.
-pub(super) fn parse(root: &Utf8Path, discovery: Discovery) -> Result<Merged> {
-    let outcomes = outcomes(root, &discovery)?;
-    let merged = merge::merge(discovery, outcomes);
-    if merged.library.units.is_empty() {
-        return Err(nothing_left(root, &merged));
+/// `Environment` without libclang, `Store` when the database fails.
+pub(super) fn outcomes(keeper: &mut Keeper, discovery: &Discovery) -> Result<(Vec<Outcome>, Vec<RelPath>)> {
+    let units = &discovery.units;
+    let prints: Vec<String> = units.iter().map(|unit| unit_print(keeper, unit)).collect();
+    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
+    for (unit, print) in units.iter().zip(&prints) {
+        outcomes.push(keeper.kept(AnalysisKind::Facts, unit.file.0.as_str(), print)?.map(Ok));
     }
-    Ok(merged)
+    let open: Vec<usize> = (0..units.len()).filter(|i| outcomes[*i].is_none()).collect();
+    let root = keeper.root;
+    let read = workers::map(&open, |i| {
+        parse_unit::read(root, &units[*i].file.0, &clang_arguments(root, &units[*i]))
+    })?;
+    let mut fresh = Vec::new();
+    for (i, outcome) in open.iter().zip(read) {
+        // A unit with errors is read again each time: what mends it may lie outside of all that was read.
+        if let Ok(facts) = &outcome {
+            let inputs = keeper.files.hashes(facts.files.iter().cloned());
+            fresh.push((units[*i].file.to_string(), keep(&prints[*i], inputs, facts)));
+        }
+        outcomes[*i] = Some(outcome);
+    }
+    keeper.keep(AnalysisKind::Facts, &fresh)?;
+    let read = open.iter().map(|i| units[*i].file.clone()).collect();
+    Ok((outcomes.into_iter().flatten().collect(), read))
 }
 
-fn nothing_left(root: &Utf8Path, merged: &Merged) -> Error {
+/// Everything besides files that decides what a unit means.
+pub(super) fn unit_print(keeper: &Keeper, unit: &Unit) -> String {
+    let arguments = clang_arguments(keeper.root, unit).join("\n");
+    fingerprint([keeper.base.as_str(), unit.module.as_str(), arguments.as_str()])
+}
+
+/// That no unit can be used is an error; it tells the first reasons.
+pub(super) fn nothing_left(keeper: &Keeper, merged: &Merged) -> Error {
     let reasons: Vec<String> =
         merged.library.left_out.iter().take(3).map(|l| format!("\n  {}: {}", l.file, l.reason)).collect();
-    let message = format!("no C source under {root} can be used:{}", reasons.concat());
+    let message = format!("no C source under {} can be used:{}", keeper.root, reasons.concat());
     Error::new(ErrorKind::C, message)
         .help("correct include_dirs, defines and flags under [c] in implfuzz.toml")
-}
-
-fn outcomes(root: &Utf8Path, discovery: &Discovery) -> Result<Vec<Outcome>> {
-    workers::map(&discovery.units, |unit| parse_unit::read(root, &unit.file.0, &clang_arguments(root, unit)))
 }

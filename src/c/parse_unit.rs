@@ -5,19 +5,25 @@
 
 use super::cursor::{Cursor, Location, TranslationUnit};
 use super::expr::Sources;
-use super::parse_body;
 use super::types::{TypeReader, is_wrong_alias, unfaithful};
+use super::{parse_body, parse_types};
 use crate::symbol::{
-    Function, Global, Linkage, Macro, Param, Place, Record, RelPath, SymbolKey, SymbolName, TypeKind,
+    Function, Global, Linkage, Macro, Param, Place, Record, RelPath, SymbolKey, SymbolName, TypeDefinition,
+    TypeKind,
 };
 use camino::Utf8Path;
 use clang_sys::*;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many diagnostics are shown of a unit that does not parse.
 const SHOWN_DIAGNOSTICS: usize = 5;
 
+/// Bytes above a definition among which its comment is looked for: files of many megabytes are not copied each time.
+const LONGEST_COMMENT: usize = 64 << 10;
+
 /// A function with what it calls, which may lie outside the library.
+#[derive(Clone, Serialize, Deserialize)]
 pub(super) struct FoundFunction {
     /// `name` and `module` are not final; `calls`, `externs` and `address_taken` are empty.
     pub function: Function,
@@ -26,11 +32,14 @@ pub(super) struct FoundFunction {
 }
 
 /// What one unit holds.
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct UnitFacts {
+    /// Every file that was read.
+    pub files: BTreeSet<String>,
     pub functions: Vec<FoundFunction>,
     pub globals: Vec<Global>,
     pub records: BTreeMap<String, Record>,
+    pub types: Vec<TypeDefinition>,
     pub macros: Vec<Macro>,
     /// Inline functions that this unit makes an external definition of.
     pub emitted: BTreeSet<SymbolKey>,
@@ -66,7 +75,8 @@ pub(super) fn read(
         return Err(shown);
     }
     let mut reader = Reader { root, sources: Sources::default(), types: TypeReader::default() };
-    Ok(reader.unit(&unit))
+    let facts = reader.unit(&unit);
+    Ok(UnitFacts { files: unit.files().into_iter().collect(), ..facts })
 }
 
 struct Reader<'a> {
@@ -82,6 +92,9 @@ impl Reader<'_> {
         for item in unit.items() {
             let start = item.start();
             let Some(file) = self.relative(&start) else { continue };
+            for ty in parse_types::nested(item).into_iter().chain([item]) {
+                facts.types.extend(self.type_definition(ty));
+            }
             match item.kind() {
                 CXCursor_FunctionDecl if item.is_definition() => {
                     if item.storage() == CX_SC_Extern {
@@ -104,11 +117,12 @@ impl Reader<'_> {
                 }
                 CXCursor_MacroDefinition if !item.is_builtin_macro() => {
                     facts.macros.push(Macro {
+                        key: SymbolKey(format!("{}@{file}", item.usr())),
                         name: item.name(),
-                        file,
-                        line: start.line,
                         is_function_like: item.is_function_like_macro(),
                         text: self.sources.text(item),
+                        comment: self.comment_above(&start).unwrap_or_default(),
+                        place: Self::place(file, &start, &item.end()),
                     });
                 }
                 CXCursor_MacroExpansion => {
@@ -214,6 +228,21 @@ impl Reader<'_> {
         Some(format!("{bad} in the signature"))
     }
 
+    fn type_definition(&mut self, item: Cursor<'_>) -> Option<TypeDefinition> {
+        let found = parse_types::found(item)?;
+        let (start, end) = (item.start(), item.end());
+        let file = self.relative(&start)?;
+        Some(TypeDefinition {
+            key: SymbolKey(format!("{}@{file}", item.usr())),
+            name: found.name,
+            form: found.form,
+            text: if start.file == end.file { self.sources.between(&start, &end) } else { String::new() },
+            comment: self.comment(item, &start),
+            place: Self::place(file, &start, &end),
+            complete: found.complete,
+        })
+    }
+
     fn global(&mut self, item: Cursor<'_>, file: RelPath, start: &Location) -> Option<Global> {
         // `int x;` is a definition of the linker's, though not of the parser's; `extern int x;` is none.
         if !item.is_definition() && item.storage() == CX_SC_Extern {
@@ -239,11 +268,18 @@ impl Reader<'_> {
 
     /// The comment right above, else the one that clang attaches to any declaration.
     fn comment(&mut self, item: Cursor<'_>, start: &Location) -> String {
-        let bytes = self.sources.bytes(&start.file);
-        let above = String::from_utf8_lossy(bytes.get(..start.offset).unwrap_or_default());
+        self.comment_above(start).unwrap_or_else(|| item.comment())
+    }
+
+    fn comment_above(&mut self, start: &Location) -> Option<String> {
+        let above = self.sources.bytes(&start.file).get(..start.offset).unwrap_or_default();
+        // A macro starts with its name for libclang.
+        let directive = above.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        let is_directive = above[directive..].trim_ascii_start().starts_with(b"#");
+        let above = if is_directive { &above[..directive] } else { above };
+        let above = &above[above.len().saturating_sub(LONGEST_COMMENT)..];
         // A line of dashes is no comment on anything.
-        let says_something = |text: &String| text.contains(char::is_alphanumeric);
-        comment_above(&above).filter(says_something).unwrap_or_else(|| item.comment())
+        comment_above(&String::from_utf8_lossy(above)).filter(|text| text.contains(char::is_alphanumeric))
     }
 }
 

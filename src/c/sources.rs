@@ -39,6 +39,8 @@ pub(super) struct Tree {
     pub sources: Vec<RelPath>,
     pub headers: Vec<RelPath>,
     pub left_out: Vec<LeftOut>,
+    /// What build systems read: flags come from it.
+    pub build_files: Vec<RelPath>,
 }
 
 /// Walks the project. `exclude` holds paths, folders or patterns with `*`.
@@ -69,10 +71,16 @@ pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
 }
 
 impl Tree {
+    /// Every file whose text may decide what the library consists of.
+    pub fn files(&self) -> impl Iterator<Item = &RelPath> {
+        self.sources.iter().chain(&self.headers).chain(&self.build_files)
+    }
+
     fn add(&mut self, path: Utf8PathBuf, exclude: &[String]) {
         let is_header = match path.extension() {
             Some("c") => false,
             Some("h" | "inc" | "inl" | "def") => true,
+            _ if is_build_file(&path) => return self.build_files.push(RelPath(path)),
             _ => return,
         };
         match why_left_out(&path, exclude) {
@@ -82,6 +90,12 @@ impl Tree {
             None => self.sources.push(RelPath(path)),
         }
     }
+}
+
+fn is_build_file(path: &Utf8Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    matches!(name, "compile_commands.json" | "CMakeLists.txt" | "Makefile" | "makefile" | "GNUmakefile")
+        || matches!(path.extension(), Some("cmake" | "in" | "mk"))
 }
 
 /// Why a file is not taken by default.

@@ -80,9 +80,11 @@ impl TypeReader {
         let ty = definition.unwrap_or(declaration).ty();
         let placeholder = Record {
             rust_name: tag_name(declaration),
+            c_name: c_name(declaration),
             is_union: declaration.kind() == CXCursor_UnionDecl,
             complete: definition.is_some(),
             size: u64::try_from(ty.size()).unwrap_or(0),
+            align: u64::try_from(ty.align()).unwrap_or(0),
             fields: Vec::new(),
         };
         // Entered before its fields are read, because they may point back to it.
@@ -104,6 +106,7 @@ impl TypeReader {
             // Depth counts anew: every record is read once, however long the chain that leads to it.
             ty: self.read_at(field.ty(), 0),
             bits: u32::try_from(field.bit_width()).ok(),
+            offset: u64::try_from(field.offset()).ok(),
         }
     }
 }
@@ -142,6 +145,20 @@ pub(super) fn tag_name(declaration: Cursor<'_>) -> String {
     let spelling = declaration.ty().spelling();
     let name = spelling.rsplit(' ').next().unwrap_or_default();
     if name.contains([')', '(', ':']) { String::new() } else { name.to_owned() }
+}
+
+/// The name by which any code of the unit can mention the type: none for what has no name or lives in a function.
+fn c_name(declaration: Cursor<'_>) -> String {
+    let is_local = declaration.usr().contains("@F@");
+    let name = tag_name(declaration);
+    if is_local || name.is_empty() {
+        return String::new();
+    }
+    let spelling = declaration.ty().spelling();
+    match spelling.split_once(' ') {
+        Some((keyword, _)) => format!("{keyword} {name}"),
+        None => name,
+    }
 }
 
 fn enumeration(declaration: Cursor<'_>) -> TypeKind {

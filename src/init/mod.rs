@@ -4,9 +4,9 @@
 
 mod configuration;
 mod modules;
+mod stamp;
 
 use crate::c::archive::units_file;
-use crate::c::data;
 use crate::contract::file as contract_file;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
@@ -50,6 +50,9 @@ pub fn init(
 /// Brings all generated files up to date, in one transaction.
 pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter) -> Result<Summary> {
     warn(project, reporter);
+    if let Some(stamp::Told { globals_left_out, outdated }) = stamp::holds(project)? {
+        return Ok(Summary { changed: Vec::new(), globals_left_out, outdated });
+    }
     let mut summary = Summary::default();
     let modules = modules::plan(project)?;
     let root = project.workspace.root();
@@ -70,7 +73,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     let bound: Vec<_> = project.planned.iter().map(Planned::bound).collect();
     let names: Vec<String> = modules.iter().map(|m| m.name.clone()).collect();
     let ported = |function: &crate::symbol::Function| modules::is_ported(&modules, function);
-    let (globals, left_out) = globals(project, interrupt)?;
+    let (globals, left_out) = globals(project);
     let headers = headers(project);
     for (path, text) in [
         ("build.rs", files::port_build_script().to_owned()),
@@ -105,10 +108,16 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
         }
     }
     interrupt.check()?;
+    let written = transaction.paths();
     let changed = transaction.commit()?;
     summary.changed = changed.iter().map(|p| p.strip_prefix(root).unwrap_or(p).to_owned()).collect();
     remove_stale(&rust, &generated, project)?;
     summary.globals_left_out = left_out;
+    let told = stamp::Told {
+        globals_left_out: summary.globals_left_out.clone(),
+        outdated: summary.outdated.clone(),
+    };
+    stamp::set(project, &written, &told)?;
     Ok(summary)
 }
 
@@ -155,23 +164,18 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
 }
 
 /// The text of `globals.rs`, and the globals that it has not.
-fn globals(project: &Project, interrupt: &Interrupt) -> Result<(String, Vec<(String, String)>)> {
-    let scratch = project.workspace.cache().join("globals");
-    fs::create_dir_all(&scratch)?;
-    let root = camino::Utf8Path::from_path(project.workspace.root())
-        .expect("`Project::load` checked that it is UTF-8");
-    let data = data::read(root, &project.library, &project.toolchain.cc.path, &scratch, interrupt)?;
-    let (text, left_out) = globals_file(&project.library, &data);
+fn globals(project: &Project) -> (String, Vec<(String, String)>) {
+    let (text, left_out) = globals_file(&project.library, &project.values);
     let name = |key: &crate::symbol::SymbolKey| {
         project.library.global(key).map_or_else(String::new, |g| g.name.to_string())
     };
-    Ok((text, left_out.into_iter().map(|(key, why)| (name(&key), why)).collect()))
+    (text, left_out.into_iter().map(|(key, why)| (name(&key), why)).collect())
 }
 
 /// Header files of the library, which the build watches beside the sources.
 fn headers(project: &Project) -> Vec<String> {
     let functions = project.library.functions.iter().map(|f| &f.place.file);
-    let macros = project.library.macros.iter().map(|m| &m.file);
+    let macros = project.library.macros.iter().map(|m| &m.place.file);
     let all: BTreeSet<String> =
         functions.chain(macros).map(ToString::to_string).filter(|f| f.ends_with(".h")).collect();
     all.into_iter().collect()

@@ -314,11 +314,12 @@ pub(super) mod tests {
             flags: vec!["-Iinclude".into(), "-DKIT_FAST=1".into(), "-std=c99".into()],
         };
         let define = |name: &str, text: &str| Macro {
+            key: SymbolKey(name.into()),
             name: name.into(),
-            file: RelPath("src/sum.h".into()),
-            line: 1,
+            place: Place { file: RelPath("src/sum.h".into()), start: 0, end: 0, line: 1, end_line: 1 },
             is_function_like: false,
             text: text.into(),
+            comment: String::new(),
         };
         Library {
             units: vec![unit],

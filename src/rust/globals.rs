@@ -26,9 +26,12 @@ pub fn globals_file(
     let mut structs = BTreeMap::new();
     let mut missing = Vec::new();
     for global in &library.globals {
-        let data = data
-            .get(&global.key)
-            .map_or_else(|| Err("its value was not read".into()), |d| d.as_ref().map_err(Clone::clone));
+        let data = match (&global.unsupported, data.get(&global.key)) {
+            (Some(reason), _) => Err(reason.clone()),
+            _ if global.is_thread_local => Err("thread-local".into()),
+            (None, Some(data)) => data.as_ref().map_err(Clone::clone),
+            (None, None) => Err("its value was not read".into()),
+        };
         match data.and_then(|data| item(library, global, data)) {
             Ok((item, used)) => {
                 text += &item;
@@ -47,12 +50,6 @@ fn item(
     global: &Global,
     data: &Data,
 ) -> Result<(String, BTreeMap<String, String>), String> {
-    if let Some(reason) = &global.unsupported {
-        return Err(reason.clone());
-    }
-    if global.is_thread_local {
-        return Err("thread-local".into());
-    }
     let reader = Reader { records: &library.records, data };
     let ty = reader.rust_type(&global.ty)?;
     let value = reader.value(&global.ty)?;

@@ -1,8 +1,10 @@
-//! The database `.implfuzz/state.db`: symbols, evidence, runs, attempts, model calls, findings.
+//! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, attempts, model calls,
+//! findings.
 //!
 //! The only place that knows SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have
 //! been saved before ([`Store::save_symbols`]).
 
+mod analysis;
 mod columns;
 mod evidence;
 mod findings;
@@ -11,6 +13,7 @@ mod runs;
 mod symbols;
 mod totals;
 
+pub use analysis::{AnalysisKind, Kept};
 pub use evidence::Evidence;
 pub use findings::{FindingId, FindingRow, NewFinding, Side};
 pub use runs::{Attempt, ModelCall, NewRun, Run, RunId, RunOutcome};

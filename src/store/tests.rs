@@ -45,6 +45,23 @@ fn finding() -> Finding {
 }
 
 #[test]
+fn a_database_of_the_first_version_keeps_what_it_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(include_str!("migrations/0001_start.sql")).unwrap();
+    old.execute_batch(
+        "PRAGMA user_version = 1;
+         INSERT INTO symbols VALUES ('c:@F@f', 'f', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);",
+    )
+    .unwrap();
+    drop(old);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.symbols().unwrap()[0].name.as_str(), "f");
+    assert_eq!(store.kept(AnalysisKind::Library, "", "").unwrap(), None);
+}
+
+#[test]
 fn an_empty_database_is_migrated_and_stays_at_its_version() {
     let (dir, store) = fresh();
     drop(store);
@@ -53,7 +70,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 1);
+    assert_eq!(version(&path), 2);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);

@@ -12,8 +12,21 @@ pub(super) fn find(search: &Search, libdir: Option<PathBuf>) -> Option<Tool> {
             return found;
         }
     }
-    let mut dirs: Vec<PathBuf> = libdir.into_iter().collect();
-    dirs.extend(search.library_path.iter().cloned());
+    newest(&libdir.into_iter().chain(dirs(search)).collect::<Vec<_>>())
+}
+
+/// Every library that [`find`] may choose from without asking `llvm-config`.
+pub(super) fn candidates(search: &Search) -> Vec<PathBuf> {
+    let given = search.libclang_path.iter().flat_map(|path| match path.is_file() {
+        true => vec![path.clone()],
+        false => list(path),
+    });
+    let all = given.chain(dirs(search).into_iter().flat_map(|dir| list(&dir)));
+    all.filter(|path| file_name(path).is_some_and(is_libclang)).collect()
+}
+
+fn dirs(search: &Search) -> Vec<PathBuf> {
+    let mut dirs = search.library_path.clone();
     dirs.extend(search.llvm_dirs("lib"));
     dirs.extend(search.llvm_dirs("lib64"));
     for lib in ["usr/lib", "usr/lib64", "usr/local/lib", "usr/local/lib64", "lib", "lib64"] {
@@ -25,7 +38,7 @@ pub(super) fn find(search: &Search, libdir: Option<PathBuf>) -> Option<Tool> {
         dirs.push(lib);
     }
     dirs.extend(configured(search));
-    newest(&dirs)
+    dirs
 }
 
 /// The directories that the dynamic linker is configured with.

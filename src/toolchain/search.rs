@@ -1,8 +1,8 @@
 //! Where tools are looked for. A value, so that tests look elsewhere.
 
-use super::Rustc;
+use super::{Rustc, libclang};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 /// The places of a machine.
@@ -62,6 +62,19 @@ impl Search {
             _ => Some(rustc.clone()),
         });
         given.unwrap_or_else(|| self.on_path("rustc"))
+    }
+
+    /// What the compilers and libraries that read C look like from outside, for telling whether they changed; nothing is
+    /// started.
+    pub fn identity(&self) -> String {
+        let mut found = self.clangs();
+        found.extend(self.program(&["gcc"]));
+        found.extend(libclang::candidates(self));
+        let lines = found.iter().filter_map(|path| {
+            let meta = std::fs::metadata(path).ok()?;
+            Some(format!("{} {} {}.{}\n", path.display(), meta.len(), meta.mtime(), meta.mtime_nsec()))
+        });
+        lines.collect()
     }
 
     /// Every `clang` and `clang-N`.

@@ -56,6 +56,11 @@ impl<'w> Transaction<'w> {
         Ok(())
     }
 
+    /// The files so far, relative to the root.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.writes.keys().cloned().collect()
+    }
+
     /// Writes everything and returns the absolute paths of the files that changed.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
         commit(self.workspace.root(), self.writes.into_iter().collect(), &mut || Ok(()))

@@ -12,11 +12,12 @@ use std::process::Command;
 
 include!("c_units.rs");
 
-/// A C source file, what its compilation needs, and the statics that get a reachable second name.
+/// A C source file, what its compilation needs, and what stands behind it: a reachable second name for every static,
+/// and assertions that records are laid out as the Rust side has them.
 struct Unit {
     file: &'static str,
     flags: &'static [&'static str],
-    aliases: &'static [(&'static str, &'static str)],
+    lines: &'static [&'static str],
 }
 
 const UBSAN: &str = "-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,bounds,unreachable,return,\
@@ -53,8 +54,8 @@ fn main() {
 fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
     fs::create_dir_all(dir).expect("OUT_DIR is writable");
     let mut text = format!("#include \"{}\"\n", root.join(unit.file).display());
-    for (name, alias) in unit.aliases {
-        text += &format!("extern __typeof__({name}) {alias} __attribute__((alias(\"{name}\")));\n");
+    for line in unit.lines {
+        text += &format!("{line}\n");
     }
     let source = dir.join("unit.c");
     if fs::read_to_string(&source).ok().as_deref() != Some(&text) {

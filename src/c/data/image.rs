@@ -1,12 +1,14 @@
 //! An object file, asked for the initial bytes of its variables and for what their pointers point to.
 
+use super::super::alias_unit::ALIAS_END;
 use object::{
     Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, SectionKind, SymbolKind,
 };
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The initial value of a variable, as the compiler laid it out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
     /// Little-endian; pointers are zero here and stand in `targets`.
     pub bytes: Vec<u8>,
@@ -15,7 +17,7 @@ pub struct Data {
 }
 
 /// What a pointer in a variable points to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// A string that nothing writes: its bytes up to the first NUL, without it.
     Text(Vec<u8>),
@@ -24,9 +26,6 @@ pub enum Target {
     /// Bytes without a name that are no string; the text says where they are.
     Unnamed(String),
 }
-
-/// Ending of the names of the aliases through which statics are found.
-pub(super) const ALIAS_END: &str = "__st";
 
 /// A parsed object file.
 pub(super) struct Image<'a> {
@@ -41,6 +40,15 @@ impl<'a> Image<'a> {
             return Err("the C compiler writes big-endian code".into());
         }
         Ok(Self { file })
+    }
+
+    /// The names of all functions that the object defines.
+    pub(super) fn functions(&self) -> BTreeSet<String> {
+        let defined = self.file.symbols().filter(|s| s.kind() == SymbolKind::Text && s.is_definition());
+        defined
+            .filter_map(|s| s.name().ok().map(str::to_owned))
+            .filter(|name| !name.ends_with(ALIAS_END))
+            .collect()
     }
 
     /// The variable with this name in the symbol table.

@@ -1,9 +1,8 @@
 use super::*;
-use crate::c::data;
+use crate::c::data::tests::of_unit;
 use crate::process::{Interrupt, Job};
 use crate::symbol::{Field, Linkage, Place, Record, RelPath, SymbolName, Unit};
 use camino::Utf8Path;
-use std::path::Path;
 
 fn ty(spelling: &str, kind: TypeKind) -> CType {
     CType { spelling: spelling.into(), is_const: spelling.starts_with("const "), kind }
@@ -41,9 +40,21 @@ fn float(spelling: &str, bits: u16) -> CType {
 }
 
 fn record(name: &str, size: u64, fields: &[(&str, CType)]) -> (String, Record) {
-    let fields = fields.iter().map(|(name, ty)| Field { name: (*name).into(), ty: ty.clone(), bits: None });
-    let record =
-        Record { rust_name: name.into(), is_union: false, complete: true, size, fields: fields.collect() };
+    let fields = fields.iter().map(|(name, ty)| Field {
+        name: (*name).into(),
+        ty: ty.clone(),
+        bits: None,
+        offset: None,
+    });
+    let record = Record {
+        rust_name: name.into(),
+        c_name: String::new(),
+        is_union: false,
+        complete: true,
+        size,
+        align: 1,
+        fields: fields.collect(),
+    };
     (name.into(), record)
 }
 
@@ -87,7 +98,7 @@ fn library(globals: Vec<(&str, CType)>, records: Vec<(String, Record)>) -> Libra
 fn emitted(dir: &Utf8Path, c: &str, library: &Library) -> (String, BTreeMap<String, String>) {
     fs_err::create_dir_all(dir.join("src")).unwrap();
     fs_err::write(dir.join("src/a.c"), c).unwrap();
-    let data = data::read(dir, library, Path::new("gcc"), dir.as_std_path(), &Interrupt::none()).unwrap();
+    let data = of_unit("gcc", dir, &library.units[0], &library.globals);
     let (text, missing) = globals_file(library, &data);
     (text, missing.into_iter().map(|(key, why)| (key.0, why)).collect())
 }
@@ -165,7 +176,7 @@ fn rust_has_the_values_of_c_byte_for_byte() {
     );
     rustc(dir, &main, &["-o", "main"]);
     let output = Job::new(dir.join("main")).run(&Interrupt::none()).unwrap();
-    let data = data::read(dir, &library, Path::new("gcc"), dir.as_std_path(), &Interrupt::none()).unwrap();
+    let data = of_unit("gcc", dir, &library.units[0], &library.globals);
     let expected: Vec<String> =
         library.globals.iter().map(|g| format!("{:?}", data[&g.key].as_ref().unwrap().bytes)).collect();
     let got = output.stdout_text();

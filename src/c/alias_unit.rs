@@ -1,0 +1,76 @@
+//! What stands behind the `#include` in the alias unit of a source, one line for each thing: a second name for every
+//! static, so that it can be reached from outside, and an assertion of the layout of every record.
+//!
+//! Which of the lines a compiler accepts is asked in `translate`.
+
+use super::merge::Merged;
+use crate::symbol::{Library, Linkage, Record, RelPath, SymbolKey};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What a line is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// A static function or variable.
+    Static(SymbolKey),
+    /// The key of a record.
+    Record(String),
+}
+
+/// A line of an alias unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub subject: Subject,
+    pub text: String,
+}
+
+/// Ending of the second names.
+pub(super) const ALIAS_END: &str = "__st";
+
+/// The second name of a static.
+pub(super) fn alias(module: &str, c_name: &str) -> String {
+    format!("{module}__{c_name}{ALIAS_END}")
+}
+
+/// What C keeps to a file and can be bound: key, C name, module.
+pub(super) fn statics(library: &Library) -> impl Iterator<Item = (&SymbolKey, &str, &str)> {
+    let functions =
+        library.functions.iter().filter(|f| f.linkage == Linkage::Static && f.unsupported.is_none());
+    let globals = library.globals.iter().filter(|g| g.linkage == Linkage::Static && g.unsupported.is_none());
+    let functions = functions.map(|f| (&f.key, f.c_name.as_str(), f.module.as_str()));
+    functions.chain(globals.map(|g| (&g.key, g.c_name.as_str(), g.module.as_str())))
+}
+
+/// The lines of every unit that has any.
+pub(super) fn lines(merged: &Merged) -> BTreeMap<RelPath, Vec<Line>> {
+    let mut lines: BTreeMap<RelPath, Vec<Line>> = BTreeMap::new();
+    for (key, c_name, module) in statics(&merged.library) {
+        if let Some(unit) = merged.library.unit_of.get(key) {
+            let second = alias(module, c_name);
+            let text = format!("extern __typeof__({c_name}) {second} __attribute__((alias(\"{c_name}\")));");
+            lines.entry(unit.clone()).or_default().push(Line { subject: Subject::Static(key.clone()), text });
+        }
+    }
+    for (key, record) in &merged.library.records {
+        if let (Some(unit), Some(text)) = (merged.record_units.get(key), assertion(record)) {
+            lines.entry(unit.clone()).or_default().push(Line { subject: Subject::Record(key.clone()), text });
+        }
+    }
+    lines
+}
+
+/// Size, alignment and offsets as libclang has them, and bindgen from it; `None` for what has no name or no layout.
+fn assertion(record: &Record) -> Option<String> {
+    if !record.complete || record.c_name.is_empty() {
+        return None;
+    }
+    let name = &record.c_name;
+    let mut facts = format!("sizeof({name}) == {} && __alignof__({name}) == {}", record.size, record.align);
+    // A bit-field has no offset that C could tell.
+    for field in record.fields.iter().filter(|f| f.bits.is_none() && !f.name.is_empty()) {
+        let offset = field.offset?;
+        write!(facts, " && __builtin_offsetof({name}, {}) == {}", field.name, offset / 8)
+            .expect("a String takes all text");
+    }
+    Some(format!("_Static_assert({facts}, \"layout of {name}\");"))
+}

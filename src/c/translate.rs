@@ -1,0 +1,187 @@
+//! The C compiler's own opinion of a unit: which lines of its alias unit it accepts, and the object file.
+//!
+//! libclang may see another program than the compiler does: it claims to be an old gcc, and headers look at that.
+
+use crate::error::{Context, Result};
+use crate::process::{Exit, Interrupt, Job};
+use crate::symbol::Unit;
+use camino::Utf8Path;
+use fs_err as fs;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+/// No translation unit takes longer than this without optimisation.
+const COMPILE_TIME: Duration = Duration::from_secs(300);
+
+/// How often lines are taken out and the rest is tried again: compilers look for the target of an alias only once
+/// everything else is right.
+const ROUNDS: usize = 4;
+
+/// Behind the unit's own flags. Symbols keep their own sections, so that a pointer tells what it points to; what
+/// compilers of today reject in C of older standards is let through, one flag each.
+const FLAGS: &[&str] = &[
+    "-O0",
+    "-g0",
+    "-w",
+    "-fno-common",
+    "-fno-pic",
+    "-fno-pie",
+    "-fdata-sections",
+    "-fno-lto",
+    "-Wno-implicit-function-declaration",
+    "-Wno-implicit-int",
+    "-Wno-int-conversion",
+    "-Wno-incompatible-function-pointer-types",
+    "-Wno-return-type",
+];
+
+/// The compiler and where it works.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Compiler<'a> {
+    pub root: &'a Utf8Path,
+    pub cc: &'a Path,
+    /// A folder that exists.
+    pub scratch: &'a Path,
+    pub interrupt: &'a Interrupt,
+}
+
+/// A unit as the compiler took it.
+pub(super) struct Translation {
+    /// Lines that it refuses, by number from 0, in its words.
+    pub refused: BTreeMap<usize, String>,
+    pub object: Vec<u8>,
+}
+
+impl Compiler<'_> {
+    /// Translates the unit with `lines` behind it; the inner error says why the unit itself does not compile.
+    ///
+    /// # Errors
+    /// `Environment` when the compiler cannot be started, `Io` when `scratch` cannot be written, and Ctrl-C.
+    pub fn translate(&self, unit: &Unit, lines: &[&str]) -> Result<std::result::Result<Translation, String>> {
+        let mut refused = BTreeMap::new();
+        for _ in 0..ROUNDS {
+            let kept = |(number, line): (usize, &&str)| match refused.contains_key(&number) {
+                true => String::new(),
+                false => (*line).to_owned(),
+            };
+            let kept: Vec<String> = lines.iter().enumerate().map(kept).collect();
+            match self.compile(unit, &kept)? {
+                Ok(object) => return Ok(Ok(Translation { refused, object })),
+                Err(said) => {
+                    let more = refused_lines(&said, &self.source(unit), lines.len());
+                    let before = refused.len();
+                    refused.extend(more);
+                    if refused.len() == before {
+                        return Ok(Err(format!("the C compiler refuses it: {}", first_error(&said))));
+                    }
+                }
+            }
+        }
+        Ok(Err("the C compiler refuses its alias unit again and again".into()))
+    }
+
+    fn source(&self, unit: &Unit) -> std::path::PathBuf {
+        self.scratch.join(format!("{}.c", unit.module))
+    }
+
+    /// The object file, or what the compiler says.
+    fn compile(&self, unit: &Unit, lines: &[String]) -> Result<std::result::Result<Vec<u8>, String>> {
+        // Line n of the list is line n + 2 of the file.
+        let text = format!("#include \"{}\"\n{}\n", self.root.join(&unit.file.0), lines.join("\n"));
+        let source = self.source(unit);
+        let object = source.with_extension("o");
+        fs::write(&source, text)?;
+        let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(COMPILE_TIME);
+        let job = job.env("LC_ALL", "C").args(&unit.flags).args(FLAGS).args(["-c", "-o"]);
+        let output = job.arg(&object).arg(&source).run(self.interrupt);
+        let output = output.context(|| format!("compiling {}", unit.file))?;
+        Ok(match output.exit {
+            exit if exit.success() => Ok(fs::read(&object)?),
+            Exit::TimedOut => Err("error: the compiler takes too long".to_owned()),
+            _ => Err(output.stderr_text()),
+        })
+    }
+}
+
+/// What is said of the first `count` lines behind the `#include` of `source`.
+fn refused_lines(said: &str, source: &Path, count: usize) -> Vec<(usize, String)> {
+    let prefix = format!("{}:", source.display());
+    let error = |line: &str| {
+        let (place, what) = line.strip_prefix(&prefix)?.split_once("error: ")?;
+        let number: usize = place.split(':').next()?.parse().ok()?;
+        let number = number.checked_sub(2).filter(|n| *n < count)?;
+        Some((number, what.trim().to_owned()))
+    };
+    let mut found: Vec<_> = said.lines().filter_map(error).collect();
+    // The first thing said of a line is the reason, the rest follows from it.
+    found.reverse();
+    found
+}
+
+fn first_error(said: &str) -> String {
+    let line = said.lines().find(|l| l.contains("error:")).or(said.lines().next());
+    line.unwrap_or("it says nothing").trim().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbol::RelPath;
+    use crate::toolchain::{Search, Toolchain};
+
+    /// gcc, and the compiler that the tool would take on this machine: the newest clang where there is one.
+    fn compilers() -> [String; 2] {
+        let toolchain = Toolchain::find(&Search::from_env(), &Interrupt::none()).unwrap();
+        ["gcc".into(), toolchain.cc.path.to_str().unwrap().into()]
+    }
+
+    fn translate(cc: &str, text: &str, lines: &[&str]) -> std::result::Result<Translation, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(dir.path()).unwrap();
+        fs::write(root.join("a.c"), text).unwrap();
+        let unit = Unit { file: RelPath("a.c".into()), module: "a_unit".into(), flags: vec![] };
+        let interrupt = Interrupt::none();
+        let compiler = Compiler { root, cc: Path::new(cc), scratch: dir.path(), interrupt: &interrupt };
+        compiler.translate(&unit, lines).unwrap()
+    }
+
+    #[test]
+    fn lines_that_the_compiler_refuses_are_taken_out_one_by_one() {
+        let c = "static int f(void) { return 1; }\n#define g(x) (x)\nstruct s { char a; int b; };\n";
+        let lines = [
+            "extern __typeof__(f) f__st __attribute__((alias(\"f\")));",
+            "extern __typeof__(g) g__st __attribute__((alias(\"g\")));",
+            "_Static_assert(sizeof(struct s) == 8, \"layout of struct s\");",
+            "_Static_assert(sizeof(struct s) == 9, \"layout of struct s\");",
+            "extern __typeof__(f) h__st __attribute__((alias(\"h\")));",
+        ];
+        for cc in &compilers() {
+            let translation = translate(cc, c, &lines).unwrap();
+            let refused: Vec<usize> = translation.refused.keys().copied().collect();
+            assert_eq!(refused, [1, 3, 4], "{cc}: {:?}", translation.refused);
+            assert!(translation.refused[&3].starts_with("static assertion failed"), "{cc}");
+            assert!(!translation.object.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_missing_compiler_is_an_error_of_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(dir.path()).unwrap();
+        let unit = Unit { file: RelPath("a.c".into()), module: "a".into(), flags: vec![] };
+        let interrupt = Interrupt::none();
+        let cc = Path::new("no-such-cc");
+        let compiler = Compiler { root, cc, scratch: dir.path(), interrupt: &interrupt };
+        let error = compiler.translate(&unit, &[]).err().unwrap();
+        assert_eq!(error.kind(), crate::error::ErrorKind::Environment);
+    }
+
+    #[test]
+    fn an_error_in_the_unit_itself_is_no_line_of_ours() {
+        for cc in &compilers() {
+            let why = translate(cc, "int x = nothing_here;\n", &["int fine;"]).err().unwrap();
+            assert!(why.contains("nothing_here"), "{cc}: {why}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What bindgen and the C compiler say of each unit: two kinds of work that need nothing of each other, so that they are
+//! done side by side, and only for units that changed.
+
+use super::alias_unit::{Line, Subject};
+use super::bind_generate;
+use super::data::{self, Data};
+use super::inputs::{fingerprint, keep};
+use super::keeper::Keeper;
+use super::merge::Merged;
+use super::parse::unit_print;
+use super::translate::Compiler;
+use super::workers;
+use crate::error::Result;
+use crate::store::AnalysisKind;
+use crate::symbol::{Global, RelPath, SymbolKey, Unit};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the C compiler says of a unit.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Translated {
+    /// Lines of the alias unit that it refuses, by number, and why.
+    pub refused: BTreeMap<usize, String>,
+    /// Initial values of the unit's globals, or why there is none.
+    pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
+    /// The functions that it makes.
+    pub functions: BTreeSet<String>,
+}
+
+/// What was found out of the units, in their order.
+pub(super) struct UnitWork {
+    /// bindgen's output.
+    pub declarations: Vec<String>,
+    /// The inner error says why the compiler refuses the unit as a whole.
+    pub translations: Vec<std::result::Result<Translated, String>>,
+}
+
+enum Task {
+    Declare(usize),
+    Translate(usize),
+}
+
+enum Answer {
+    Declared(String),
+    Translated(std::result::Result<Translated, String>),
+}
+
+/// Does what is to be done. `lines` stand behind the units, `opaque` names types of which bindgen keeps only size and
+/// alignment.
+///
+/// # Errors
+/// `C` when bindgen cannot read a unit, `Environment` without the compiler or libclang, `Store`, and Ctrl-C.
+pub(super) fn work(
+    keeper: &mut Keeper,
+    merged: &Merged,
+    lines: &BTreeMap<RelPath, Vec<Line>>,
+    opaque: &BTreeSet<String>,
+) -> Result<UnitWork> {
+    let units = &merged.library.units;
+    let opaque_text: Vec<&str> = opaque.iter().map(String::as_str).collect();
+    let globals = globals_of(merged);
+    let mut prints = Vec::new();
+    let mut declared: Vec<Option<String>> = Vec::new();
+    let mut translated: Vec<Option<std::result::Result<Translated, String>>> = Vec::new();
+    for unit in units {
+        let file = unit.file.0.as_str();
+        let print = unit_print(keeper, unit);
+        let declare = fingerprint([print.as_str(), &opaque_text.join("\n")]);
+        let translate = fingerprint([print.as_str(), &asked(unit, lines, &globals)]);
+        declared.push(keeper.kept(AnalysisKind::Declarations, file, &declare)?);
+        translated.push(keeper.kept(AnalysisKind::Translation, file, &translate)?.map(Ok));
+        prints.push((declare, translate));
+    }
+    let tasks: Vec<Task> = (0..units.len())
+        .filter(|i| declared[*i].is_none())
+        .map(Task::Declare)
+        .chain((0..units.len()).filter(|i| translated[*i].is_none()).map(Task::Translate))
+        .collect();
+    let answers = answers(keeper, merged, lines, opaque, &globals, &tasks)?;
+    let (mut new_declared, mut new_translated) = (Vec::new(), Vec::new());
+    for (task, answer) in tasks.iter().zip(answers) {
+        let (Task::Declare(i) | Task::Translate(i)) = task;
+        let file = units[*i].file.to_string();
+        let inputs = keeper.files.hashes(merged.files.get(&units[*i].file).into_iter().flatten().cloned());
+        match answer? {
+            Answer::Declared(text) => {
+                new_declared.push((file, keep(&prints[*i].0, inputs, &text)));
+                declared[*i] = Some(text);
+            }
+            Answer::Translated(result) => {
+                // What mends a refused unit may lie outside of all that was read.
+                if let Ok(translation) = &result {
+                    new_translated.push((file, keep(&prints[*i].1, inputs, translation)));
+                }
+                translated[*i] = Some(result);
+            }
+        }
+    }
+    keeper.keep(AnalysisKind::Declarations, &new_declared)?;
+    keeper.keep(AnalysisKind::Translation, &new_translated)?;
+    Ok(UnitWork {
+        declarations: declared.into_iter().flatten().collect(),
+        translations: translated.into_iter().flatten().collect(),
+    })
+}
+
+fn answers(
+    keeper: &Keeper,
+    merged: &Merged,
+    lines: &BTreeMap<RelPath, Vec<Line>>,
+    opaque: &BTreeSet<String>,
+    globals: &BTreeMap<&RelPath, Vec<&Global>>,
+    tasks: &[Task],
+) -> Result<Vec<Result<Answer>>> {
+    if tasks.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (root, tools) = (keeper.root, keeper.tools);
+    let cc = (tools.cc)()?;
+    fs_err::create_dir_all(tools.scratch)?;
+    let scratch = fs_err::canonicalize(tools.scratch)?;
+    let interrupt = tools.interrupt;
+    let compiler = Compiler { root, cc: &cc, scratch: &scratch, interrupt };
+    let units = &merged.library.units;
+    workers::map(tasks, |task| {
+        interrupt.check()?;
+        Ok(match task {
+            Task::Declare(i) => Answer::Declared(bind_generate::generate(root, &units[*i], opaque)?),
+            Task::Translate(i) => {
+                let unit = &units[*i];
+                let lines = lines.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
+                let globals = globals.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
+                Answer::Translated(translate(&compiler, unit, lines, globals)?)
+            }
+        })
+    })
+}
+
+fn translate(
+    compiler: &Compiler,
+    unit: &Unit,
+    lines: &[Line],
+    globals: &[&Global],
+) -> Result<std::result::Result<Translated, String>> {
+    let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    Ok(compiler.translate(unit, &texts)?.and_then(|translation| {
+        let values = data::values(&translation.object, globals);
+        Ok(Translated {
+            refused: translation.refused,
+            values: globals.iter().map(|g| g.key.clone()).zip(values).collect(),
+            functions: data::functions(&translation.object)?,
+        })
+    }))
+}
+
+/// The globals that each unit defines for the library.
+fn globals_of(merged: &Merged) -> BTreeMap<&RelPath, Vec<&Global>> {
+    let mut all: BTreeMap<&RelPath, Vec<&Global>> = BTreeMap::new();
+    for global in merged.library.globals.iter().filter(|g| g.unsupported.is_none()) {
+        if let Some(unit) = merged.library.unit_of.get(&global.key) {
+            all.entry(unit).or_default().push(global);
+        }
+    }
+    all
+}
+
+/// What is asked of the compiler, for telling whether it was asked before.
+fn asked(
+    unit: &Unit,
+    lines: &BTreeMap<RelPath, Vec<Line>>,
+    globals: &BTreeMap<&RelPath, Vec<&Global>>,
+) -> String {
+    let lines = lines.get(&unit.file).into_iter().flatten().map(|line| match &line.subject {
+        Subject::Static(key) => format!("{} {}", key.0, line.text),
+        Subject::Record(key) => format!("{key} {}", line.text),
+    });
+    let globals = globals.get(&unit.file).into_iter().flatten().map(|g| g.key.0.clone());
+    lines.chain(globals).collect::<Vec<_>>().join("\n")
+}

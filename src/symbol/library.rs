@@ -1,0 +1,118 @@
+//! A whole library, and its functions and globals by key.
+
+use super::{Function, Global, Macro, Record, RelPath, SymbolKey, TypeDefinition};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A source file that is compiled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    pub file: RelPath,
+    pub module: String,
+    /// Compiler arguments that matter: `-I`, `-D`, `-std`, …; paths relative to the root.
+    pub flags: Vec<String>,
+}
+
+/// A source file that is left out, and why (tests, `main`, error diagnostics).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub file: RelPath,
+    pub reason: String,
+}
+
+/// Something that is not as it should be and is no function or global, such as a record whose layout nobody can assert.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Gap {
+    pub what: String,
+    pub reason: String,
+}
+
+/// Everything known about a C library.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Library {
+    pub units: Vec<Unit>,
+    pub left_out: Vec<LeftOut>,
+    /// In porting order: callees before callers, members of a cycle next to each other.
+    pub functions: Vec<Function>,
+    pub globals: Vec<Global>,
+    pub records: BTreeMap<String, Record>,
+    /// In the order of their places.
+    pub types: Vec<TypeDefinition>,
+    pub macros: Vec<Macro>,
+    /// The unit in which each symbol was seen first; for what a header defines, the first unit that includes it.
+    pub unit_of: BTreeMap<SymbolKey, RelPath>,
+    /// What stands behind the `#include` in the alias unit of each source: second names and assertions, as far as the C
+    /// compiler accepts them.
+    pub alias_lines: BTreeMap<RelPath, Vec<String>>,
+    /// What libclang and the C compiler do not agree on.
+    pub gaps: Vec<Gap>,
+    /// Mutually recursive functions, each group with more than one member.
+    pub cycles: Vec<Vec<SymbolKey>>,
+}
+
+impl Library {
+    /// The function with this key.
+    pub fn function(&self, key: &SymbolKey) -> Option<&Function> {
+        self.functions.iter().find(|f| f.key == *key)
+    }
+
+    /// The function with this name on the Rust side, or `file.c:name`.
+    pub fn find(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|f| f.name.as_str() == name).or_else(|| {
+            let (file, c_name) = name.split_once(':')?;
+            self.functions.iter().find(|f| {
+                f.c_name == c_name && (f.place.file.0 == file || f.place.file.0.file_name() == Some(file))
+            })
+        })
+    }
+
+    /// The global with this key.
+    pub fn global(&self, key: &SymbolKey) -> Option<&Global> {
+        self.globals.iter().find(|g| g.key == *key)
+    }
+}
+
+/// Functions and globals by key: for whoever asks about all of them, since [`Library::function`] looks through the
+/// whole list.
+#[derive(Debug)]
+pub struct LibraryIndex<'a> {
+    functions: HashMap<&'a SymbolKey, &'a Function>,
+    globals: HashMap<&'a SymbolKey, &'a Global>,
+}
+
+impl<'a> LibraryIndex<'a> {
+    /// The index of `library` as it is now.
+    pub fn of(library: &'a Library) -> Self {
+        Self {
+            functions: library.functions.iter().map(|f| (&f.key, f)).collect(),
+            globals: library.globals.iter().map(|g| (&g.key, g)).collect(),
+        }
+    }
+
+    /// The function with this key.
+    pub fn function(&self, key: &SymbolKey) -> Option<&'a Function> {
+        self.functions.get(key).copied()
+    }
+
+    /// The global with this key.
+    pub fn global(&self, key: &SymbolKey) -> Option<&'a Global> {
+        self.globals.get(key).copied()
+    }
+
+    /// `function`, and everything of the library that `next` leads to from there.
+    pub fn reached(
+        &self,
+        function: &'a Function,
+        next: impl Fn(&'a Function) -> Vec<&'a SymbolKey>,
+    ) -> Vec<&'a Function> {
+        let mut seen = BTreeSet::from([&function.key]);
+        let mut all = vec![function];
+        let mut at = 0;
+        while let Some(from) = all.get(at) {
+            let found: Vec<_> = next(from).into_iter().filter_map(|key| self.function(key)).collect();
+            all.extend(found.into_iter().filter(|f| seen.insert(&f.key)));
+            at += 1;
+        }
+        all
+    }
+}
