@@ -1,0 +1,174 @@
+//! Whole C libraries: fetched through cargo, copied, read by the front end, compiled, and linked under the tool's names.
+//! All directories are under the one that cargo gives to tests, and stay, to look into what failed.
+
+use assert_cmd::Command;
+use camino::{Utf8Path, Utf8PathBuf};
+use cargo_implfuzz::c::bind::Bindings;
+use cargo_implfuzz::c::flags::CSettings;
+use cargo_implfuzz::symbol::{Library, RelPath, Unit};
+use cargo_implfuzz::toolchain::Search;
+use object::{Object, ObjectSymbol, SymbolKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// C of older standards that newer compilers refuse.
+pub const DEMOTIONS: [&str; 4] = [
+    "-Wno-error=implicit-function-declaration",
+    "-Wno-error=int-conversion",
+    "-Wno-error=implicit-int",
+    "-Wno-error=incompatible-pointer-types",
+];
+
+/// Where the ports of all tests are built.
+pub fn target_dir() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("port")
+}
+
+/// An empty directory.
+pub fn scratch(name: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    drop(std::fs::remove_dir_all(&dir));
+    std::fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// Where cargo unpacked this release of a package.
+pub fn vendored(package: &str, version: &str) -> PathBuf {
+    let dir = scratch(&format!("{package}-crate"));
+    let manifest = format!(
+        "[package]\nname = \"scratch\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
+         [dependencies]\n{package} = \"={version}\"\n[workspace]\n"
+    );
+    std::fs::write(dir.join("Cargo.toml"), manifest).unwrap();
+    std::fs::write(dir.join("lib.rs"), "").unwrap();
+    let metadata =
+        cargo_metadata::MetadataCommand::new().manifest_path(dir.join("Cargo.toml")).exec().unwrap();
+    let found = metadata.packages.iter().find(|found| found.name.as_str() == package).unwrap();
+    found.manifest_path.parent().unwrap().into()
+}
+
+/// The files beside each other in `from`, without its folders.
+pub fn copy_files(from: &Path, to: &Path) {
+    for path in entries(from).filter(|path| path.is_file()) {
+        std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
+    }
+}
+
+/// Everything in `from`.
+pub fn copy_tree(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    copy_files(from, to);
+    for path in entries(from).filter(|path| path.is_dir()) {
+        copy_tree(&path, &to.join(path.file_name().unwrap()));
+    }
+}
+
+fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> {
+    std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path())
+}
+
+/// The system's C compiler, and clang where there is one; each with a name for directories.
+pub fn compilers() -> Vec<(&'static str, PathBuf)> {
+    let cc = std::env::var_os("CC").map_or_else(|| "cc".into(), PathBuf::from);
+    let clang = Search::from_env().program(&["clang"]);
+    [("cc", Some(cc)), ("clang", clang)].into_iter().filter_map(|(name, path)| Some((name, path?))).collect()
+}
+
+/// The front end's view of a library.
+pub fn read(root: &Utf8Path, settings: &CSettings) -> (Library, Bindings) {
+    cargo_implfuzz::c::load(root, settings).unwrap()
+}
+
+/// A C library after `init`, in a directory of its own.
+pub struct Port {
+    pub root: Utf8PathBuf,
+    name: String,
+}
+
+impl Port {
+    /// Copies a library there and runs `init` with these further arguments.
+    pub fn init(name: &str, from: &Path, args: &[&str]) -> Self {
+        let root = Utf8PathBuf::from_path_buf(scratch(name)).unwrap().canonicalize_utf8().unwrap();
+        copy_tree(from, root.as_std_path());
+        let mut init = Command::cargo_bin("cargo-implfuzz").unwrap();
+        init.current_dir(&root).env("CARGO_TARGET_DIR", target_dir()).args(["implfuzz", "init"]).args(args);
+        init.assert().success();
+        Self { root, name: name.to_owned() }
+    }
+
+    /// Builds the crate with all its stubs, and a program that mentions every function and global by its binding.
+    pub fn links(&self, bindings: &Bindings, compiler: (&str, &Path)) {
+        let manifest = std::fs::read_to_string(self.root.join("rust/Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let package = manifest["package"]["name"].as_str().unwrap().replace('-', "_");
+        let functions = bindings.functions.keys().map(|name| format!("    ffi::{name} as *const (),\n"));
+        let globals = bindings.globals.keys().map(|name| format!("    (&raw const ffi::{name}).cast(),\n"));
+        let program = format!(
+            "use {package}::ffi;\nfn main() {{\n    let all: &[*const ()] = unsafe {{ &[\n{}{}    ] }};\n    \
+             println!(\"{{}}\", std::hint::black_box(all).iter().filter(|a| !a.is_null()).count());\n}}\n",
+            functions.collect::<String>(),
+            globals.collect::<String>()
+        );
+        let folder = self.root.join("rust/examples");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("links.rs"), program).unwrap();
+        // A directory per compiler: cargo does not see that another one is asked for.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{}", self.name, compiler.0));
+        let mut run = Command::new(std::env::var_os("CARGO").unwrap());
+        run.current_dir(self.root.join("rust")).env("CARGO_TARGET_DIR", target).env("CC", compiler.1);
+        let output = run.args(["run", "--quiet", "--example", "links"]).output().unwrap();
+        let (said, messages) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let expected = bindings.functions.len() + bindings.globals.len();
+        assert_eq!(said.trim(), expected.to_string(), "with {}: {messages}", compiler.0);
+    }
+}
+
+/// The functions that gcc makes of each unit, also those that nothing uses, by unit.
+pub fn compiled(name: &str, root: &Utf8Path, library: &Library) -> BTreeMap<RelPath, BTreeSet<String>> {
+    let out = scratch(name);
+    let objects = library.units.iter().enumerate().map(|(index, unit)| {
+        let object = out.join(format!("{index}.o"));
+        (unit.file.clone(), functions_of(root, unit, &object))
+    });
+    objects.collect()
+}
+
+fn functions_of(root: &Utf8Path, unit: &Unit, object: &Path) -> BTreeSet<String> {
+    let mut compile = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    // At -O0 nothing is inlined away.
+    compile.current_dir(root).args(["-O0", "-w", "-fkeep-static-functions", "-fkeep-inline-functions"]);
+    compile.args(&unit.flags).args(DEMOTIONS).args(["-c", unit.file.0.as_str(), "-o"]).arg(object);
+    compile.assert().success();
+    let data = std::fs::read(object).unwrap();
+    let file = object::File::parse(&*data).unwrap();
+    let defined = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
+    defined.map(|symbol| symbol.name().unwrap().to_owned()).collect()
+}
+
+/// What the compiler makes and the front end does not list, and the other way round: `unit: name`.
+pub fn differences(
+    library: &Library,
+    compiled: &BTreeMap<RelPath, BTreeSet<String>>,
+) -> (Vec<String>, Vec<String>) {
+    let mut listed: BTreeMap<&str, Vec<&RelPath>> = BTreeMap::new();
+    for function in &library.functions {
+        listed.entry(&function.c_name).or_default().push(&library.unit_of[&function.key]);
+    }
+    let is_unit = |file: &RelPath| compiled.contains_key(file);
+    // What a header defines stands in every unit that includes it and is listed for the first.
+    let in_header: BTreeSet<&str> =
+        (library.functions.iter().filter(|f| !is_unit(&f.place.file)).map(|f| f.c_name.as_str())).collect();
+    let unlisted = compiled.iter().flat_map(|(unit, names)| names.iter().map(move |name| (unit, name)));
+    let unlisted = unlisted.filter(|(unit, name)| {
+        !in_header.contains(name.as_str()) && !listed.get(name.as_str()).is_some_and(|u| u.contains(unit))
+    });
+    let without = library.functions.iter().filter(|function| {
+        let unit = &library.unit_of[&function.key];
+        !compiled.get(unit).is_some_and(|names| names.contains(&function.c_name))
+    });
+    (
+        unlisted.map(|(unit, name)| format!("{unit}: {name}")).collect(),
+        without.map(|f| format!("{}: {}", library.unit_of[&f.key], f.c_name)).collect(),
+    )
+}
