@@ -1,14 +1,12 @@
-//! Whole C libraries: fetched through cargo, copied, read by the front end, compiled, and linked under the tool's names.
+//! Whole C libraries: fetched through cargo, copied, read by the front end, and linked under the tool's names.
 //! All directories are under the one that cargo gives to tests, and stay, to look into what failed.
 
 use assert_cmd::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_implfuzz::c::bind::Bindings;
 use cargo_implfuzz::c::flags::CSettings;
-use cargo_implfuzz::symbol::{Library, RelPath, Unit};
+use cargo_implfuzz::symbol::Library;
 use cargo_implfuzz::toolchain::Search;
-use object::{Object, ObjectSymbol, SymbolKind};
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// C of older standards that newer compilers refuse.
@@ -122,53 +120,4 @@ impl Port {
         let expected = bindings.functions.len() + bindings.globals.len();
         assert_eq!(said.trim(), expected.to_string(), "with {}: {messages}", compiler.0);
     }
-}
-
-/// The functions that gcc makes of each unit, also those that nothing uses, by unit.
-pub fn compiled(name: &str, root: &Utf8Path, library: &Library) -> BTreeMap<RelPath, BTreeSet<String>> {
-    let out = scratch(name);
-    let objects = library.units.iter().enumerate().map(|(index, unit)| {
-        let object = out.join(format!("{index}.o"));
-        (unit.file.clone(), functions_of(root, unit, &object))
-    });
-    objects.collect()
-}
-
-fn functions_of(root: &Utf8Path, unit: &Unit, object: &Path) -> BTreeSet<String> {
-    let mut compile = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-    // At -O0 nothing is inlined away.
-    compile.current_dir(root).args(["-O0", "-w", "-fkeep-static-functions", "-fkeep-inline-functions"]);
-    compile.args(&unit.flags).args(DEMOTIONS).args(["-c", unit.file.0.as_str(), "-o"]).arg(object);
-    compile.assert().success();
-    let data = std::fs::read(object).unwrap();
-    let file = object::File::parse(&*data).unwrap();
-    let defined = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
-    defined.map(|symbol| symbol.name().unwrap().to_owned()).collect()
-}
-
-/// What the compiler makes and the front end does not list, and the other way round: `unit: name`.
-pub fn differences(
-    library: &Library,
-    compiled: &BTreeMap<RelPath, BTreeSet<String>>,
-) -> (Vec<String>, Vec<String>) {
-    let mut listed: BTreeMap<&str, Vec<&RelPath>> = BTreeMap::new();
-    for function in &library.functions {
-        listed.entry(&function.c_name).or_default().push(&library.unit_of[&function.key]);
-    }
-    let is_unit = |file: &RelPath| compiled.contains_key(file);
-    // What a header defines stands in every unit that includes it and is listed for the first.
-    let in_header: BTreeSet<&str> =
-        (library.functions.iter().filter(|f| !is_unit(&f.place.file)).map(|f| f.c_name.as_str())).collect();
-    let unlisted = compiled.iter().flat_map(|(unit, names)| names.iter().map(move |name| (unit, name)));
-    let unlisted = unlisted.filter(|(unit, name)| {
-        !in_header.contains(name.as_str()) && !listed.get(name.as_str()).is_some_and(|u| u.contains(unit))
-    });
-    let without = library.functions.iter().filter(|function| {
-        let unit = &library.unit_of[&function.key];
-        !compiled.get(unit).is_some_and(|names| names.contains(&function.c_name))
-    });
-    (
-        unlisted.map(|(unit, name)| format!("{unit}: {name}")).collect(),
-        without.map(|f| format!("{}: {}", library.unit_of[&f.key], f.c_name)).collect(),
-    )
 }
