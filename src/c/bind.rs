@@ -9,7 +9,9 @@ use super::rust_type::rust_type;
 use super::types::{unfaithful, wrong_layout};
 use super::{record_names, workers};
 use crate::error::Result;
-use crate::symbol::{Function, Global, Library, Linkage, Record, RelPath, SymbolKey, SymbolName, TypeKind};
+use crate::symbol::{
+    CType, Function, Global, Library, Linkage, Record, RelPath, SymbolKey, SymbolName, TypeKind,
+};
 use camino::Utf8Path;
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,7 +54,9 @@ struct Foreign {
 /// `C` when bindgen cannot read a unit that clang can.
 pub(super) fn bind(root: &Utf8Path, merged: &mut Merged) -> Result<Bindings> {
     let opaque = opaque_records(&merged.library);
-    let texts = workers::map(&merged.library.units, |unit| bind_generate::generate(root, unit, &opaque))?;
+    let texts = workers::map(&merged.library.units, |unit| {
+        bind_generate::generate(root, unit, &opaque, &merged.declared_by_type)
+    })?;
     let mut types = Types::default();
     let mut foreign: BTreeMap<RelPath, Foreign> = BTreeMap::new();
     let mut records = Vec::new();
@@ -184,11 +188,17 @@ fn bind_function(
     if let Some(bad) = types.into_iter().find_map(|ty| unfaithful(ty, &library.records)) {
         return Err(format!("{bad} in the signature"));
     }
-    if let Some(reason) = function.unsupported.as_ref().filter(|r| r.starts_with("inline without")) {
+    // Callers of these need something else than the definition shows, or there is nothing to call.
+    let misleads = |reason: &&String| reason.starts_with("inline without") || reason.starts_with("old-style");
+    if let Some(reason) = function.unsupported.as_ref().filter(misleads) {
         return Err(reason.clone());
     }
-    let mut bound =
-        foreign.functions.get(&function.c_name).cloned().ok_or("bindgen gives no binding for it")?;
+    let mut bound = foreign
+        .functions
+        .get(&function.c_name)
+        .cloned()
+        .or_else(|| declared(function, library))
+        .ok_or("bindgen gives no binding for it")?;
     if bound.sig.inputs.len() != function.params.len() {
         return Err("bindgen gives it other parameters than clang".into());
     }
@@ -200,6 +210,35 @@ fn bind_function(
     bound.attrs = vec![syn::parse_quote!(#[link_name = #link])];
     bound.sig.ident = format_ident!("{}", function.name.as_str());
     Ok(bound)
+}
+
+/// The declaration of a function that bindgen has left out, from clang's types. Names are given by the caller.
+fn declared(function: &Function, library: &Library) -> Option<syn::ForeignItemFn> {
+    let of = |ty: &CType| rust_type(ty, &library.records);
+    let params = function.params.iter().enumerate().map(|(index, param)| {
+        let (name, ty) = (format_ident!("arg{}", index + 1), of(&passed(&param.ty))?);
+        Some(quote!(#name: #ty))
+    });
+    let params: Vec<_> = params.collect::<Option<_>>()?;
+    let dots = function.is_variadic.then(|| quote!(, ...));
+    let ret = match function.ret.kind {
+        TypeKind::Void => None,
+        _ => {
+            let ret = of(&function.ret)?;
+            Some(quote!(-> #ret))
+        }
+    };
+    syn::parse2(quote!(pub fn left_out(#(#params),* #dots) #ret;)).ok()
+}
+
+/// The type as it is passed: arrays and functions are pointers.
+fn passed(ty: &CType) -> CType {
+    let to = match &ty.kind {
+        TypeKind::Array { of, .. } => of.clone(),
+        TypeKind::Function { .. } => Box::new(ty.clone()),
+        _ => return ty.clone(),
+    };
+    CType { spelling: ty.spelling.clone(), is_const: false, kind: TypeKind::Pointer(to) }
 }
 
 fn bind_global(

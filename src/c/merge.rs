@@ -19,6 +19,8 @@ pub(super) struct Merged {
     pub symbol_units: BTreeMap<SymbolKey, RelPath>,
     /// Typedefs for which bindgen would write a type that is not the same.
     pub unfaithful_typedefs: BTreeSet<String>,
+    /// Static functions that some unit declares by the name of a function type.
+    pub declared_by_type: BTreeSet<String>,
 }
 
 /// Merges what was read; `outcomes` stand in the order of the units.
@@ -45,6 +47,7 @@ struct All {
     records: Records,
     units: BTreeMap<SymbolKey, RelPath>,
     unfaithful_typedefs: BTreeSet<String>,
+    declared_by_type: BTreeSet<String>,
 }
 
 impl All {
@@ -86,6 +89,7 @@ impl All {
         }
         self.emitted.extend(facts.emitted);
         self.unfaithful_typedefs.extend(facts.unfaithful_typedefs);
+        self.declared_by_type.extend(facts.declared_by_type);
         self.library.units.push(unit);
     }
 
@@ -99,6 +103,7 @@ impl All {
             records,
             units,
             unfaithful_typedefs,
+            declared_by_type,
         } = self;
         let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
         let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
@@ -124,7 +129,7 @@ impl All {
         let (table, record_units) = records.into_parts();
         library.records = table;
         library.unit_of.clone_from(&units);
-        Merged { library, record_units, symbol_units: units, unfaithful_typedefs }
+        Merged { library, record_units, symbol_units: units, unfaithful_typedefs, declared_by_type }
     }
 }
 

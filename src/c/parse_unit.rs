@@ -36,6 +36,8 @@ pub(super) struct UnitFacts {
     pub emitted: BTreeSet<SymbolKey>,
     /// Typedefs of types for which Rust has no faithful one.
     pub unfaithful_typedefs: BTreeSet<String>,
+    /// Static functions declared as `handler f;`, by the name of a function type.
+    pub declared_by_type: BTreeSet<String>,
 }
 
 /// Reads one unit; `Err` holds the error diagnostics when there are any.
@@ -82,6 +84,12 @@ impl Reader<'_> {
         for item in unit.items() {
             let start = item.start();
             let Some(file) = self.relative(&start) else { continue };
+            if item.kind() == CXCursor_FunctionDecl
+                && item.linkage() == CXLinkage_Internal
+                && matches!(item.ty().kind(), CXType_Typedef | CXType_Elaborated)
+            {
+                facts.declared_by_type.insert(item.name());
+            }
             match item.kind() {
                 CXCursor_FunctionDecl if item.is_definition() => {
                     if item.storage() == CX_SC_Extern {
