@@ -43,8 +43,8 @@ fn alias(module: &str, c_name: &str) -> String {
 
 /// What C keeps to a file: key, C name, module.
 fn statics(library: &Library) -> impl Iterator<Item = (&SymbolKey, &str, &str)> {
-    let functions =
-        library.functions.iter().filter(|f| f.linkage == Linkage::Static && f.unsupported.is_none());
+    // Functions that cannot be ported are still called by those that can.
+    let functions = library.functions.iter().filter(|f| f.linkage == Linkage::Static);
     let globals = library.globals.iter().filter(|g| g.linkage == Linkage::Static && g.unsupported.is_none());
     let functions = functions.map(|f| (&f.key, f.c_name.as_str(), f.module.as_str()));
     functions.chain(globals.map(|g| (&g.key, g.c_name.as_str(), g.module.as_str())))

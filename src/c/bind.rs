@@ -6,7 +6,7 @@ use super::bind_merge::{Types, UnitItems};
 use super::bind_rename::{Renames, rename_function, rename_type};
 use super::merge::Merged;
 use super::rust_type::rust_type;
-use super::types::{unfaithful, wrong_layout};
+use super::types::{opaque_by_value, unfaithful, wrong_layout};
 use super::{record_names, workers};
 use crate::error::Result;
 use crate::symbol::{
@@ -71,7 +71,11 @@ pub(super) fn bind(root: &Utf8Path, merged: &mut Merged) -> Result<Bindings> {
     record_names::forget_unknown(&mut merged.library.records, &merged.record_units, &shapes);
     name_by_globals(merged, &foreign);
     record_names::fill(&mut merged.library.records, &merged.record_units, &shapes, &types.renames);
-    Ok(assemble(merged, foreign, types))
+    let opaque = shapes.iter().filter(|(_, shape)| shape.is_opaque()).map(|((file, name), _)| {
+        types.renames.get(file).and_then(|renames| renames.get(name)).unwrap_or(name).clone()
+    });
+    let opaque = opaque.collect();
+    Ok(assemble(merged, foreign, types, &opaque))
 }
 
 /// `static struct { … } table[];`: the record's made-up name stands in the type of the variable only.
@@ -132,7 +136,12 @@ fn c_name(attrs: &[syn::Attribute], ident: &syn::Ident) -> String {
     name.strip_suffix(STATIC_MARK).unwrap_or(name).to_owned()
 }
 
-fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) -> Bindings {
+fn assemble(
+    merged: &Merged,
+    foreign: BTreeMap<RelPath, Foreign>,
+    types: Types,
+    opaque: &BTreeSet<String>,
+) -> Bindings {
     let library = &merged.library;
     let none = (Foreign::default(), Renames::new());
     let unit_of = |key: &SymbolKey| {
@@ -145,7 +154,7 @@ fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) 
     let mut missing = Vec::new();
     for function in &library.functions {
         let (foreign, renames) = unit_of(&function.key);
-        match bind_function(function, library, foreign, renames) {
+        match bind_function(function, library, foreign, renames, opaque) {
             Ok(bound) => drop(functions.insert(function.name.clone(), bound)),
             Err(reason) => missing.push((function.key.clone(), reason)),
         }
@@ -183,13 +192,19 @@ fn bind_function(
     library: &Library,
     foreign: &Foreign,
     renames: &Renames,
+    opaque: &BTreeSet<String>,
 ) -> std::result::Result<syn::ForeignItemFn, String> {
-    let types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
-    if let Some(bad) = types.into_iter().find_map(|ty| unfaithful(ty, &library.records)) {
+    let mut types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
+    if let Some(bad) = types.clone().find_map(|ty| unfaithful(ty, &library.records)) {
         return Err(format!("{bad} in the signature"));
     }
+    if let Some(record) = types.find_map(|ty| opaque_by_value(ty, &library.records, opaque)) {
+        return Err(format!("{record}, which Rust cannot lay out, by value in the signature"));
+    }
     // Callers of these need something else than the definition shows, or there is nothing to call.
-    let misleads = |reason: &&String| reason.starts_with("inline without") || reason.starts_with("old-style");
+    let misleads = |reason: &&String| {
+        ["inline without", "old-style", "its symbol"].iter().any(|word| reason.starts_with(word))
+    };
     if let Some(reason) = function.unsupported.as_ref().filter(misleads) {
         return Err(reason.clone());
     }

@@ -92,10 +92,13 @@ impl Reader<'_> {
             }
             match item.kind() {
                 CXCursor_FunctionDecl if item.is_definition() => {
-                    if item.storage() == CX_SC_Extern {
+                    let found = self.function(item, file, &start);
+                    // The inline of GNU 89 means the opposite.
+                    let is_gnu = contains_word(&found.function.text, "gnu_inline");
+                    if (item.storage() == CX_SC_Extern) != is_gnu {
                         facts.emitted.insert(key(self.root, item));
                     }
-                    facts.functions.push(self.function(item, file, &start));
+                    facts.functions.push(found);
                 }
                 CXCursor_FunctionDecl if !item.is_inline() || item.storage() == CX_SC_Extern => {
                     facts.emitted.insert(key(self.root, item));
@@ -195,7 +198,11 @@ impl Reader<'_> {
             local_statics: read.local_statics,
             unsupported: None,
         };
-        function.unsupported = self.limits(&function).or(read.unsupported);
+        let symbol = item.mangling();
+        let symbol = symbol.trim_start_matches('\u{1}');
+        let renamed = function.linkage == Linkage::External && symbol != function.c_name;
+        let renamed = renamed.then(|| format!("its symbol is called {symbol}"));
+        function.unsupported = renamed.or_else(|| self.limits(&function)).or(read.unsupported);
         FoundFunction { function, called: read.called, addressed: read.addressed }
     }
 
