@@ -102,7 +102,7 @@ impl Port {
         let functions = bindings.functions.keys().map(|name| format!("    ffi::{name} as *const (),\n"));
         let globals = bindings.globals.keys().map(|name| format!("    (&raw const ffi::{name}).cast(),\n"));
         let program = format!(
-            "use {package}::ffi;\nfn main() {{\n    let all: &[*const ()] = unsafe {{ &[\n{}{}    ] }};\n    \
+            "use {package}::ffi;\nfn main() {{\n    let all: &[*const ()] = &[\n{}{}    ];\n    \
              println!(\"{{}}\", std::hint::black_box(all).iter().filter(|a| !a.is_null()).count());\n}}\n",
             functions.collect::<String>(),
             globals.collect::<String>()
