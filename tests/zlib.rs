@@ -5,12 +5,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+mod support;
+
 use assert_cmd::Command;
-use object::{Object, ObjectSymbol, SymbolKind};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use support::clib::{copy_files, scratch, target_dir, vendored};
+use support::compiled;
 
 /// The release whose functions the recordings in `fixtures/recordings/zlib` port.
 const LIBZ_SYS: &str = "1.1.31";
@@ -40,7 +43,7 @@ impl Zlib {
 
     fn prepare() -> Self {
         let root = scratch("zlib");
-        copy_files(&vendored(), &root);
+        copy_files(&vendored("libz-sys", LIBZ_SYS).join("src/zlib"), &root);
         let zlib = Self { root, stubs: Default::default() };
         zlib.tool(&["init"]).assert().success();
         let stubs = EDITED.map(|module| std::fs::read_to_string(zlib.module(module)).unwrap());
@@ -89,65 +92,16 @@ impl Zlib {
     }
 }
 
-fn target_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("port")
-}
-
-/// An empty directory that stays after the test, to look into what failed.
-fn scratch(name: &str) -> PathBuf {
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    drop(std::fs::remove_dir_all(&dir));
-    std::fs::create_dir_all(&dir).unwrap();
-    dir
-}
-
-/// The C files of zlib where cargo unpacked them.
-fn vendored() -> PathBuf {
-    let dir = scratch("zlib-crate");
-    let manifest = format!(
-        "[package]\nname = \"scratch\"\nedition = \"2024\"\n[lib]\npath = \"lib.rs\"\n\
-         [dependencies]\nlibz-sys = \"={LIBZ_SYS}\"\n[workspace]\n"
-    );
-    std::fs::write(dir.join("Cargo.toml"), manifest).unwrap();
-    std::fs::write(dir.join("lib.rs"), "").unwrap();
-    let metadata =
-        cargo_metadata::MetadataCommand::new().manifest_path(dir.join("Cargo.toml")).exec().unwrap();
-    let package = metadata.packages.iter().find(|package| package.name.as_str() == "libz-sys").unwrap();
-    package.manifest_path.parent().unwrap().join("src/zlib").into()
-}
-
-/// The files beside each other in `from`; `contrib/` holds programs and other libraries.
-fn copy_files(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_file() {
-            std::fs::copy(&path, to.join(path.file_name().unwrap())).unwrap();
-        }
-    }
-}
-
-/// The functions that a C compiler makes of the `.c` files, statics included. At `-O0` nothing is inlined away.
+/// The functions that a C compiler makes of the `.c` files, statics included.
 fn compiled_functions(root: &Path) -> Vec<String> {
     let out = scratch("zlib-objects");
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(root).unwrap() {
-        let source = entry.unwrap().path();
-        if source.extension().is_none_or(|extension| extension != "c") {
-            continue;
-        }
+    let sources = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let sources = sources.filter(|source| source.extension().is_some_and(|extension| extension == "c"));
+    let names = sources.flat_map(|source| {
         let object = out.join(source.with_extension("o").file_name().unwrap());
-        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
-        let mut compile = Command::new(compiler);
-        // The configure script of zlib would say `HAVE_UNISTD_H`; without it newer compilers refuse to guess `read`.
-        compile.args(["-O0", "-w", "-Wno-error=implicit-function-declaration", "-c", "-o"]);
-        compile.arg(&object).arg(&source).assert().success();
-        let data = std::fs::read(&object).unwrap();
-        let file = object::File::parse(&*data).unwrap();
-        let defined =
-            file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition());
-        names.extend(defined.map(|symbol| symbol.name().unwrap().to_owned()));
-    }
-    names
+        compiled::used_functions(root, &source, &object)
+    });
+    names.collect()
 }
 
 #[test]

@@ -19,8 +19,9 @@ pub(super) fn agree(merged: &mut Merged, lines: BTreeMap<RelPath, Vec<Line>>, tr
         let refused = said.get(&file).map(|translated| &translated.refused);
         let mut accepted = Vec::new();
         for (number, line) in lines.into_iter().enumerate() {
+            let guarded = line.guarded();
             match (refused.and_then(|refused| refused.get(&number)), line.subject) {
-                (None, _) => accepted.push(line.text),
+                (None, _) => accepted.push(guarded),
                 (Some(why), Subject::Static(key)) => {
                     merged.absent.insert(key, format!("the C compiler has no such static: {why}"));
                 }

@@ -1,14 +1,14 @@
-//! What stands behind the `#include` in the alias unit of a source, one line for each thing: a second name for every
+//! What stands behind the `#include` in the alias unit of a source, one entry for each thing: a second name for every
 //! static, so that it can be reached from outside, and an assertion of the layout of every record.
 //!
-//! Which of the lines a compiler accepts is asked in `translate`.
+//! Which of the entries a compiler accepts is asked in `translate`.
 
 use super::merge::Merged;
 use crate::symbol::{Library, Linkage, Record, RelPath, SymbolKey};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// What a line is about.
+/// What an entry is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
     /// A static function or variable.
@@ -17,11 +17,23 @@ pub(super) enum Subject {
     Record(String),
 }
 
-/// A line of an alias unit.
+/// An entry of an alias unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Line {
     pub subject: Subject,
     pub text: String,
+    /// Another compiler than the one that is asked may have a macro of this name in place of the static.
+    unless_macro: Option<String>,
+}
+
+impl Line {
+    /// The entry as every later build gets it.
+    pub fn guarded(&self) -> String {
+        match &self.unless_macro {
+            Some(name) => format!("#ifndef {name}\n{}\n#endif", self.text),
+            None => self.text.clone(),
+        }
+    }
 }
 
 /// Ending of the second names.
@@ -34,26 +46,30 @@ pub(super) fn alias(module: &str, c_name: &str) -> String {
 
 /// What C keeps to a file and can be bound: key, C name, module.
 pub(super) fn statics(library: &Library) -> impl Iterator<Item = (&SymbolKey, &str, &str)> {
-    let functions =
-        library.functions.iter().filter(|f| f.linkage == Linkage::Static && f.unsupported.is_none());
+    // Functions that cannot be ported are still called by those that can.
+    let functions = library.functions.iter().filter(|f| f.linkage == Linkage::Static);
     let globals = library.globals.iter().filter(|g| g.linkage == Linkage::Static && g.unsupported.is_none());
     let functions = functions.map(|f| (&f.key, f.c_name.as_str(), f.module.as_str()));
     functions.chain(globals.map(|g| (&g.key, g.c_name.as_str(), g.module.as_str())))
 }
 
-/// The lines of every unit that has any.
+/// The entries of every unit that has any.
 pub(super) fn lines(merged: &Merged) -> BTreeMap<RelPath, Vec<Line>> {
     let mut lines: BTreeMap<RelPath, Vec<Line>> = BTreeMap::new();
+    let macros: BTreeSet<&str> = merged.library.macros.iter().map(|m| m.name.as_str()).collect();
     for (key, c_name, module) in statics(&merged.library) {
         if let Some(unit) = merged.library.unit_of.get(key) {
             let second = alias(module, c_name);
             let text = format!("extern __typeof__({c_name}) {second} __attribute__((alias(\"{c_name}\")));");
-            lines.entry(unit.clone()).or_default().push(Line { subject: Subject::Static(key.clone()), text });
+            let unless_macro = (!macros.contains(c_name)).then(|| c_name.to_owned());
+            let line = Line { subject: Subject::Static(key.clone()), text, unless_macro };
+            lines.entry(unit.clone()).or_default().push(line);
         }
     }
     for (key, record) in &merged.library.records {
         if let (Some(unit), Some(text)) = (merged.record_units.get(key), assertion(record)) {
-            lines.entry(unit.clone()).or_default().push(Line { subject: Subject::Record(key.clone()), text });
+            let line = Line { subject: Subject::Record(key.clone()), text, unless_macro: None };
+            lines.entry(unit.clone()).or_default().push(line);
         }
     }
     lines

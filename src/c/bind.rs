@@ -7,10 +7,12 @@ use super::bind_merge::{Types, UnitItems};
 use super::bind_rename::{Renames, rename_function, rename_type};
 use super::merge::Merged;
 use super::rust_type::rust_type;
-use super::types::{unfaithful, wrong_layout};
+use super::types::{opaque_by_value, unfaithful, wrong_layout};
 use super::{record_names, rust_text};
 use crate::error::Result;
-use crate::symbol::{Function, Global, Library, Linkage, Record, RelPath, SymbolKey, SymbolName, TypeKind};
+use crate::symbol::{
+    CType, Function, Global, Library, Linkage, Record, RelPath, SymbolKey, SymbolName, TypeKind,
+};
 use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +71,11 @@ pub(super) fn bind(merged: &mut Merged, texts: Vec<String>) -> Result<Bindings> 
     record_names::forget_unknown(&mut merged.library.records, &merged.record_units, &shapes);
     name_by_globals(merged, &foreign);
     record_names::fill(&mut merged.library.records, &merged.record_units, &shapes, &types.renames);
-    Ok(assemble(merged, foreign, types))
+    let opaque = shapes.iter().filter(|(_, shape)| shape.is_opaque()).map(|((file, name), _)| {
+        types.renames.get(file).and_then(|renames| renames.get(name)).unwrap_or(name).clone()
+    });
+    let opaque = opaque.collect();
+    Ok(assemble(merged, foreign, types, &opaque))
 }
 
 /// `static struct { … } table[];`: the record's made-up name stands in the type of the variable only.
@@ -130,7 +136,12 @@ fn c_name(attrs: &[syn::Attribute], ident: &syn::Ident) -> String {
     name.strip_suffix(STATIC_MARK).unwrap_or(name).to_owned()
 }
 
-fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) -> Bindings {
+fn assemble(
+    merged: &Merged,
+    foreign: BTreeMap<RelPath, Foreign>,
+    types: Types,
+    opaque: &BTreeSet<String>,
+) -> Bindings {
     let library = &merged.library;
     let none = (Foreign::default(), Renames::new());
     let unit_of = |key: &SymbolKey| {
@@ -144,7 +155,7 @@ fn assemble(merged: &Merged, foreign: BTreeMap<RelPath, Foreign>, types: Types) 
     for function in &library.functions {
         let (foreign, renames) = unit_of(&function.key);
         let absent = merged.absent.get(&function.key).cloned().map_or(Ok(()), Err);
-        match absent.and_then(|()| bind_function(function, library, foreign, renames)) {
+        match absent.and_then(|()| bind_function(function, library, foreign, renames, opaque)) {
             Ok(bound) => drop(functions.insert(function.name.clone(), bound)),
             Err(reason) => missing.push((function.key.clone(), reason)),
         }
@@ -183,13 +194,26 @@ fn bind_function(
     library: &Library,
     foreign: &Foreign,
     renames: &Renames,
+    opaque: &BTreeSet<String>,
 ) -> std::result::Result<syn::ForeignItemFn, String> {
-    let types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
-    if let Some(bad) = types.into_iter().find_map(|ty| unfaithful(ty, &library.records)) {
+    let mut types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
+    if let Some(bad) = types.clone().find_map(|ty| unfaithful(ty, &library.records)) {
         return Err(format!("{bad} in the signature"));
     }
-    let mut bound =
-        foreign.functions.get(&function.c_name).cloned().ok_or("bindgen gives no binding for it")?;
+    if let Some(record) = types.find_map(|ty| opaque_by_value(ty, &library.records, opaque)) {
+        return Err(format!("{record}, which Rust cannot lay out, by value in the signature"));
+    }
+    // Callers of these need something else than the definition shows, or there is nothing to call.
+    let misleads = |reason: &&String| ["old-style", "its symbol"].iter().any(|word| reason.starts_with(word));
+    if let Some(reason) = function.unsupported.as_ref().filter(misleads) {
+        return Err(reason.clone());
+    }
+    let mut bound = foreign
+        .functions
+        .get(&function.c_name)
+        .cloned()
+        .or_else(|| declared(function, library))
+        .ok_or("bindgen gives no binding for it")?;
     if bound.sig.inputs.len() != function.params.len() {
         return Err("bindgen gives it other parameters than clang".into());
     }
@@ -201,6 +225,35 @@ fn bind_function(
     bound.attrs = vec![syn::parse_quote!(#[link_name = #link])];
     bound.sig.ident = format_ident!("{}", function.name.as_str());
     Ok(bound)
+}
+
+/// The declaration of a function that bindgen has left out, from clang's types. Names are given by the caller.
+fn declared(function: &Function, library: &Library) -> Option<syn::ForeignItemFn> {
+    let of = |ty: &CType| rust_type(ty, &library.records);
+    let params = function.params.iter().enumerate().map(|(index, param)| {
+        let (name, ty) = (format_ident!("arg{}", index + 1), of(&passed(&param.ty))?);
+        Some(quote!(#name: #ty))
+    });
+    let params: Vec<_> = params.collect::<Option<_>>()?;
+    let dots = function.is_variadic.then(|| quote!(, ...));
+    let ret = match function.ret.kind {
+        TypeKind::Void => None,
+        _ => {
+            let ret = of(&function.ret)?;
+            Some(quote!(-> #ret))
+        }
+    };
+    syn::parse2(quote!(pub fn left_out(#(#params),* #dots) #ret;)).ok()
+}
+
+/// The type as it is passed: arrays and functions are pointers.
+fn passed(ty: &CType) -> CType {
+    let to = match &ty.kind {
+        TypeKind::Array { of, .. } => of.clone(),
+        TypeKind::Function { .. } => Box::new(ty.clone()),
+        _ => return ty.clone(),
+    };
+    CType { spelling: ty.spelling.clone(), is_const: false, kind: TypeKind::Pointer(to) }
 }
 
 fn bind_global(

@@ -14,20 +14,25 @@ pub(super) const STATIC_MARK: &str = "__implfuzz_static";
 const ROUNDS: usize = 4;
 
 /// The Rust text for everything that the unit declares in files of the project. `opaque` names types of which only
-/// size and alignment are kept.
+/// size and alignment are kept, `left_out` functions on which bindgen panics.
 ///
 /// # Errors
 /// `C` when bindgen cannot make sense of the unit.
-pub(super) fn generate(root: &Utf8Path, unit: &Unit, opaque: &BTreeSet<String>) -> Result<String> {
+pub(super) fn generate(
+    root: &Utf8Path,
+    unit: &Unit,
+    opaque: &BTreeSet<String>,
+    left_out: &BTreeSet<String>,
+) -> Result<String> {
     let mut opaque = opaque.clone();
-    let mut text = run(root, unit, &opaque)?;
+    let mut text = run(root, unit, &opaque, left_out)?;
     for _ in 0..ROUNDS {
         let before = opaque.len();
         opaque.extend(misaligned(&parse(unit, &text)?));
         if opaque.len() == before {
             break;
         }
-        text = run(root, unit, &opaque)?;
+        text = run(root, unit, &opaque, left_out)?;
     }
     Ok(text)
 }
@@ -39,16 +44,21 @@ pub(super) fn parse(unit: &Unit, text: &str) -> Result<syn::File> {
     })
 }
 
-fn run(root: &Utf8Path, unit: &Unit, opaque: &BTreeSet<String>) -> Result<String> {
+fn run(
+    root: &Utf8Path,
+    unit: &Unit,
+    opaque: &BTreeSet<String>,
+    left_out: &BTreeSet<String>,
+) -> Result<String> {
     let failed = |what: String| {
         Error::new(ErrorKind::C, format!("no bindings for {}: {what}", unit.file))
             .help("name the file under exclude in [c] of implfuzz.toml, or correct its flags there")
     };
     // bindgen insists on writing its wrappers for statics; nobody compiles them.
     let scratch = tempfile::tempdir()?;
-    match build(root, unit, opaque, Some(scratch.path())) {
+    match build(root, unit, opaque, left_out, Some(scratch.path())) {
         // bindgen cannot write a wrapper for some static function: the others are worth having.
-        Err(bindgen::BindgenError::Codegen(_)) => build(root, unit, opaque, None),
+        Err(bindgen::BindgenError::Codegen(_)) => build(root, unit, opaque, left_out, None),
         result => result,
     }
     .map_err(|error| failed(error.to_string()))
@@ -58,6 +68,7 @@ fn build(
     root: &Utf8Path,
     unit: &Unit,
     opaque: &BTreeSet<String>,
+    left_out: &BTreeSet<String>,
     wrappers: Option<&Path>,
 ) -> std::result::Result<String, bindgen::BindgenError> {
     let target = bindgen::RustTarget::stable(85, 0).unwrap_or_default();
@@ -88,6 +99,9 @@ fn build(
     }
     for name in opaque {
         builder = builder.opaque_type(name);
+    }
+    for name in left_out {
+        builder = builder.blocklist_function(name);
     }
     builder.generate().map(|bindings| bindings.to_string())
 }

@@ -180,6 +180,8 @@ impl<'tu> Cursor<'tu> {
         kind -> CXCursorKind = clang_getCursorKind => |k| k;
         name -> String = clang_getCursorSpelling => owned_text;
         usr -> String = clang_getCursorUSR => owned_text;
+        /// The name of its symbol.
+        mangling -> String = clang_Cursor_getMangling => owned_text;
         ty -> Type<'tu> = clang_getCursorType => Type::new;
         result_type -> Type<'tu> = clang_getCursorResultType => Type::new;
         /// What a typedef stands for.

@@ -24,6 +24,8 @@ pub(super) struct Merged {
     pub files: BTreeMap<RelPath, BTreeSet<String>>,
     /// Typedefs for which bindgen would write a type that is not the same.
     pub unfaithful_typedefs: BTreeSet<String>,
+    /// Static functions that some unit declares by the name of a function type.
+    pub declared_by_type: BTreeSet<String>,
 }
 
 /// C99's `inline` is no definition for the linker.
@@ -55,6 +57,7 @@ struct All {
     units: BTreeMap<SymbolKey, RelPath>,
     unfaithful_typedefs: BTreeSet<String>,
     files: BTreeMap<RelPath, BTreeSet<String>>,
+    declared_by_type: BTreeSet<String>,
 }
 
 impl All {
@@ -79,8 +82,14 @@ impl All {
         self.records.add(&unit.file, &mut facts);
         self.files.insert(unit.file.clone(), std::mem::take(&mut facts.files));
         for found in facts.functions {
-            self.units.entry(found.function.key.clone()).or_insert_with(|| unit.file.clone());
-            self.functions.entry(found.function.key.clone()).or_insert(found);
+            let key = found.function.key.clone();
+            match self.functions.get_mut(&key) {
+                Some(known) => disagree(known, &found, &self.units[&key], &unit.file),
+                None => {
+                    self.units.insert(key.clone(), unit.file.clone());
+                    self.functions.insert(key, found);
+                }
+            }
         }
         for global in facts.globals {
             match self.globals.get(&global.key) {
@@ -102,6 +111,7 @@ impl All {
         }
         self.emitted.extend(facts.emitted);
         self.unfaithful_typedefs.extend(facts.unfaithful_typedefs);
+        self.declared_by_type.extend(facts.declared_by_type);
         self.library.units.push(unit);
     }
 
@@ -117,6 +127,7 @@ impl All {
             units,
             unfaithful_typedefs,
             files,
+            declared_by_type,
         } = self;
         let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
         let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
@@ -146,7 +157,27 @@ impl All {
         let without = |f: &&Function| f.unsupported.as_deref() == Some(BARE_INLINE);
         let absent = library.functions.iter().filter(without);
         let absent = absent.map(|f| (f.key.clone(), BARE_INLINE.to_owned())).collect();
-        Merged { library, record_units, symbol_units: units, absent, files, unfaithful_typedefs }
+        Merged {
+            library,
+            record_units,
+            symbol_units: units,
+            absent,
+            files,
+            unfaithful_typedefs,
+            declared_by_type,
+        }
+    }
+}
+
+/// A text that two units include can mean two functions, by the macros around it: then there is no one to port.
+fn disagree(known: &mut FoundFunction, other: &FoundFunction, first: &RelPath, second: &RelPath) {
+    let signature = |f: &Function| {
+        let types = f.params.iter().map(|p| &p.ty).chain([&f.ret]);
+        types.map(|ty| (ty.kind.clone(), ty.is_const)).collect::<Vec<_>>()
+    };
+    if signature(&known.function) != signature(&other.function) || known.called != other.called {
+        let why = format!("its text means one function in {first} and another one in {second}");
+        known.function.unsupported.get_or_insert(why);
     }
 }
 

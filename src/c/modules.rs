@@ -20,9 +20,10 @@ fn identifier(text: &str) -> String {
     name
 }
 
-/// Whether Rust gives the word a meaning of its own.
+/// Whether Rust gives the word a meaning of its own. A name such as `Some` would be taken for the prelude's.
 pub(super) fn is_keyword(name: &str) -> bool {
-    syn::parse_str::<syn::Ident>(name).is_err() || name == "union" || name == "gen"
+    const ALSO: [&str; 6] = ["union", "gen", "Some", "None", "Ok", "Err"];
+    syn::parse_str::<syn::Ident>(name).is_err() || ALSO.contains(&name)
 }
 
 /// A name for every file, in order: the stem; where stems clash, as many folders before it as tell the files apart.

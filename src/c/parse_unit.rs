@@ -45,6 +45,8 @@ pub(super) struct UnitFacts {
     pub emitted: BTreeSet<SymbolKey>,
     /// Typedefs of types for which Rust has no faithful one.
     pub unfaithful_typedefs: BTreeSet<String>,
+    /// Static functions declared as `handler f;`, by the name of a function type.
+    pub declared_by_type: BTreeSet<String>,
 }
 
 /// Reads one unit; `Err` holds the error diagnostics when there are any.
@@ -95,12 +97,21 @@ impl Reader<'_> {
             for ty in parse_types::nested(item).into_iter().chain([item]) {
                 facts.types.extend(self.type_definition(ty));
             }
+            if item.kind() == CXCursor_FunctionDecl
+                && item.linkage() == CXLinkage_Internal
+                && matches!(item.ty().kind(), CXType_Typedef | CXType_Elaborated)
+            {
+                facts.declared_by_type.insert(item.name());
+            }
             match item.kind() {
                 CXCursor_FunctionDecl if item.is_definition() => {
-                    if item.storage() == CX_SC_Extern {
+                    let found = self.function(item, file, &start);
+                    // The inline of GNU 89 means the opposite.
+                    let is_gnu = contains_word(&found.function.text, "gnu_inline");
+                    if (item.storage() == CX_SC_Extern) != is_gnu {
                         facts.emitted.insert(key(self.root, item));
                     }
-                    facts.functions.push(self.function(item, file, &start));
+                    facts.functions.push(found);
                 }
                 CXCursor_FunctionDecl if !item.is_inline() || item.storage() == CX_SC_Extern => {
                     facts.emitted.insert(key(self.root, item));
@@ -201,7 +212,11 @@ impl Reader<'_> {
             local_statics: read.local_statics,
             unsupported: None,
         };
-        function.unsupported = self.limits(&function).or(read.unsupported);
+        let symbol = item.mangling();
+        let symbol = symbol.trim_start_matches('\u{1}');
+        let renamed = function.linkage == Linkage::External && symbol != function.c_name;
+        let renamed = renamed.then(|| format!("its symbol is called {symbol}"));
+        function.unsupported = renamed.or_else(|| self.limits(&function)).or(read.unsupported);
         FoundFunction { function, called: read.called, addressed: read.addressed }
     }
 

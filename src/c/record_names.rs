@@ -26,6 +26,11 @@ impl Shape {
         Some(Self { name: name.to_string(), fields })
     }
 
+    /// Whether bindgen shows the size of the record and nothing else.
+    pub(super) fn is_opaque(&self) -> bool {
+        self.fields.iter().any(|(name, _)| name == "_bindgen_opaque_blob")
+    }
+
     /// The type of a field; `anonymous` counts the members without name, from 1.
     fn field(&self, name: &str, anonymous: usize) -> Option<&str> {
         let numbered = format!("__bindgen_anon_{anonymous}");

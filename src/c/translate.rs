@@ -69,7 +69,7 @@ impl Compiler<'_> {
             match self.compile(unit, &kept)? {
                 Ok(object) => return Ok(Ok(Translation { refused, object })),
                 Err(said) => {
-                    let more = refused_lines(&said, &self.source(unit), lines.len());
+                    let more = refused_lines(&said, &self.source(unit), &kept);
                     let before = refused.len();
                     refused.extend(more);
                     if refused.len() == before {
@@ -87,7 +87,6 @@ impl Compiler<'_> {
 
     /// The object file, or what the compiler says.
     fn compile(&self, unit: &Unit, lines: &[String]) -> Result<std::result::Result<Vec<u8>, String>> {
-        // Line n of the list is line n + 2 of the file.
         let text = format!("#include \"{}\"\n{}\n", self.root.join(&unit.file.0), lines.join("\n"));
         let source = self.source(unit);
         let object = source.with_extension("o");
@@ -104,17 +103,22 @@ impl Compiler<'_> {
     }
 }
 
-/// What is said of the first `count` lines behind the `#include` of `source`.
-fn refused_lines(said: &str, source: &Path, count: usize) -> Vec<(usize, String)> {
+/// What is said of the entries behind the `#include` of `source`, by their numbers.
+fn refused_lines(said: &str, source: &Path, entries: &[String]) -> Vec<(usize, String)> {
     let prefix = format!("{}:", source.display());
+    // The entry of every line of the file, from the second on.
+    let owners: Vec<usize> = entries
+        .iter()
+        .enumerate()
+        .flat_map(|(number, entry)| std::iter::repeat_n(number, entry.matches('\n').count() + 1))
+        .collect();
     let error = |line: &str| {
         let (place, what) = line.strip_prefix(&prefix)?.split_once("error: ")?;
-        let number: usize = place.split(':').next()?.parse().ok()?;
-        let number = number.checked_sub(2).filter(|n| *n < count)?;
-        Some((number, what.trim().to_owned()))
+        let line: usize = place.split(':').next()?.parse().ok()?;
+        Some((*owners.get(line.checked_sub(2)?)?, what.trim().to_owned()))
     };
     let mut found: Vec<_> = said.lines().filter_map(error).collect();
-    // The first thing said of a line is the reason, the rest follows from it.
+    // The first thing said of an entry is the reason, the rest follows from it.
     found.reverse();
     found
 }
@@ -150,7 +154,7 @@ mod tests {
     fn lines_that_the_compiler_refuses_are_taken_out_one_by_one() {
         let c = "static int f(void) { return 1; }\n#define g(x) (x)\nstruct s { char a; int b; };\n";
         let lines = [
-            "extern __typeof__(f) f__st __attribute__((alias(\"f\")));",
+            "#ifndef f\nextern __typeof__(f) f__st __attribute__((alias(\"f\")));\n#endif",
             "extern __typeof__(g) g__st __attribute__((alias(\"g\")));",
             "_Static_assert(sizeof(struct s) == 8, \"layout of struct s\");",
             "_Static_assert(sizeof(struct s) == 9, \"layout of struct s\");",

@@ -6,7 +6,7 @@
 use super::cursor::{Cursor, Type};
 use crate::symbol::{CType, Field, Record, TypeKind};
 use clang_sys::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Types nested deeper than this are not followed.
 const MAX_DEPTH: u32 = 24;
@@ -214,6 +214,28 @@ pub(super) fn wrong_layout(record: &Record, records: &BTreeMap<String, Record>) 
         }
     }
     record.fields.iter().find_map(|f| held(&f.ty, records))
+}
+
+/// The first record that travels by value and of which `ffi.rs` has nothing but the size (it is in `opaque`): in which
+/// registers it goes follows from its fields.
+pub(super) fn opaque_by_value(
+    ty: &CType,
+    records: &BTreeMap<String, Record>,
+    opaque: &BTreeSet<String>,
+) -> Option<String> {
+    match &ty.kind {
+        TypeKind::Record(key) => {
+            let record = records.get(key)?;
+            if opaque.contains(&record.rust_name) {
+                return Some(record.rust_name.clone());
+            }
+            record.fields.iter().find_map(|field| match &field.ty.kind {
+                TypeKind::Array { of, .. } => opaque_by_value(of, records, opaque),
+                _ => opaque_by_value(&field.ty, records, opaque),
+            })
+        }
+        _ => None,
+    }
 }
 
 /// Whether a typedef of this type comes out wrong. Typedefs of records stay: the record itself is made opaque.

@@ -57,7 +57,12 @@ pub(super) fn work(
     opaque: &BTreeSet<String>,
 ) -> Result<UnitWork> {
     let units = &merged.library.units;
-    let opaque_text: Vec<&str> = opaque.iter().map(String::as_str).collect();
+    let of_bindgen: Vec<&str> = opaque
+        .iter()
+        .map(String::as_str)
+        .chain(["|"])
+        .chain(merged.declared_by_type.iter().map(String::as_str))
+        .collect();
     let globals = globals_of(merged);
     let mut prints = Vec::new();
     let mut declared: Vec<Option<String>> = Vec::new();
@@ -65,7 +70,7 @@ pub(super) fn work(
     for unit in units {
         let file = unit.file.0.as_str();
         let print = unit_print(keeper, unit);
-        let declare = fingerprint([print.as_str(), &opaque_text.join("\n")]);
+        let declare = fingerprint([print.as_str(), &of_bindgen.join("\n")]);
         let translate = fingerprint([print.as_str(), &asked(unit, lines, &globals)]);
         declared.push(keeper.kept(AnalysisKind::Declarations, file, &declare)?);
         translated.push(keeper.kept(AnalysisKind::Translation, file, &translate)?.map(Ok));
@@ -125,7 +130,10 @@ fn answers(
     workers::map(tasks, |task| {
         interrupt.check()?;
         Ok(match task {
-            Task::Declare(i) => Answer::Declared(bind_generate::generate(root, &units[*i], opaque)?),
+            Task::Declare(i) => {
+                let unit = &units[*i];
+                Answer::Declared(bind_generate::generate(root, unit, opaque, &merged.declared_by_type)?)
+            }
             Task::Translate(i) => {
                 let unit = &units[*i];
                 let lines = lines.get(&unit.file).map(Vec::as_slice).unwrap_or_default();

@@ -40,8 +40,12 @@ impl CSignature {
 /// A parameter name that collides with nothing that generated code uses.
 fn clean(name: &str) -> String {
     let name = name.trim_start_matches("r#");
-    let reserved =
-        matches!(name, "ffi" | "callee" | "globals" | "capi" | "core" | "self" | "Self" | "super" | "crate");
+    let reserved = matches!(
+        name,
+        "ffi" | "callee" | "globals" | "capi" | "core" | "self" | "Self" | "super" | "crate"
+            // As a parameter each of these would be a pattern of the prelude.
+            | "Some" | "None" | "Ok" | "Err"
+    );
     if reserved || syn::parse_str::<Ident>(name).is_err() { format!("{name}_") } else { name.to_owned() }
 }
 
