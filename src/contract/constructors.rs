@@ -1,13 +1,13 @@
 //! Which functions of a library make a value of a struct: what a harness would call before the function that it judges.
 
-use crate::symbol::{Access, CType, Function, Library, Param, TypeKind, UseKind};
+use crate::symbol::{Access, CType, Function, Library, Linkage, Param, TypeKind, UseKind};
 use std::collections::{BTreeSet, HashMap};
 
 /// Words in a function's name that say that it makes or resets what its first argument points to.
 const WORDS: [&str; 10] =
     ["init", "initialize", "initialise", "create", "new", "open", "alloc", "make", "setup", "reset"];
 
-/// The constructors of each record, by its key, in porting order.
+/// The constructors of each record, by its key: the library's own interface first, what only resets last.
 pub(super) struct Constructors<'a>(HashMap<&'a str, Vec<&'a Function>>);
 
 impl<'a> Constructors<'a> {
@@ -17,6 +17,11 @@ impl<'a> Constructors<'a> {
             for record in constructed(library, function) {
                 found.entry(record).or_default().push(function);
             }
+        }
+        for makers in found.values_mut() {
+            makers.sort_by_key(|f| {
+                (f.linkage == Linkage::Static, f.c_name.to_ascii_lowercase().contains("reset"))
+            });
         }
         Self(found)
     }

@@ -181,7 +181,7 @@ impl<'a> Tiers<'a> {
     fn strange(&self, key: &str) -> &'static str {
         match self.library.records.get(key) {
             Some(record) if record.complete && record.is_union => "a union, and no function makes one",
-            Some(record) if record.complete => "it has pointers inside, and no function makes one",
+            Some(record) if record.complete => "it has pointers or unions inside, and no function makes one",
             _ => "its fields are not known, and no function makes one",
         }
     }
@@ -266,7 +266,7 @@ fn reaches(function: &Function, reach: &Reach) -> Need {
 fn cookie(param: &Param) -> String {
     let name = &param.name;
     let casts = param.uses.iter().filter_map(|used| match &used.kind {
-        UseKind::Cast { to } => Some(to),
+        UseKind::Cast { to } if to.contains('*') => Some(to),
         _ => None,
     });
     match casts.collect::<Vec<_>>()[..] {

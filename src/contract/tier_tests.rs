@@ -187,7 +187,7 @@ fn c_needs_hints() {
             (
                 "struct tree { struct tree *l, *r; }; int depth(const struct tree *t) { return t ? depth(t->l) + 1 : 0; }",
                 "depth",
-                "pointers inside",
+                "pointers or unions inside",
             ),
             (
                 "struct hidden; int is_null(struct hidden *h) { return !h; }",
