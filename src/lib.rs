@@ -25,6 +25,7 @@ pub mod fuzz;
 pub mod doctor;
 pub mod ported;
 pub mod project;
+pub mod listing;
 pub mod init;
 pub mod judge;
 pub mod verify;

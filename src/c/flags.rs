@@ -52,8 +52,12 @@ pub fn discover(root: &Utf8Path, settings: &CSettings) -> Result<Discovery> {
     let tree = sources::walk(root, &settings.exclude)?;
     let mut left_out = tree.left_out.clone();
     let (files, source) = if !settings.sources.is_empty() {
-        left_out.clear();
-        (named(root, settings)?, FlagSource::Settings)
+        let files = named(root, settings)?;
+        let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
+        let reason = "not among the `sources` of implfuzz.toml".to_owned();
+        left_out.extend(tree.sources.iter().map(|f| LeftOut { file: f.clone(), reason: reason.clone() }));
+        left_out.retain(|left| !listed.contains(&left.file));
+        (files, FlagSource::Settings)
     } else if let Some(database) = compdb::find(root) {
         let commands = compdb::read(root, &database)?;
         let mut files = Vec::new();

@@ -7,6 +7,7 @@ mod cursor;
 pub mod libclang;
 mod workers;
 mod modules;
+pub mod glob;
 mod sources;
 mod compdb;
 pub mod flags;

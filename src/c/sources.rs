@@ -1,6 +1,7 @@
 //! Which files of a C project are looked at: walking the tree, what is left out by its folder, comments and
 //! `#include` lines. Flags are found in `flags`.
 
+use super::glob;
 use crate::error::Result;
 use crate::symbol::{LeftOut, RelPath};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -113,18 +114,9 @@ pub(super) fn why_left_out(path: &Utf8Path, exclude: &[String]) -> Option<String
 
 fn excludes(pattern: &str, path: &Utf8Path) -> bool {
     if pattern.contains('*') {
-        return matches(pattern.as_bytes(), path.as_str().as_bytes());
+        return glob::matches(pattern, path.as_str());
     }
     path.starts_with(pattern.trim_end_matches('/'))
-}
-
-/// `*` stands for any run of characters, `/` among them.
-fn matches(pattern: &[u8], text: &[u8]) -> bool {
-    match pattern.split_first() {
-        None => text.is_empty(),
-        Some((b'*', rest)) => (0..=text.len()).any(|skip| matches(rest, &text[skip..])),
-        Some((first, rest)) => text.first() == Some(first) && matches(rest, &text[1..]),
-    }
 }
 
 /// An `#include` line.

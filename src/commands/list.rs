@@ -1,83 +1,146 @@
 //! `cargo implfuzz list`
 
 use super::Session;
-use crate::contract::types::{Judgeable, Signature};
-use crate::error::{ExitCode, Result};
-use crate::ported::Ported;
-use crate::project::{Planned, Project};
-use crate::report::{Column, table};
-use crate::symbol::{Function, LibraryIndex};
+use crate::contract::tier::Tier;
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::listing::{self, Kind, Listing, Row};
+use crate::project::Project;
+use crate::report::{Column, Verbosity, lines};
+use clap::ValueEnum;
 use serde_json::json;
-use std::collections::HashMap;
 
-/// Lists every function of the C library in porting order, and whether a harness can judge it
+/// Lists the functions of the C library in porting order, and whether a harness can judge them
+///
+/// Each has a tier, by how a harness can call it: A decodes the arguments from the input, B gets values from the library's
+/// own constructors, E needs heuristics (unknown sizes, callbacks, `void *`), C needs hints from a person, D cannot be called.
+/// `-v` shows the reason of each tier.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Show only what these match: a symbol, its C name, its file, or file:name; `*` stands for anything
+    #[arg(value_name = "PATTERN")]
+    patterns: Vec<String>,
+    /// Show only functions of these tiers, as in A,B
+    #[arg(long, value_name = "TIERS", value_delimiter = ',')]
+    tier: Vec<Tier>,
+    /// Show what has no stub or binding, functions and globals, and the files that are left out, each with the reason
+    #[arg(long, conflicts_with_all = ["tier", "graph", "sort"])]
+    unsupported: bool,
+    /// Print the call graph instead, for graphviz
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    graph: Option<Graph>,
+    /// Order of the functions
+    #[arg(long, value_enum, value_name = "BY", default_value_t = Sort::Order)]
+    sort: Sort,
+}
 
-struct Row {
-    name: String,
-    place: String,
-    state: &'static str,
-    harness: String,
-    calls: Vec<String>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Graph {
+    Dot,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sort {
+    /// Callees before callers
+    Order,
+    Name,
+    /// Easiest first
+    Tier,
+    /// Most callers first
+    FanIn,
+}
+
+impl From<Sort> for listing::Sort {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Order => Self::Order,
+            Sort::Name => Self::Name,
+            Sort::Tier => Self::Tier,
+            Sort::FanIn => Self::FanIn,
+        }
+    }
 }
 
 /// Runs the command.
-pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
-    let index = LibraryIndex::of(&project.library);
-    let planned: HashMap<_, _> = project.planned.iter().map(|p| (&p.function.key, p)).collect();
-    let row = |function: &Function| row(&project, &index, planned.get(&function.key).copied(), function);
-    let rows: Vec<Row> = project.library.functions.iter().map(row).collect();
-    let value: Vec<_> = rows
-        .iter()
-        .map(|r| json!({ "symbol": r.name, "place": r.place, "state": r.state, "harness": r.harness, "calls": r.calls }))
-        .collect();
-    session.screen.result("list", &json!({ "symbols": value }), || {
-        let columns = [
-            Column::right("#"),
-            Column::left("symbol"),
-            Column::left("C"),
-            Column::left("Rust"),
-            Column::left("harness"),
-        ];
-        let cells: Vec<Vec<String>> = rows
-            .iter()
-            .enumerate()
-            .map(|(i, r)| {
-                vec![(i + 1).to_string(), r.name.clone(), r.place.clone(), r.state.into(), r.harness.clone()]
-            })
-            .collect();
-        let judged = rows.iter().filter(|r| r.harness.starts_with("yes")).count();
-        let ported = rows.iter().filter(|r| r.state == "ported").count();
-        format!(
-            "{}\n{} functions, {judged} with a harness, {ported} ported\n",
-            table(&columns, &cells, None),
-            rows.len()
-        )
-    });
+    let mut listing = Listing::of(&project);
+    let all = listing.symbols.len();
+    if let Some(pattern) = listing.keep(&args.patterns) {
+        let message = format!("nothing in the library matches `{pattern}`");
+        return Err(Error::new(ErrorKind::Usage, message).help(project.nearest(pattern)));
+    }
+    listing.keep_tiers(&args.tier);
+    listing.sort(args.sort.into());
+    if args.graph == Some(Graph::Dot) {
+        let dot = listing::dot(&listing.symbols);
+        session.screen.result("graph", &json!({ "dot": dot }), || dot.clone());
+    } else if args.unsupported {
+        listing.symbols.clear();
+        session.screen.result("list", &listing, || unsupported(&listing));
+    } else {
+        let reasons = session.verbosity == Verbosity::Verbose;
+        session.screen.result("list", &listing, || {
+            format!("{}\n{}\n", functions(&listing.symbols, reasons), summary(&listing, all))
+        });
+    }
     Ok(ExitCode::Ok)
 }
 
-fn row(project: &Project, index: &LibraryIndex, planned: Option<&Planned>, function: &Function) -> Row {
-    let harness = match planned.map(|p| &p.judgeable) {
-        Some(Judgeable::Yes(contract)) if contract.signature == Signature::Safe => "yes".into(),
-        Some(Judgeable::Yes(_)) => "yes, with C's signature".into(),
-        Some(Judgeable::NotYet(why)) => format!("not yet: {why}"),
-        None => format!("not portable: {}", function.unsupported.as_deref().unwrap_or("not bound")),
+/// A line per function.
+fn functions(rows: &[Row], reasons: bool) -> String {
+    let cycles = rows.iter().any(|row| row.cycle.is_some());
+    let mut columns =
+        vec![Column::right("#"), Column::left("symbol"), Column::left("C"), Column::left("tier")];
+    columns.extend([Column::right("in"), Column::right("out")]);
+    columns.extend(cycles.then(|| Column::left("unit")));
+    columns.extend([Column::left("Rust"), Column::left("harness")]);
+    columns.extend(reasons.then(|| Column::left("why this tier")));
+    let cells = |row: &Row| {
+        let mut cells =
+            vec![row.order.to_string(), row.symbol.to_string(), format!("{}:{}", row.file, row.line)];
+        cells.extend([row.tier.to_string(), row.fan_in.to_string(), row.fan_out.to_string()]);
+        cells.extend(cycles.then(|| row.cycle.map_or_else(String::new, |cycle| format!("cycle {cycle}"))));
+        cells.extend([row.state.unwrap_or("-").to_owned(), row.harness.clone()]);
+        cells.extend(reasons.then(|| row.tier_reason.clone()));
+        cells
     };
-    let state = match planned.map(|p| project.ported(&p.function)) {
-        Some(Ported::Yes) => "ported",
-        Some(Ported::Stub) => "stub",
-        Some(Ported::Missing) => "missing",
-        None => "-",
-    };
-    let calls = function.calls.iter().filter_map(|key| index.function(key));
-    Row {
-        name: function.name.to_string(),
-        place: format!("{}:{}", function.place.file, function.place.line),
-        state,
-        harness,
-        calls: calls.map(|f| f.name.to_string()).collect(),
+    lines(&columns, &rows.iter().map(cells).collect::<Vec<_>>(), None)
+}
+
+fn summary(listing: &Listing, all: usize) -> String {
+    let shown = listing.symbols.len();
+    let of_all = if shown == all { String::new() } else { format!(" of {all}") };
+    let tiers: Vec<String> = listing.per_tier().iter().map(|(tier, n)| format!("{n} {tier}")).collect();
+    let judged = listing.count(|row| row.judged);
+    let ported = listing.count(|row| row.state == Some("ported"));
+    format!("{shown}{of_all} functions: {}; {judged} with a harness, {ported} ported", tiers.join(", "))
+}
+
+/// A line per symbol without stub or binding, and per file that is left out.
+fn unsupported(listing: &Listing) -> String {
+    let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("reason")];
+    let symbols = listing.unsupported.iter().map(|one| {
+        let kind = match one.kind {
+            Kind::Function => "function",
+            Kind::Global => "global",
+        };
+        vec![kind.into(), one.symbol.to_string(), format!("{}:{}", one.file, one.line), one.reason.clone()]
+    });
+    let files = listing
+        .left_out
+        .iter()
+        .map(|left| vec!["file".into(), "-".into(), left.file.to_string(), left.reason.clone()]);
+    let rows: Vec<Vec<String>> = symbols.chain(files).collect();
+    let count = |kind: Kind| listing.unsupported.iter().filter(|one| one.kind == kind).count();
+    let counts = format!(
+        "{} functions, {} globals without stub or binding; {} files left out",
+        count(Kind::Function),
+        count(Kind::Global),
+        listing.left_out.len()
+    );
+    if rows.is_empty() {
+        format!("{counts}\n")
+    } else {
+        format!("{}\n{counts}\n", lines(&columns, &rows, None))
     }
 }

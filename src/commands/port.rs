@@ -12,12 +12,13 @@ use std::path::PathBuf;
 ///
 /// A port is written into the tree only when the audit, the build and the fuzzing leave it unrefuted; otherwise the tree stays as it was.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
 pub struct Args {
     /// Functions to port
-    #[arg(required_unless_present = "all")]
+    #[arg(group = "which")]
     symbols: Vec<String>,
     /// Every function that a harness can judge, one after the other, callees first
-    #[arg(long, conflicts_with = "symbols")]
+    #[arg(long, group = "which")]
     all: bool,
     /// Write every exchange with the model into this directory, for the `replay` provider
     #[arg(long, value_name = "DIR")]

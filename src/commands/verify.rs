@@ -11,12 +11,13 @@ use serde_json::json;
 
 /// Judges ports as they stand in the tree, whoever wrote them: audit, build, fuzzing against the C original
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
 pub struct Args {
     /// Functions to judge
-    #[arg(required_unless_present = "all")]
+    #[arg(group = "which")]
     symbols: Vec<String>,
     /// Every function that has a body in Rust
-    #[arg(long, conflicts_with = "symbols")]
+    #[arg(long, group = "which")]
     all: bool,
     /// Fuzz each for so long [default: fuzz.accept_seconds]
     #[arg(long, value_name = "N")]

@@ -1,11 +1,12 @@
 //! Roles from facts: which contract a function has, or why none can be made yet.
 
 use super::facts::{FactTable, Facts, identifiers};
+use super::outside::is_unrepeatable;
 use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
 use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, Returned, TypeKind, UseKind};
 
 /// Largest buffer or string unless the C text has a larger constant that matters.
-const MAX: usize = 4096;
+pub(super) const MAX: usize = 4096;
 /// Constants of the C text above this do not widen buffers.
 const MAX_INTERESTING: usize = 16_384;
 
@@ -26,13 +27,11 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     state_of_its_own(facts, function, &reached)?;
     let interesting = constants(library, function);
     let max = interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64));
-    let lengths = length_partners(facts, function);
     let mut params = Vec::new();
-    for (index, param) in function.params.iter().enumerate() {
-        let facts = facts.of(function, index);
-        let role = role_of(library, function, param, &facts, &lengths, (index, max))?;
-        let reason = reason_of(function, param, &facts);
-        params.push(Parameter { name: param.name.clone(), role, reason });
+    for (index, role) in roles(library, facts, function, max).into_iter().enumerate() {
+        let param = &function.params[index];
+        let reason = reason_of(function, param, &facts.of(function, index));
+        params.push(Parameter { name: param.name.clone(), role: role?, reason });
     }
     let signature =
         if params.iter().any(|p| keeps_c(function, p, &params)) { Signature::C } else { Signature::Safe };
@@ -47,6 +46,20 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         require: Vec::new(),
         interesting,
     })
+}
+
+/// The role of each parameter with buffers of at most `max`, or what is in the way of one.
+pub(super) fn roles(
+    library: &Library,
+    facts: &FactTable,
+    function: &Function,
+    max: usize,
+) -> Vec<Result<Role, String>> {
+    let lengths = length_partners(facts, function);
+    let role = |(index, param)| {
+        role_of(library, function, param, &facts.of(function, index), &lengths, (index, max))
+    };
+    function.params.iter().enumerate().map(role).collect()
 }
 
 /// Harnesses for handles, callbacks and globals come with the full oracle; until then say what is in the way.
@@ -65,60 +78,13 @@ fn state_of_its_own(facts: &FactTable, function: &Function, reached: &[&Function
             return Err(format!("keeps state in the local static `{name}`{via}"));
         }
         for external in &callee.externs {
-            if UNREPEATABLE.contains(&external.as_str()) {
+            if is_unrepeatable(external) {
                 return Err(format!("calls `{external}`{via}: input, output, time or chance"));
             }
         }
     }
     Ok(())
 }
-
-const UNREPEATABLE: [&str; 44] = [
-    "rand",
-    "srand",
-    "random",
-    "time",
-    "clock",
-    "gettimeofday",
-    "clock_gettime",
-    "getpid",
-    "getrandom",
-    "getenv",
-    "printf",
-    "fprintf",
-    "puts",
-    "putchar",
-    "fputs",
-    "fputc",
-    "fwrite",
-    "fread",
-    "fopen",
-    "fclose",
-    "fgets",
-    "getc",
-    "fgetc",
-    "read",
-    "write",
-    "open",
-    "close",
-    "lseek",
-    "scanf",
-    "sscanf",
-    "fscanf",
-    "system",
-    "fork",
-    "socket",
-    "vfprintf",
-    "perror",
-    "fflush",
-    "fseek",
-    "ftell",
-    "ungetc",
-    "localtime",
-    "setjmp",
-    "longjmp",
-    "signal",
-];
 
 fn sets_errno(function: &Function) -> bool {
     const SETTERS: [&str; 8] =
@@ -127,12 +93,12 @@ fn sets_errno(function: &Function) -> bool {
         || function.macros.iter().any(|m| m == "errno")
 }
 
-/// For each pointer parameter the integer parameter that bounds it.
 fn length_partners(facts: &FactTable, function: &Function) -> Vec<Option<String>> {
     function.params.iter().enumerate().map(|(index, param)| partner(facts, function, index, param)).collect()
 }
 
-fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) -> Option<String> {
+/// The integer parameter that says how much memory parameter `index` points to.
+pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) -> Option<String> {
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
     let facts = facts.of(function, index);
     let is_length =

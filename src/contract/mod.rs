@@ -4,3 +4,9 @@ pub mod types;
 pub mod file;
 pub mod facts;
 pub mod infer;
+mod outside;
+mod constructors;
+pub mod tier;
+
+#[cfg(test)]
+mod tier_tests;

@@ -5,10 +5,11 @@ mod bars;
 mod json;
 mod render;
 mod screen;
+mod shorten;
 mod terminal;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
-pub use render::{Align, Column, checks, error, finding, printable, table};
+pub use render::{Align, Column, checks, error, finding, lines, printable, table};
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use terminal::{Terminal, Verbosity};
 

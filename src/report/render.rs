@@ -1,6 +1,7 @@
 //! Results as text: tables, findings, checks, errors. Pure functions; colours are ANSI escapes that the streams of
 //! `screen` and `terminal` take away where they are not wanted.
 
+use super::shorten;
 use crate::doctor::{Check, Status};
 use crate::error::Error;
 use crate::symbol::SymbolName;
@@ -45,13 +46,31 @@ impl<'a> Column<'a> {
 /// A table without borders, so that lines can be cut and searched. `width` in columns wraps long cells; absent: the
 /// terminal's, and no wrapping where there is none.
 pub fn table(columns: &[Column], rows: &[Vec<String>], width: Option<u16>) -> String {
+    let mut table = filled(columns, rows, printable);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    if let Some(width) = width {
+        table.set_width(width);
+    }
+    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    lines.join("\n") + "\n"
+}
+
+/// The same with one line per row, whatever the cells hold: at `width`, or the terminal's, a line is cut with `…`.
+pub fn lines(columns: &[Column], rows: &[Vec<String>], width: Option<u16>) -> String {
+    let mut table = filled(columns, rows, |text| printable(&text.replace('\n', " ")));
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    let width = width.or_else(|| table.width()).map_or(usize::MAX, usize::from);
+    table.lines().map(|line| cut(line.trim_end(), width) + "\n").collect()
+}
+
+fn filled(columns: &[Column], rows: &[Vec<String>], shown: impl Fn(&str) -> String) -> Table {
     let mut table = Table::new();
     let cell = |text: &str, column: Option<&Column>| {
         let right = column.is_some_and(|column| column.align == Align::Right);
         let align = if right { CellAlignment::Right } else { CellAlignment::Left };
-        Cell::new(printable(text)).set_alignment(align)
+        Cell::new(shown(text)).set_alignment(align)
     };
-    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.load_style(presets::NOTHING);
     table.set_header(columns.iter().map(|column| cell(column.heading, Some(column))));
     for row in rows {
         table.add_row(row.iter().enumerate().map(|(i, text)| cell(text, columns.get(i))));
@@ -59,11 +78,15 @@ pub fn table(columns: &[Column], rows: &[Vec<String>], width: Option<u16>) -> St
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
-    if let Some(width) = width {
-        table.set_width(width);
+    table
+}
+
+/// At most `max` characters of a text, the last of them `…` if there were more.
+fn cut(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(max.saturating_sub(1)).chain(['…']).collect(),
     }
-    let lines: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
-    lines.join("\n") + "\n"
 }
 
 /// `error: …` and `  help: …`.
@@ -102,7 +125,7 @@ pub fn finding(symbol: &SymbolName, finding: &Finding, width: Option<u16>) -> St
     let Finding { class, what, args, oracle, subject, .. } = finding;
     let mut text = format!("{BAD}{class}{BAD:#} in {BOLD}{symbol}{BOLD:#}: {}\n", printable(what));
     for (name, value) in args {
-        let _ = writeln!(text, "    {} = {}", printable(name), printable(value));
+        let _ = writeln!(text, "    {} = {}", printable(name), shorten::argument(&printable(value)));
     }
     let part = |side: &[(String, String)], name: &str| {
         side.iter().find(|(part, _)| part == name).map(|(_, value)| value.clone())
@@ -119,7 +142,11 @@ pub fn finding(symbol: &SymbolName, finding: &Finding, width: Option<u16>) -> St
             let (c, rust) = (part(oracle, name), part(subject, name));
             let mark = if c == rust { "" } else { "differs" };
             let absent = if subject.is_empty() { "did not return" } else { "-" };
-            vec![(*name).clone(), c.unwrap_or("-".into()), rust.unwrap_or(absent.into()), mark.into()]
+            let (c, rust) = shorten::results(
+                &printable(&c.unwrap_or("-".into())),
+                &printable(&rust.unwrap_or(absent.into())),
+            );
+            vec![(*name).clone(), c, rust, mark.into()]
         })
         .collect();
     if !rows.is_empty() {
@@ -165,6 +192,14 @@ mod tests {
         let rows = [vec!["f".into(), "many words that do not fit into it".into()]];
         let text = table(&[Column::left("a"), Column::left("b")], &rows, Some(20));
         assert!(text.lines().count() > 2 && text.lines().all(|line| line.len() <= 20), "{text}");
+    }
+
+    #[test]
+    fn lines_stay_lines() {
+        let rows = [vec!["f".into(), "many words\nthat do not fit".into()], vec!["g".into(), "few".into()]];
+        let columns = [Column::left("a"), Column::left("b")];
+        assert_eq!(lines(&columns, &rows, Some(16)), "a  b\nf  many words t…\ng  few\n");
+        assert_eq!(lines(&columns, &rows, None), "a  b\nf  many words that do not fit\ng  few\n");
     }
 
     #[test]

@@ -1,0 +1,130 @@
+//! Which functions of a library make a value of a struct: what a harness would call before the function that it judges.
+
+use crate::symbol::{Access, CType, Function, Library, Linkage, Param, TypeKind, UseKind};
+use std::collections::{BTreeSet, HashMap};
+
+/// Words in a function's name that say that it makes or resets what its first argument points to.
+const WORDS: [&str; 10] =
+    ["init", "initialize", "initialise", "create", "new", "open", "alloc", "make", "setup", "reset"];
+
+/// The constructors of each record, by its key: the library's own interface first, what only resets last.
+pub(super) struct Constructors<'a>(HashMap<&'a str, Vec<&'a Function>>);
+
+impl<'a> Constructors<'a> {
+    pub(super) fn of(library: &'a Library) -> Self {
+        let mut found: HashMap<&str, Vec<&Function>> = HashMap::new();
+        for function in library.functions.iter().filter(|f| f.unsupported.is_none()) {
+            for record in constructed(library, function) {
+                found.entry(record).or_default().push(function);
+            }
+        }
+        for makers in found.values_mut() {
+            makers.sort_by_key(|f| {
+                (f.linkage == Linkage::Static, f.c_name.to_ascii_lowercase().contains("reset"))
+            });
+        }
+        Self(found)
+    }
+
+    /// Who makes values of the record with this key.
+    pub(super) fn of_record(&self, record: &str) -> &[&'a Function] {
+        self.0.get(record).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The records that a function makes values of.
+fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a str> {
+    let named = is_named_like_one(&function.c_name);
+    let made = function.params.iter().enumerate().filter_map(|(index, param)| {
+        let target = target(&param.ty).filter(|target| !target.is_const)?;
+        let record = record(target)?;
+        (index == 0 && named || fills(library, param, record)).then_some(record)
+    });
+    let needs = |record: &str| {
+        let null_checked = |p: &Param| p.uses.iter().any(|u| u.kind == UseKind::NullCheck);
+        let takes = |p: &Param| target(&p.ty).and_then(self::record) == Some(record) && !null_checked(p);
+        function.params.iter().any(takes)
+    };
+    // What steps from one value to the next, as along a list, makes none.
+    let returned = target(&function.ret).unwrap_or(&function.ret);
+    let returned = record(returned).filter(|record| !returned.is_const && !needs(record));
+    made.chain(returned).collect()
+}
+
+/// What a pointer points to, or an array holds.
+pub(super) fn target(ty: &CType) -> Option<&CType> {
+    match &ty.kind {
+        TypeKind::Pointer(target) | TypeKind::Array { of: target, .. } => Some(target),
+        _ => None,
+    }
+}
+
+pub(super) fn record(ty: &CType) -> Option<&str> {
+    match &ty.kind {
+        TypeKind::Record(key) => Some(key),
+        _ => None,
+    }
+}
+
+/// `list_init`, `initList`, `xReset2`.
+fn is_named_like_one(name: &str) -> bool {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut before = '_';
+    for c in name.chars() {
+        if !c.is_ascii_alphabetic() || c.is_ascii_uppercase() && before.is_ascii_lowercase() {
+            words.push(String::new());
+        }
+        if let (true, Some(word)) = (c.is_ascii_alphabetic(), words.last_mut()) {
+            word.push(c.to_ascii_lowercase());
+        }
+        before = c;
+    }
+    words.iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Whether at least half of the fields are written before any is read.
+fn fills(library: &Library, param: &Param, record: &str) -> bool {
+    let Some(record) = library.records.get(record).filter(|r| r.complete && !r.fields.is_empty()) else {
+        return false;
+    };
+    let mut written: BTreeSet<&str> = BTreeSet::new();
+    for used in &param.uses {
+        match &used.kind {
+            UseKind::Field { name, access: Access::Write } => drop(written.insert(name)),
+            UseKind::Deref(Access::Write) => return true,
+            UseKind::Argument { callee, position: 0, .. } if callee.contains("memset") => return true,
+            UseKind::Field { .. } | UseKind::Deref(_) | UseKind::Index { .. } | UseKind::Argument { .. } => {
+                break;
+            }
+            UseKind::NullCheck
+            | UseKind::Compare { .. }
+            | UseKind::Advance
+            | UseKind::Arithmetic
+            | UseKind::Called
+            | UseKind::Returned
+            | UseKind::Stored { .. }
+            | UseKind::Reassigned
+            | UseKind::AddressOf
+            | UseKind::Cast { .. }
+            | UseKind::Other => {}
+        }
+    }
+    !record.is_union && written.len() * 2 >= record.fields.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_constructors_are_told_from_other_names() {
+        for yes in
+            ["list_init", "inflateInit2_", "newMap", "kit_map_create", "zOpenDir", "init", "deflateReset"]
+        {
+            assert!(is_named_like_one(yes), "{yes}");
+        }
+        for no in ["list_destroy", "reinitialized", "renew", "deinit", "initial_size", "reopen", "malloc"] {
+            assert!(!is_named_like_one(no), "{no}");
+        }
+    }
+}

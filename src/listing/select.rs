@@ -1,0 +1,99 @@
+//! Which rows of a listing are shown, and in which order.
+
+use super::{Listing, Row};
+use crate::c::glob;
+use crate::contract::tier::Tier;
+use crate::symbol::RelPath;
+use std::cmp::Reverse;
+
+/// Orders of a listing; what is equal stays in porting order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    Order,
+    Name,
+    /// Easiest first.
+    Tier,
+    /// Most callers first.
+    FanIn,
+}
+
+impl Listing {
+    /// Keeps what one of these patterns matches: the symbol, its C name, its file, or `file:name`. Without patterns
+    /// everything stays. A pattern that matches nothing at all is given back.
+    pub fn keep<'p>(&mut self, patterns: &'p [String]) -> Option<&'p str> {
+        if patterns.is_empty() {
+            return None;
+        }
+        let mut used = vec![false; patterns.len()];
+        let mut any = |file: &RelPath, names: Option<(&str, &str)>| {
+            let mut kept = false;
+            for (used, pattern) in used.iter_mut().zip(patterns) {
+                let hit = matches(pattern, file, names);
+                *used |= hit;
+                kept |= hit;
+            }
+            kept
+        };
+        self.symbols.retain(|row| any(&row.file, Some((row.symbol.as_str(), &row.c_name))));
+        self.unsupported.retain(|one| any(&one.file, Some((one.symbol.as_str(), &one.c_name))));
+        self.left_out.retain(|left| any(&left.file, None));
+        used.iter().position(|used| !used).map(|at| patterns[at].as_str())
+    }
+
+    /// Keeps the functions of these tiers; of all, if there are none.
+    pub fn keep_tiers(&mut self, tiers: &[Tier]) {
+        self.symbols.retain(|row| tiers.is_empty() || tiers.contains(&row.tier));
+    }
+
+    /// Brings the functions in this order.
+    pub fn sort(&mut self, by: Sort) {
+        match by {
+            Sort::Order => self.symbols.sort_by_key(|row| row.order),
+            Sort::Name => self.symbols.sort_by(|a, b| a.symbol.cmp(&b.symbol)),
+            Sort::Tier => self.symbols.sort_by_key(|row| (row.tier, row.order)),
+            Sort::FanIn => self.symbols.sort_by_key(|row| (Reverse(row.fan_in), row.order)),
+        }
+    }
+
+    /// How many functions each tier has, easiest first.
+    pub fn per_tier(&self) -> [(Tier, usize); 5] {
+        Tier::ALL.map(|tier| (tier, self.count(|row| row.tier == tier)))
+    }
+
+    /// How many functions are like this.
+    pub fn count(&self, like: impl Fn(&Row) -> bool) -> usize {
+        self.symbols.iter().filter(|row| like(row)).count()
+    }
+}
+
+fn matches(pattern: &str, file: &RelPath, names: Option<(&str, &str)>) -> bool {
+    let in_file = |pattern: &str| {
+        glob::matches(pattern, file.0.as_str())
+            || file.0.file_name().is_some_and(|name| glob::matches(pattern, name))
+    };
+    let named = |(symbol, c_name): (&str, &str)| {
+        let both = |(file, name): (&str, &str)| in_file(file) && glob::matches(name, c_name);
+        glob::matches(pattern, symbol)
+            || glob::matches(pattern, c_name)
+            || pattern.split_once(':').is_some_and(both)
+    };
+    in_file(pattern) || names.is_some_and(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_means_name_c_name_file_or_both() {
+        let file = RelPath("src/deflate.c".into());
+        let names = Some(("deflate__longest_match", "longest_match"));
+        for yes in ["deflate__longest_match", "longest*", "deflate.c", "src/*", "deflate.c:long*", "*"] {
+            assert!(matches(yes, &file, names), "{yes}");
+        }
+        for no in ["longest", "deflate", "inflate.c:longest_match", "deflate.c:x", ""] {
+            assert!(!matches(no, &file, names), "{no}");
+        }
+        assert!(matches("*.c", &file, None) && !matches("longest*", &file, None));
+    }
+}
