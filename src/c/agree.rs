@@ -42,6 +42,7 @@ pub(super) fn agree(merged: &mut Merged, lines: BTreeMap<RelPath, Vec<Line>>, tr
     absent_functions(merged, &said);
     holders(merged, &wrong);
     merged.library.gaps.sort();
+    merged.library.exports = translations.iter().flat_map(|t| t.exports.iter().cloned()).collect();
 }
 
 /// Functions that only one of the two sees.

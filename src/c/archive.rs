@@ -1,7 +1,7 @@
 //! The C side as the generated build script builds it: which units with which alias lines, which renames.
 
 use super::alias_unit::{alias, statics};
-use crate::symbol::{Library, Linkage};
+use crate::symbol::Library;
 use quote::quote;
 use std::collections::BTreeSet;
 
@@ -30,11 +30,8 @@ pub fn units_file(library: &Library, link: &[String], headers: &[String]) -> Str
     )
 }
 
-/// Every name that the archive defines, as far as the library's own texts say.
+/// Every name that the archive defines.
 fn renamed(library: &Library) -> BTreeSet<String> {
-    let functions =
-        library.functions.iter().filter(|f| f.linkage == Linkage::External).map(|f| f.c_name.clone());
-    let globals = library.globals.iter().filter(|g| g.linkage == Linkage::External).map(|g| g.c_name.clone());
     let aliases = statics(library).map(|(_, c_name, module)| alias(module, c_name));
-    functions.chain(globals).chain(aliases).collect()
+    library.exports.iter().cloned().chain(aliases).collect()
 }

@@ -27,9 +27,10 @@ pub(super) fn values(object: &[u8], globals: &[&Global]) -> Vec<Result<Data, Str
     globals.iter().map(value).collect()
 }
 
-/// The names of the functions that an object file defines.
-pub(super) fn functions(object: &[u8]) -> Result<BTreeSet<String>, String> {
-    Ok(Image::parse(object)?.functions())
+/// The names of the functions that an object file defines, and of everything that it gives to others.
+pub(super) fn names(object: &[u8]) -> Result<(BTreeSet<String>, BTreeSet<String>), String> {
+    let image = Image::parse(object)?;
+    Ok((image.functions(), image.exports()))
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ pub(super) struct Merged {
 /// C99's `inline` is no definition for the linker.
 const BARE_INLINE: &str = "inline without an external definition";
 
+/// How the reason begins for a text that two units understand differently.
+const TWO_MEANINGS: &str = "its text means one function in";
+
 /// Merges what was read; `outcomes` stand in the order of the units.
 pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
     let mut all = All::default();
@@ -154,9 +157,12 @@ impl All {
         let (table, record_units) = records.into_parts();
         library.records = table;
         library.unit_of.clone_from(&units);
-        let without = |f: &&Function| f.unsupported.as_deref() == Some(BARE_INLINE);
-        let absent = library.functions.iter().filter(without);
-        let absent = absent.map(|f| (f.key.clone(), BARE_INLINE.to_owned())).collect();
+        let misleads = |why: &&String| *why == BARE_INLINE || why.starts_with(TWO_MEANINGS);
+        let absent = library.functions.iter().filter_map(|f| {
+            let why = f.unsupported.as_ref().filter(misleads)?;
+            Some((f.key.clone(), why.clone()))
+        });
+        let absent = absent.collect();
         Merged {
             library,
             record_units,
@@ -176,7 +182,7 @@ fn disagree(known: &mut FoundFunction, other: &FoundFunction, first: &RelPath, s
         types.map(|ty| (ty.kind.clone(), ty.is_const)).collect::<Vec<_>>()
     };
     if signature(&known.function) != signature(&other.function) || known.called != other.called {
-        let why = format!("its text means one function in {first} and another one in {second}");
+        let why = format!("{TWO_MEANINGS} {first} and another one in {second}");
         known.function.unsupported.get_or_insert(why);
     }
 }

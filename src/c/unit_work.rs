@@ -25,6 +25,8 @@ pub(super) struct Translated {
     pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
     /// The functions that it makes.
     pub functions: BTreeSet<String>,
+    /// The names that other units may use.
+    pub exports: BTreeSet<String>,
 }
 
 /// What was found out of the units, in their order.
@@ -153,10 +155,12 @@ fn translate(
     let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     Ok(compiler.translate(unit, &texts)?.and_then(|translation| {
         let values = data::values(&translation.object, globals);
+        let (functions, exports) = data::names(&translation.object)?;
         Ok(Translated {
             refused: translation.refused,
             values: globals.iter().map(|g| g.key.clone()).zip(values).collect(),
-            functions: data::functions(&translation.object)?,
+            functions,
+            exports,
         })
     }))
 }

@@ -44,6 +44,8 @@ pub struct Library {
     /// What stands behind the `#include` in the alias unit of each source: second names and assertions, as far as the C
     /// compiler accepts them.
     pub alias_lines: BTreeMap<RelPath, Vec<String>>,
+    /// The names that the C compiler gives to the linker, second names by attribute among them.
+    pub exports: BTreeSet<String>,
     /// What libclang and the C compiler do not agree on.
     pub gaps: Vec<Gap>,
     /// Mutually recursive functions, each group with more than one member.

@@ -26,7 +26,7 @@ const UBSAN: &str = "-fsanitize=signed-integer-overflow,shift,integer-divide-by-
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=c_units.rs");
-    for name in ["IMPLFUZZ_C_ROOT", "IMPLFUZZ_ASAN", "OBJCOPY"] {
+    for name in ["IMPLFUZZ_C_ROOT", "IMPLFUZZ_ASAN", "CC", "CFLAGS", "AR", "OBJCOPY"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     if env::var_os("CARGO_FEATURE_C_ORIGINAL").is_none() {

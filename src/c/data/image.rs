@@ -44,11 +44,17 @@ impl<'a> Image<'a> {
 
     /// The names of all functions that the object defines.
     pub(super) fn functions(&self) -> BTreeSet<String> {
-        let defined = self.file.symbols().filter(|s| s.kind() == SymbolKind::Text && s.is_definition());
-        defined
-            .filter_map(|s| s.name().ok().map(str::to_owned))
-            .filter(|name| !name.ends_with(ALIAS_END))
-            .collect()
+        self.names(|s| s.kind() == SymbolKind::Text && s.is_definition())
+    }
+
+    /// The names that the object gives to other objects.
+    pub(super) fn exports(&self) -> BTreeSet<String> {
+        self.names(|s| s.is_global() && s.is_definition())
+    }
+
+    fn names(&self, wanted: impl Fn(&object::Symbol) -> bool) -> BTreeSet<String> {
+        let names = self.file.symbols().filter(|s| wanted(s)).filter_map(|s| Some(s.name().ok()?.to_owned()));
+        names.filter(|name| !name.is_empty() && !name.ends_with(ALIAS_END)).collect()
     }
 
     /// The variable with this name in the symbol table.
