@@ -1,7 +1,8 @@
 //! A target repository, opened: its configuration, the C library as read, and what is known of each function.
 
 use crate::c;
-use crate::c::flags::CSettings;
+use crate::c::BuildTools;
+use crate::c::flags::{CSettings, FlagSource, Warning};
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::types::{Contract, Judgeable, Signature};
@@ -37,6 +38,10 @@ pub struct Project {
     pub config: Config,
     pub toolchain: Toolchain,
     pub library: Library,
+    /// Where the flags of the C side come from.
+    pub flags: FlagSource,
+    /// Ways to find them that did not work.
+    pub flag_warnings: Vec<Warning>,
     /// The text of `ffi.rs`.
     pub ffi: String,
     /// Functions that have a stub or a port, in porting order.
@@ -74,13 +79,22 @@ impl Project {
         let toolchain = toolchain(&config, interrupt)?;
         let root = Utf8Path::from_path(workspace.root())
             .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
-        let (library, bindings) = c::load(root, &settings(&config))?;
+        let tools = BuildTools {
+            cmake: toolchain.cmake.clone(),
+            make: toolchain.make.clone(),
+            cc: toolchain.cc.path.clone(),
+            scratch: &workspace.cache(),
+            interrupt,
+        };
+        let c::Loaded { library, bindings, flags, warnings } = c::load(root, &settings(&config), &tools)?;
         interrupt.check()?;
         let mut project = Self {
             workspace,
             config,
             toolchain,
             library,
+            flags,
+            flag_warnings: warnings,
             ffi: bindings.file.clone(),
             planned: Vec::new(),
             modules: RefCell::default(),
@@ -228,6 +242,7 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
 
 fn settings(config: &Config) -> CSettings {
     CSettings {
+        from: config.c.from,
         sources: config.c.sources.clone(),
         include_dirs: config.c.include_dirs.clone(),
         defines: config.c.defines.clone(),

@@ -1,16 +1,23 @@
-//! Which sources a library consists of and what they are compiled with: named in the settings, else
-//! `compile_commands.json`, else guessed from the `#include` lines.
+//! Which sources a library consists of and what they are compiled with: named in the settings, else as
+//! `compile_commands.json`, CMake or make say, else guessed from the `#include` lines.
 
-use super::{compdb, modules, sources};
+use super::build_system::{self, BuildTools};
+use super::command_line::{Command, PATH_FLAGS};
+use super::places::Places;
+use super::sources::Tree;
+use super::{compdb, include_guess, modules, sources};
+use crate::config::FlagsFrom;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{LeftOut, RelPath, Unit};
 use camino::{Utf8Path, Utf8PathBuf};
-use fs_err as fs;
 use std::collections::BTreeSet;
+use std::fmt;
 
 /// What the user says about the C side; an empty list means: find out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CSettings {
+    /// The one way to find sources and flags; absent: the first that works.
+    pub from: Option<FlagsFrom>,
     /// Source files, relative to the root.
     pub sources: Vec<String>,
     /// Folders for `-I`, relative to the root.
@@ -23,15 +30,59 @@ pub struct CSettings {
     pub exclude: Vec<String>,
 }
 
-/// Where the flags come from.
+/// Where the flags come from. Files are relative to the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FlagSource {
     /// Sources named in the settings.
     Settings,
-    /// This file, relative to the root.
+    /// This `compile_commands.json`.
     CompileCommands(Utf8PathBuf),
+    /// CMake's export of this `CMakeLists.txt`.
+    Cmake(Utf8PathBuf),
+    /// What `make -n` prints for this makefile.
+    Make(Utf8PathBuf),
     /// Guessed from the `#include` lines.
     IncludeGuess,
+}
+
+impl FlagSource {
+    /// The file of a build system that says it.
+    pub fn file(&self) -> Option<&Utf8Path> {
+        match self {
+            Self::CompileCommands(file) | Self::Cmake(file) | Self::Make(file) => Some(file),
+            Self::Settings | Self::IncludeGuess => None,
+        }
+    }
+
+    /// The key of the configuration that chooses this way again.
+    pub fn key(&self) -> Option<FlagsFrom> {
+        match self {
+            Self::Settings => None,
+            Self::CompileCommands(_) => Some(FlagsFrom::CompileCommands),
+            Self::Cmake(_) => Some(FlagsFrom::Cmake),
+            Self::Make(_) => Some(FlagsFrom::Make),
+            Self::IncludeGuess => Some(FlagsFrom::Includes),
+        }
+    }
+}
+
+impl fmt::Display for FlagSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Settings => write!(f, "implfuzz.toml"),
+            Self::CompileCommands(file) => write!(f, "{file}"),
+            Self::Cmake(file) => write!(f, "`cmake` ({file})"),
+            Self::Make(file) => write!(f, "`make -n` ({file})"),
+            Self::IncludeGuess => write!(f, "the #include lines"),
+        }
+    }
+}
+
+/// A way to find flags that did not work, though there was reason to try it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    pub text: String,
+    pub help: Option<String>,
 }
 
 /// The sources of a library.
@@ -40,49 +91,31 @@ pub struct Discovery {
     pub units: Vec<Unit>,
     pub left_out: Vec<LeftOut>,
     pub source: FlagSource,
+    pub warnings: Vec<Warning>,
+}
+
+/// What one way of finding has found.
+struct Found {
+    source: FlagSource,
+    files: Vec<(RelPath, Vec<String>)>,
+    left_out: Vec<LeftOut>,
 }
 
 /// Finds the sources under `root` and their flags. Files with a `main` are found later, by `parse`, because only the
 /// preprocessor knows whether theirs is compiled.
 ///
 /// # Errors
-/// `C` when there is no C source, a named one is missing, or `compile_commands.json` is broken.
-pub fn discover(root: &Utf8Path, settings: &CSettings) -> Result<Discovery> {
+/// `C` when there is no C source, a named one is missing, `compile_commands.json` is broken or the way that the
+/// settings name does not work; `Environment` when that one's program is missing; and Ctrl-C.
+pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildTools) -> Result<Discovery> {
     let root = &canonical(root)?;
     let tree = sources::walk(root, &settings.exclude)?;
-    let mut left_out = tree.left_out.clone();
-    let (files, source) = if !settings.sources.is_empty() {
-        left_out.clear();
-        (named(root, settings)?, FlagSource::Settings)
-    } else if let Some(database) = compdb::find(root) {
-        let commands = compdb::read(root, &database)?;
-        let mut files = Vec::new();
-        for command in commands {
-            match sources::why_left_out(&command.file.0, &settings.exclude) {
-                Some(reason) => left_out.push(LeftOut { file: command.file, reason }),
-                None => files.push((command.file, command.flags)),
-            }
-        }
-        let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
-        let reason = format!("not in {database}");
-        left_out.extend(
-            tree.sources
-                .iter()
-                .filter(|f| !listed.contains(f))
-                .map(|f| LeftOut { file: f.clone(), reason: reason.clone() }),
-        );
-        (files, FlagSource::CompileCommands(database))
-    } else {
-        (tree.sources.iter().map(|f| (f.clone(), Vec::new())).collect(), FlagSource::IncludeGuess)
-    };
-    if files.is_empty() {
-        return Err(no_source(root, &left_out));
-    }
+    let mut warnings = Vec::new();
+    let Found { source, files, mut left_out } = search(root, settings, tools, &tree, &mut warnings)?;
     let names: Vec<RelPath> = files.iter().map(|(f, _)| f.clone()).collect();
-    let guessed = if settings.include_dirs.is_empty() && !matches!(source, FlagSource::CompileCommands(_)) {
-        guess_include_dirs(root, &names, &tree.headers)
-    } else {
-        Vec::new()
+    let guessed = match source.file() {
+        None if settings.include_dirs.is_empty() => include_guess::include_dirs(root, &names, &tree.headers),
+        _ => Vec::new(),
     };
     let common = common_flags(settings, &guessed);
     let modules = modules::names(&names);
@@ -95,7 +128,125 @@ pub fn discover(root: &Utf8Path, settings: &CSettings) -> Result<Discovery> {
         .collect();
     left_out.sort_by(|a, b| a.file.cmp(&b.file));
     left_out.dedup_by(|a, b| a.file == b.file);
-    Ok(Discovery { units, left_out, source })
+    Ok(Discovery { units, left_out, source, warnings })
+}
+
+/// The first way that finds something, or the one that the settings name.
+fn search(
+    root: &Utf8Path,
+    settings: &CSettings,
+    tools: &BuildTools,
+    tree: &Tree,
+    warnings: &mut Vec<Warning>,
+) -> Result<Found> {
+    use FlagsFrom::{Cmake, CompileCommands, Includes, Make};
+    if !settings.sources.is_empty() {
+        if settings.from.is_some() {
+            return Err(Error::new(ErrorKind::Config, "[c] has both `sources` and `from`")
+                .help("take one of them out of [c] in implfuzz.toml"));
+        }
+        let files = named(root, settings)?;
+        return Ok(Found { source: FlagSource::Settings, files, left_out: Vec::new() });
+    }
+    let forced = settings.from;
+    let ways = forced.map_or_else(|| vec![CompileCommands, Cmake, Make, Includes], |way| vec![way]);
+    let mut left_out = tree.left_out.clone();
+    for way in ways {
+        let found = match try_way(way, root, settings, tools, tree) {
+            Ok(found) => found,
+            // Ctrl-C, and a file that the user has made for tools like this one, end the search.
+            Err(error)
+                if forced.is_some() || way == CompileCommands || error.kind() == ErrorKind::Interrupted =>
+            {
+                return Err(error);
+            }
+            Err(error) => {
+                let help = error.help_text().map(str::to_owned);
+                warnings.push(Warning { text: error.to_string(), help });
+                continue;
+            }
+        };
+        match found {
+            Some(found) if !found.files.is_empty() => return Ok(found),
+            Some(found) => {
+                if found.source.file().is_some() {
+                    let text = format!("{} compiles no C source of the library", found.source);
+                    warnings.push(Warning { text, help: None });
+                }
+                left_out = found.left_out;
+            }
+            None => {}
+        }
+    }
+    Err(match forced {
+        Some(way) if left_out.is_empty() || way != Includes => not_there(root, way),
+        _ => no_source(root, &left_out),
+    })
+}
+
+/// What this way finds; absent when the project has nothing of the kind.
+fn try_way(
+    way: FlagsFrom,
+    root: &Utf8Path,
+    settings: &CSettings,
+    tools: &BuildTools,
+    tree: &Tree,
+) -> Result<Option<Found>> {
+    let (source, commands) = match way {
+        FlagsFrom::CompileCommands => {
+            let Some(file) = compdb::find(root) else { return Ok(None) };
+            let commands = compdb::read(&Places { root, copy: None }, &file)?;
+            (FlagSource::CompileCommands(file), commands)
+        }
+        FlagsFrom::Cmake => match build_system::ask_cmake(root, tools)? {
+            Some(answer) => (FlagSource::Cmake(answer.file), answer.commands),
+            None => return Ok(None),
+        },
+        FlagsFrom::Make => match build_system::ask_make(root, tools)? {
+            Some(answer) => (FlagSource::Make(answer.file), answer.commands),
+            None => return Ok(None),
+        },
+        FlagsFrom::Includes => {
+            let files = tree.sources.iter().map(|f| (f.clone(), Vec::new())).collect();
+            let left_out = tree.left_out.clone();
+            return Ok(Some(Found { source: FlagSource::IncludeGuess, files, left_out }));
+        }
+    };
+    Ok(Some(sort_out(root, settings, tree, source, commands)))
+}
+
+/// Tells the sources of the library from what else a build compiles.
+fn sort_out(
+    root: &Utf8Path,
+    settings: &CSettings,
+    tree: &Tree,
+    source: FlagSource,
+    commands: Vec<Command>,
+) -> Found {
+    let mut left_out = tree.left_out.clone();
+    let mut files = Vec::new();
+    for Command { file, flags } in commands {
+        match why_not_this_one(root, &file, &settings.exclude) {
+            Some(reason) => left_out.push(LeftOut { file, reason }),
+            None => files.push((file, flags)),
+        }
+    }
+    let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
+    let others = tree.sources.iter().filter(|f| !listed.contains(f));
+    let reason = format!("not in {source}");
+    left_out.extend(others.map(|f| LeftOut { file: f.clone(), reason: reason.clone() }));
+    Found { source, files, left_out }
+}
+
+fn why_not_this_one(root: &Utf8Path, file: &RelPath, exclude: &[String]) -> Option<String> {
+    match file.0.extension() {
+        Some("c") if file.0.starts_with(".implfuzz") || !root.join(&file.0).is_file() => {
+            Some("generated by the build".into())
+        }
+        Some("c") => sources::why_left_out(&file.0, exclude),
+        Some("s" | "S") => Some("assembly is not ported".into()),
+        _ => Some("C++ is not ported".into()),
+    }
 }
 
 /// The root without symbolic links, as libclang will name the files in it.
@@ -113,6 +264,18 @@ fn no_source(root: &Utf8Path, left_out: &[LeftOut]) -> Error {
     };
     Error::new(ErrorKind::C, format!("no C source found under {root}{also}"))
         .help("name the sources under [c] sources = [\"…\"] in implfuzz.toml")
+}
+
+fn not_there(root: &Utf8Path, way: FlagsFrom) -> Error {
+    let what = match way {
+        FlagsFrom::CompileCommands => "no compile_commands.json",
+        FlagsFrom::Cmake => "no CMakeLists.txt",
+        FlagsFrom::Make => "no makefile",
+        FlagsFrom::Includes => "no source",
+    };
+    let message = format!("[c] from = \"{}\": {root} has {what} that lists C of the library", way.as_str());
+    Error::new(ErrorKind::C, message)
+        .help("delete `from` under [c] in implfuzz.toml to have another way found")
 }
 
 fn named(root: &Utf8Path, settings: &CSettings) -> Result<Vec<(RelPath, Vec<String>)>> {
@@ -145,97 +308,6 @@ fn common_flags(settings: &CSettings, guessed: &[Utf8PathBuf]) -> Vec<String> {
     flags
 }
 
-/// Headers of the C library and POSIX: a project file of the same name must not hide them from `<…>`.
-const STANDARD: &[&str] = &[
-    "assert.h",
-    "complex.h",
-    "ctype.h",
-    "errno.h",
-    "fenv.h",
-    "float.h",
-    "inttypes.h",
-    "iso646.h",
-    "limits.h",
-    "locale.h",
-    "math.h",
-    "setjmp.h",
-    "signal.h",
-    "stdalign.h",
-    "stdarg.h",
-    "stdatomic.h",
-    "stdbool.h",
-    "stddef.h",
-    "stdint.h",
-    "stdio.h",
-    "stdlib.h",
-    "stdnoreturn.h",
-    "string.h",
-    "strings.h",
-    "tgmath.h",
-    "threads.h",
-    "time.h",
-    "uchar.h",
-    "wchar.h",
-    "wctype.h",
-    "unistd.h",
-    "fcntl.h",
-    "pthread.h",
-    "endian.h",
-    "memory.h",
-    "malloc.h",
-    "getopt.h",
-    "dirent.h",
-    "poll.h",
-    "netdb.h",
-    "dlfcn.h",
-    "regex.h",
-    "search.h",
-    "sched.h",
-    "semaphore.h",
-    "utime.h",
-];
-
-/// For each `#include "x/y.h"` that the includer's folder does not resolve: the folder before a header of the project
-/// whose path ends so, the nearest to the includer first. In order of first need.
-fn guess_include_dirs(root: &Utf8Path, files: &[RelPath], headers: &[RelPath]) -> Vec<Utf8PathBuf> {
-    let mut folders: Vec<Utf8PathBuf> = Vec::new();
-    for file in files.iter().chain(headers) {
-        let Ok(text) = fs::read(root.join(&file.0)) else { continue };
-        let here = file.0.parent().unwrap_or(Utf8Path::new(""));
-        for include in sources::includes(&String::from_utf8_lossy(&text)) {
-            let is_standard = STANDARD.contains(&include.path.as_str()) || include.path.starts_with("sys/");
-            let resolved = root.join(here).join(&include.path).is_file() && !include.is_system
-                || folders.iter().any(|f| root.join(f).join(&include.path).is_file());
-            if resolved || include.is_system && is_standard {
-                continue;
-            }
-            if let Some(folder) = nearest(here, Utf8Path::new(&include.path), headers, files) {
-                folders.push(folder);
-            }
-        }
-    }
-    folders
-}
-
-fn nearest(
-    here: &Utf8Path,
-    wanted: &Utf8Path,
-    headers: &[RelPath],
-    sources: &[RelPath],
-) -> Option<Utf8PathBuf> {
-    let common =
-        |folder: &Utf8Path| folder.components().zip(here.components()).take_while(|(a, b)| a == b).count();
-    headers
-        .iter()
-        .chain(sources)
-        .filter(|h| h.0.ends_with(wanted))
-        .filter_map(|h| h.0.ancestors().nth(wanted.components().count()))
-        .min_by_key(|folder| {
-            (std::cmp::Reverse(common(folder)), folder.components().count(), folder.to_path_buf())
-        })
-        .map(Utf8Path::to_path_buf)
-}
-
 /// Turns diagnostics that C of older standards needs back into warnings. One flag each: a list is not understood.
 const DEMOTIONS: &[&str] = &[
     "-Wno-error=implicit-function-declaration",
@@ -249,7 +321,7 @@ const DEMOTIONS: &[&str] = &[
 pub fn clang_arguments(root: &Utf8Path, unit: &Unit) -> Vec<String> {
     let mut arguments = vec!["-xc".to_owned()];
     arguments.extend(unit.flags.iter().map(|flag| {
-        let path_flag = compdb::PATH_FLAGS.iter().find(|p| flag.starts_with(**p) && flag.len() > p.len());
+        let path_flag = PATH_FLAGS.iter().find(|p| flag.starts_with(**p) && flag.len() > p.len());
         match path_flag {
             Some(p) => {
                 let path = root.join(&flag[p.len()..]);
@@ -267,16 +339,13 @@ pub fn clang_arguments(root: &Utf8Path, unit: &Unit) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::c::front_tests::{project, tools};
+    use crate::process::Interrupt;
 
-    /// A project on disk; the folder lives as long as the value.
-    fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf) {
-        let dir = tempfile::tempdir().unwrap();
-        let root = Utf8Path::from_path(dir.path()).unwrap().canonicalize_utf8().unwrap();
-        for (path, text) in files {
-            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-            fs::write(root.join(path), text).unwrap();
-        }
-        (dir, root)
+    /// As `super::discover`, with the tools of this machine.
+    fn discover(root: &Utf8Path, settings: &CSettings) -> Result<Discovery> {
+        let interrupt = Interrupt::none();
+        super::discover(root, settings, &tools(&root.join(".implfuzz/cache"), &interrupt))
     }
 
     fn units(discovery: &Discovery) -> Vec<&str> {
@@ -331,6 +400,71 @@ mod tests {
         assert!(error.to_string().contains("tests/b.c"));
         assert!(error.help_text().unwrap().contains("implfuzz.toml"));
         assert!(discover(&root.join("gone"), &CSettings::default()).is_err());
+    }
+
+    const MAKEFILE: (&str, &str) =
+        ("Makefile", "all:\n\tcc -DMAKE -c a.c\n\tcc -c tests/t.c\n\tcc -c gen.c\n");
+    const LISTS: (&str, &str) = (
+        "CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.5)\nproject(x C)\nadd_library(x a.c)\n\
+            target_compile_definitions(x PRIVATE CMAKE)\n",
+    );
+
+    #[test]
+    fn cmake_is_asked_before_make_unless_the_settings_say_which() {
+        let (_dir, root) = project(&[MAKEFILE, LISTS, ("a.c", ""), ("b.c", ""), ("tests/t.c", "")]);
+        let found = discover(&root, &CSettings::default()).unwrap();
+        assert_eq!(found.source, FlagSource::Cmake("CMakeLists.txt".into()));
+        assert_eq!((units(&found), &found.units[0].flags[..]), (vec!["a.c"], &["-DCMAKE".to_owned()][..]));
+        assert_eq!(found.source.to_string(), "`cmake` (CMakeLists.txt)");
+
+        let way = |from| CSettings { from: Some(from), ..CSettings::default() };
+        let found = discover(&root, &way(FlagsFrom::Make)).unwrap();
+        assert_eq!(found.source, FlagSource::Make("Makefile".into()));
+        assert_eq!(found.units[0].flags, ["-DMAKE"]);
+        let reasons: Vec<String> =
+            found.left_out.iter().map(|l| format!("{}: {}", l.file, l.reason)).collect();
+        assert_eq!(
+            reasons,
+            [
+                "b.c: not in `make -n` (Makefile)",
+                "gen.c: generated by the build",
+                "tests/t.c: in a folder called `tests`"
+            ]
+        );
+        assert_eq!(units(&discover(&root, &way(FlagsFrom::Includes)).unwrap()), ["a.c", "b.c"]);
+        let error = discover(&root, &way(FlagsFrom::CompileCommands)).unwrap_err();
+        assert!(error.to_string().contains("no compile_commands.json"), "{error}");
+        let both = CSettings { sources: vec!["a.c".into()], ..way(FlagsFrom::Make) };
+        assert_eq!(discover(&root, &both).unwrap_err().kind(), ErrorKind::Config);
+    }
+
+    #[test]
+    fn what_does_not_work_is_a_warning_unless_it_is_forced() {
+        let (_dir, root) = project(&[MAKEFILE, ("CMakeLists.txt", "nonsense("), ("a.c", "")]);
+        let found = discover(&root, &CSettings::default()).unwrap();
+        assert_eq!(found.source, FlagSource::Make("Makefile".into()));
+        assert!(found.warnings[0].text.starts_with("cmake cannot configure"), "{:?}", found.warnings);
+        let forced = CSettings { from: Some(FlagsFrom::Cmake), ..CSettings::default() };
+        assert_eq!(discover(&root, &forced).unwrap_err().kind(), ErrorKind::C);
+
+        let (_dir, root) = project(&[("Makefile", "all:\n\techo none\n"), ("a.c", "")]);
+        let found = discover(&root, &CSettings::default()).unwrap();
+        assert_eq!((found.source, found.warnings.len()), (FlagSource::IncludeGuess, 1));
+    }
+
+    #[test]
+    fn other_languages_are_listed() {
+        let json = r#"[{"directory":".","file":"a.c","command":"cc -c a.c"},
+            {"directory":".","file":"b.cpp","command":"c++ -c b.cpp"},
+            {"directory":".","file":"c.S","command":"cc -c c.S"}]"#;
+        let (_dir, root) = project(&[("a.c", "")]);
+        let json = json.replace("\".\"", &format!("{:?}", root.as_str()));
+        fs_err::write(root.join("compile_commands.json"), json).unwrap();
+        let found = discover(&root, &CSettings::default()).unwrap();
+        assert_eq!(units(&found), ["a.c"]);
+        let reasons: Vec<&str> = found.left_out.iter().map(|l| l.reason.as_str()).collect();
+        assert_eq!(reasons, ["C++ is not ported", "assembly is not ported"]);
     }
 
     #[test]

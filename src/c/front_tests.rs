@@ -1,8 +1,9 @@
 //! What the front end makes of small pieces of C.
 
 use super::bind::Bindings;
+use super::build_system::BuildTools;
 use super::flags::CSettings;
-use super::front::{load, parse_only};
+use super::front::{Loaded, load, parse_only};
 use crate::process::{Interrupt, Job};
 use crate::symbol::*;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -18,9 +19,25 @@ pub(super) fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf
     (dir, root)
 }
 
+/// The tools of this machine, to write into `scratch`.
+pub(super) fn tools<'a>(scratch: &'a Utf8Path, interrupt: &'a Interrupt) -> BuildTools<'a> {
+    BuildTools {
+        cmake: Some("cmake".into()),
+        make: Some("make".into()),
+        cc: "cc".into(),
+        scratch: scratch.as_std_path(),
+        interrupt,
+    }
+}
+
+fn parsed(root: &Utf8Path) -> crate::error::Result<Library> {
+    let interrupt = Interrupt::none();
+    parse_only(root, &CSettings::default(), &tools(&root.join(".implfuzz"), &interrupt))
+}
+
 fn library(files: &[(&str, &str)]) -> Library {
     let (_dir, root) = project(files);
-    parse_only(&root, &CSettings::default()).unwrap()
+    parsed(&root).unwrap()
 }
 
 fn uses(library: &Library, function: &str, param: &str) -> Vec<UseKind> {
@@ -248,7 +265,7 @@ fn broken_units_are_left_out() {
     let names: Vec<&str> = lib.functions.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names, ["a", "n"]);
     let (_dir, root) = project(&files[1..2]);
-    let error = parse_only(&root, &CSettings::default()).unwrap_err();
+    let error = parsed(&root).unwrap_err();
     assert!(error.to_string().contains("missing.h"), "{error}");
     assert!(error.help_text().is_some());
 }
@@ -256,7 +273,10 @@ fn broken_units_are_left_out() {
 /// Loads a project and has rustc check `ffi.rs` on its own.
 fn bound(files: &[(&str, &str)]) -> (Library, Bindings) {
     let (_dir, root) = project(files);
-    let (library, bindings) = load(&root, &CSettings::default()).unwrap();
+    let interrupt = Interrupt::none();
+    let scratch = root.join(".implfuzz");
+    let tools = tools(&scratch, &interrupt);
+    let Loaded { library, bindings, .. } = load(&root, &CSettings::default(), &tools).unwrap();
     let ffi = root.join("ffi.rs");
     fs_err::write(&ffi, &bindings.file).unwrap();
     let job = Job::new("rustc")

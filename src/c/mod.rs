@@ -1,6 +1,6 @@
 //! Reading C: sources and flags, syntax through libclang, types and signatures through bindgen, order.
 //!
-//! `flags` finds the sources, `parse` reads their functions, `graph` orders them, `bind` makes `ffi.rs`, `front`
+//! `flags` finds the sources (from `compdb`, `build_system` or `include_guess`), `parse` reads their functions, `graph` orders them, `bind` makes `ffi.rs`, `front`
 //! does all of it.
 
 mod cursor;
@@ -8,7 +8,11 @@ pub mod libclang;
 mod workers;
 mod modules;
 mod sources;
+mod places;
+mod command_line;
 mod compdb;
+mod build_system;
+mod include_guess;
 pub mod archive;
 pub mod data;
 pub mod flags;
@@ -29,7 +33,8 @@ mod record_names;
 pub mod bind;
 pub mod front;
 
-pub use front::load;
+pub use build_system::BuildTools;
+pub use front::{Loaded, load};
 
 #[cfg(test)]
 mod front_tests;

@@ -136,6 +136,17 @@ mod tests {
         vec![Check { need: Need::Libclang, name: "libclang", status: Status::Missing, why: "" }]
     }
 
+    #[test]
+    fn what_only_some_libraries_need_is_installed_too() {
+        let dir = tempfile::tempdir().unwrap();
+        program(dir.path(), "apk", &format!("echo \"$@\" > {}/ran", dir.path().display()));
+        let checks = [Check { need: Need::Cmake, name: "cmake", status: Status::Missing, why: "" }];
+        let (search, heard) = (search(dir.path()), &mut Heard::default());
+        let done = install(&checks, &search, true, Consent::Given, heard, &Interrupt::none()).unwrap();
+        assert!(matches!(done, Installed::Done(_)));
+        assert_eq!(std::fs::read_to_string(dir.path().join("ran")).unwrap(), "add cmake\n");
+    }
+
     fn go(dir: &Path, consent: Consent) -> Result<Installed> {
         let heard = &mut Heard::default();
         install(&missing(), &search(dir), true, consent, heard, &Interrupt::none())

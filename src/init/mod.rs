@@ -42,7 +42,9 @@ pub fn init(
     let workspace = Workspace::create(dir)?;
     let project = Project::load(workspace, options, interrupt)?;
     let (functions, units) = (project.library.functions.len(), project.library.units.len());
-    reporter.event(Event::StepFinished { message: format!("{functions} functions in {units} files") });
+    reporter.event(Event::StepFinished {
+        message: format!("{functions} functions in {units} files; flags: from {}", project.flags),
+    });
     let summary = sync(&project, interrupt, reporter)?;
     Ok((project, summary))
 }
@@ -118,6 +120,9 @@ fn warn(project: &Project, reporter: &mut dyn Reporter) {
         let text =
             format!("finished what was stopped half way: {files} files were still to be put into place");
         reporter.event(Event::Note { text });
+    }
+    for warning in &project.flag_warnings {
+        reporter.event(Event::Warning { text: warning.text.clone(), help: warning.help.clone() });
     }
     let known: BTreeSet<&str> = project.library.functions.iter().map(|f| f.name.as_str()).collect();
     for name in project.config.symbols.keys().filter(|name| !known.contains(name.as_str())) {
