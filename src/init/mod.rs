@@ -42,9 +42,7 @@ pub fn init(
     let workspace = Workspace::create(dir)?;
     let project = Project::load(workspace, options, interrupt)?;
     let (functions, units) = (project.library.functions.len(), project.library.units.len());
-    reporter.event(Event::StepFinished {
-        message: format!("{functions} functions in {units} files; flags: from {}", project.flags),
-    });
+    reporter.event(Event::StepFinished { message: format!("{functions} functions in {units} files") });
     let summary = sync(&project, interrupt, reporter)?;
     Ok((project, summary))
 }
