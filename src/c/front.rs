@@ -2,7 +2,8 @@
 
 use super::bind::{self, Bindings};
 use super::build_system::BuildTools;
-use super::flags::{CSettings, FlagSource, Warning, canonical, discover};
+use super::discover::{canonical, discover};
+use super::flags::{CSettings, FlagSource, Warning};
 use super::{graph, parse};
 use crate::error::Result;
 use crate::symbol::Library;

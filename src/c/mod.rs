@@ -1,7 +1,7 @@
 //! Reading C: sources and flags, syntax through libclang, types and signatures through bindgen, order.
 //!
-//! `flags` finds the sources (from `compdb`, `build_system` or `include_guess`), `parse` reads their functions, `graph` orders them, `bind` makes `ffi.rs`, `front`
-//! does all of it.
+//! `discover` finds the sources and their flags (in `compdb`, `build_system` or `include_guess`), `parse` reads their
+//! functions, `graph` orders them, `bind` makes `ffi.rs`, `front` does all of it.
 
 mod cursor;
 pub mod libclang;
@@ -16,6 +16,7 @@ mod include_guess;
 pub mod archive;
 pub mod data;
 pub mod flags;
+mod discover;
 mod types;
 mod expr;
 mod parse_uses;
