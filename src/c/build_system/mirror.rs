@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
+use std::io::Read;
 
 /// A build system reads its own files and small headers for versions; of larger files only the names matter.
 const LARGEST: u64 = 1 << 20;
@@ -26,9 +27,14 @@ impl Mirror {
             let (from, to) = (root.join(&path), mirror.dir.join(&path));
             // A file that cannot be read is not there for the build either.
             let Ok(meta) = fs::metadata(&from) else { continue };
-            let text = if meta.len() > LARGEST { Vec::new() } else { fs::read(&from).unwrap_or_default() };
+            let mut text = Vec::new();
+            let Ok(file) = fs::File::open(&from) else { continue };
+            file.take(LARGEST + 1).read_to_end(&mut text)?;
             if is_binary(&path, &text) {
                 continue;
+            }
+            if text.len() as u64 > LARGEST {
+                text.clear();
             }
             fs::create_dir_all(to.parent().unwrap_or(&mirror.dir))?;
             fs::write(&to, text)?;
@@ -142,6 +148,7 @@ mod tests {
             ("src/a.o", "x"),
             ("tool", "\u{7f}ELF"),
             ("large.c", &large),
+            ("program", &format!("\u{7f}ELF{large}")),
             (".git/config", "x"),
             (".deps/a.Po", "# dummy"),
             ("rust/Cargo.toml", "x"),
