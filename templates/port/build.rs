@@ -77,7 +77,8 @@ fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
 
 /// The flag with its path counted from the root; a header that lies on the include path stays as it is.
 fn from_root(root: &Path, flag: &str) -> String {
-    let kind = ["-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-I"].into_iter().find(|k| flag.starts_with(k));
+    let kinds = ["-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-I"];
+    let kind = kinds.into_iter().find(|kind| flag.starts_with(kind));
     match kind.map(|kind| (kind, root.join(&flag[kind.len()..]))) {
         Some((kind, path)) if path.exists() => format!("{kind}{}", path.display()),
         _ => flag.to_owned(),
