@@ -58,6 +58,9 @@ impl Config {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct C {
+    /// Where sources and flags are found; absent: the first way that works. Not together with `sources`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<FlagsFrom>,
     /// Files to compile and port.
     pub sources: Vec<String>,
     /// `-I`.
@@ -73,6 +76,32 @@ pub struct C {
     /// The C compiler; clang, else gcc, where absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
+}
+
+/// Ways to find the sources of a library and their flags, in the order in which they are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlagsFrom {
+    /// `compile_commands.json`, in the root or in `build/`.
+    CompileCommands,
+    /// CMake's export, made in a scratch directory.
+    Cmake,
+    /// What `make -n` prints.
+    Make,
+    /// All sources of the tree; folders for `-I` guessed from the `#include` lines.
+    Includes,
+}
+
+impl FlagsFrom {
+    /// As it is written in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CompileCommands => "compile-commands",
+            Self::Cmake => "cmake",
+            Self::Make => "make",
+            Self::Includes => "includes",
+        }
+    }
 }
 
 /// `[rust]`: the crate that the port goes into.

@@ -47,6 +47,8 @@ pub fn demo(
     let replay = recordings.canonicalize()?;
     let mut all = vec![
         "llm.provider=\"replay\"".to_owned(),
+        // As when the replies were recorded, and on machines without make.
+        "c.from=\"includes\"".to_owned(),
         format!("llm.replay_dir={:?}", replay.display().to_string()),
         format!("fuzz.loop_seconds={seconds}"),
         format!("fuzz.accept_seconds={seconds}"),

@@ -2,7 +2,7 @@
 
 use crate::c;
 use crate::c::data::Data;
-use crate::c::flags::CSettings;
+use crate::c::flags::{CSettings, FlagSource, Warning};
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::types::{Contract, Judgeable, Signature};
@@ -38,6 +38,10 @@ pub struct Project {
     pub workspace: Workspace,
     pub config: Config,
     pub library: Library,
+    /// Where the flags of the C side come from.
+    pub flags: FlagSource,
+    /// Ways to find them that did not work.
+    pub flag_warnings: Vec<Warning>,
     /// The text of `ffi.rs`.
     pub ffi: String,
     /// Initial values of C globals, or why there is none.
@@ -86,18 +90,23 @@ impl Project {
         let identity = identity(&config);
         let tools = c::Tools {
             identity: &identity,
-            cc: &|| Ok(found(&toolchain, &config, interrupt)?.cc.path.clone()),
-            scratch: &workspace.cache().join("units"),
+            programs: &|| {
+                let Toolchain { cc, cmake, make, .. } = found(&toolchain, &config, interrupt)?.clone();
+                Ok(c::Programs { cc: cc.path, cmake, make })
+            },
+            scratch: &workspace.cache(),
             interrupt,
         };
         let mut store = Store::open(&workspace.state_db())?;
-        let c::Analysis { library, bindings, values, read, fingerprint } =
+        let c::Analysis { library, bindings, values, flags, warnings, read, fingerprint } =
             c::load(root, &settings(&config), tools, &mut store)?;
         interrupt.check()?;
         let mut project = Self {
             workspace,
             config,
             library,
+            flags,
+            flag_warnings: warnings,
             ffi: bindings.file.clone(),
             values,
             read,
@@ -254,6 +263,7 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
 
 fn settings(config: &Config) -> CSettings {
     CSettings {
+        from: config.c.from,
         sources: config.c.sources.clone(),
         include_dirs: config.c.include_dirs.clone(),
         defines: config.c.defines.clone(),

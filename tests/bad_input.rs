@@ -93,6 +93,21 @@ fn wrong_settings_are_refused_with_their_place() {
 }
 
 #[test]
+fn where_the_flags_come_from_is_said_kept_and_can_be_forced() {
+    let repo = Repo::library();
+    repo.write("Makefile", "all:\n\t$(MAKE) -C .. 2>/dev/null; touch touched\n\t$(CC) -DMADE -c sum.c\n");
+    repo.write("sum.c", "#ifdef MADE\nint made(int x) { return x; }\n#endif\n");
+    repo.run(&["init"]).ok().shows("flags: from `make -n` (Makefile)").shows("1 functions in 1 C files");
+    assert!(!repo.root().join("touched").exists());
+    let text = std::fs::read_to_string(repo.root().join("implfuzz.toml")).unwrap();
+    assert!(text.contains("\nfrom = \"make\"\n"), "{text}");
+    repo.run(&["list"]).ok().shows("made");
+    refuses(&repo, &["list", "--config", "c.from=\"cmake\""], 1, &["no CMakeLists.txt", "delete `from`"]);
+    refuses(&repo, &["list", "--config", "c.from=\"cmak\""], 2, &["c.from", "`compile-commands`, `cmake`"]);
+    refuses(&repo, &["list", "--config", "c.sources=[\"sum.c\"]"], 2, &["both `sources` and `from`"]);
+}
+
+#[test]
 fn a_broken_contract_is_named_and_kept() {
     let repo = Repo::initialised();
     let (path, good) = ("rust/contracts/twice.toml", repo.read("rust/contracts/twice.toml"));

@@ -2,8 +2,11 @@
 
 use super::agree::agree;
 use super::bind::{self, Bindings};
+#[cfg(test)]
+use super::build_system::BuildTools;
 use super::data::Data;
-use super::flags::{CSettings, canonical, discover};
+use super::discover::{canonical, discover};
+use super::flags::{CSettings, FlagSource, Warning};
 use super::inputs::{fingerprint, keep};
 use super::keeper::{Keeper, Tools};
 use super::merge::{self, Merged};
@@ -22,6 +25,10 @@ pub struct Analysis {
     pub bindings: Bindings,
     /// Initial values of globals, or why there is none.
     pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
+    /// Where the flags come from.
+    pub flags: FlagSource,
+    /// Ways to find flags that did not work.
+    pub warnings: Vec<Warning>,
     /// Units that were read anew; empty when the whole analysis was kept.
     #[serde(skip)]
     pub read: Vec<RelPath>,
@@ -32,9 +39,9 @@ pub struct Analysis {
 
 /// The library without its bindings, which take most of the time.
 #[cfg(test)]
-pub(super) fn parse_only(root: &Utf8Path, settings: &CSettings) -> Result<Library> {
+pub(super) fn parse_only(root: &Utf8Path, settings: &CSettings, tools: &BuildTools) -> Result<Library> {
     let root = canonical(root)?;
-    let discovery = discover(&root, settings)?;
+    let discovery = discover(&root, settings, tools)?;
     let outcomes = super::workers::map(&discovery.units, |unit| {
         super::parse_unit::read(&root, &unit.file.0, &super::flags::clang_arguments(&root, unit))
     })?;
@@ -60,7 +67,8 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
         let fingerprint = total(&whole, &keeper.files.seen());
         return Ok(Analysis { fingerprint, ..analysis });
     }
-    let discovery = discover(&root, settings)?;
+    let programs = (tools.programs)()?;
+    let discovery = discover(&root, settings, &tools.build_tools(&programs))?;
     let (mut outcomes, read) = parse::outcomes(&mut keeper, &discovery)?;
     let subjects: Vec<&str> = discovery.units.iter().map(|u| u.file.0.as_str()).collect();
     keeper.keep_only(&subjects)?;
@@ -70,7 +78,11 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
             return Err(parse::nothing_left(&keeper, &merged));
         }
         match settle(&mut keeper, merged)? {
-            Ok(analysis) => break analysis,
+            Ok(Settled { library, bindings, values }) => {
+                let (flags, warnings) = (discovery.source.clone(), discovery.warnings.clone());
+                let (read, fingerprint) = (read, String::new());
+                break Analysis { library, bindings, values, flags, warnings, read, fingerprint };
+            }
             Err(refused) => {
                 for (file, why) in refused {
                     if let Some(i) = discovery.units.iter().position(|u| u.file == file) {
@@ -89,7 +101,6 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
     if outcomes.iter().all(std::result::Result::is_ok) {
         keeper.keep(AnalysisKind::Library, &[(String::new(), keep(&whole, inputs, &analysis))])?;
     }
-    analysis.read = read;
     Ok(analysis)
 }
 
@@ -100,8 +111,15 @@ fn total(whole: &str, inputs: &BTreeMap<String, String>) -> String {
 
 type Refused = Vec<(RelPath, String)>;
 
+/// What the units amount to.
+struct Settled {
+    library: Library,
+    bindings: Bindings,
+    values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
+}
+
 /// Asks bindgen and the C compiler; the inner error tells the units that the compiler refuses as a whole.
-fn settle(keeper: &mut Keeper, mut merged: Merged) -> Result<std::result::Result<Analysis, Refused>> {
+fn settle(keeper: &mut Keeper, mut merged: Merged) -> Result<std::result::Result<Settled, Refused>> {
     let lines = alias_unit::lines(&merged);
     let opaque = bind::opaque_records(&merged.library);
     let work = unit_work::work(keeper, &merged, &lines, &opaque)?;
@@ -126,5 +144,5 @@ fn settle(keeper: &mut Keeper, mut merged: Merged) -> Result<std::result::Result
             unsupported.get_or_insert_with(|| reason.clone());
         }
     }
-    Ok(Ok(Analysis { library, bindings, values, read: Vec::new(), fingerprint: String::new() }))
+    Ok(Ok(Settled { library, bindings, values }))
 }

@@ -1,9 +1,10 @@
 //! What the front end makes of small pieces of C.
 
 use super::bind::Bindings;
+use super::build_system::BuildTools;
 use super::flags::CSettings;
 use super::front::{self, Analysis, parse_only};
-use super::keeper::Tools;
+use super::keeper::{Programs, Tools};
 use crate::process::{Interrupt, Job};
 use crate::store::Store;
 use crate::symbol::*;
@@ -20,19 +21,40 @@ pub(super) fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf
     (dir, root)
 }
 
+/// The tools of this machine, to write into `scratch`.
+pub(super) fn tools<'a>(scratch: &'a Utf8Path, interrupt: &'a Interrupt) -> BuildTools<'a> {
+    BuildTools {
+        cmake: Some("cmake".into()),
+        make: Some("make".into()),
+        cc: "cc".into(),
+        scratch: scratch.as_std_path(),
+        interrupt,
+    }
+}
+
+fn parsed(root: &Utf8Path) -> crate::error::Result<Library> {
+    let interrupt = Interrupt::none();
+    parse_only(root, &CSettings::default(), &tools(&root.join(".implfuzz"), &interrupt))
+}
+
 fn library(files: &[(&str, &str)]) -> Library {
     let (_dir, root) = project(files);
-    parse_only(&root, &CSettings::default()).unwrap()
+    parsed(&root).unwrap()
 }
 
 /// The whole way, with what earlier calls left in `.implfuzz`.
 pub(super) fn load(root: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> {
-    let private = root.join(".implfuzz");
+    load_into(root, &root.join(".implfuzz"), cc)
+}
+
+/// As a command does, keeping in `private` what it keeps.
+pub(crate) fn load_into(root: &Utf8Path, private: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> {
     let mut store = Store::open(private.join("state.db").as_std_path()).unwrap();
     let interrupt = Interrupt::none();
-    let scratch = private.join("units");
+    let programs = || Ok(Programs { cc: cc.into(), cmake: Some("cmake".into()), make: Some("make".into()) });
+    let scratch = private.join("cache");
     let tools =
-        Tools { identity: "", cc: &|| Ok(cc.into()), scratch: scratch.as_std_path(), interrupt: &interrupt };
+        Tools { identity: "", programs: &programs, scratch: scratch.as_std_path(), interrupt: &interrupt };
     front::load(root, &CSettings::default(), tools, &mut store)
 }
 

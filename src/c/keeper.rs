@@ -1,5 +1,6 @@
 //! What one analysis works with: where the library is, what its tools are, and what is kept of earlier analyses.
 
+use super::build_system::BuildTools;
 use super::inputs::Files;
 use crate::error::Result;
 use crate::process::Interrupt;
@@ -14,11 +15,27 @@ use std::path::{Path, PathBuf};
 pub struct Tools<'a> {
     /// Changes when any of them changes, or this program does.
     pub identity: &'a str,
-    /// Finds the C compiler; asked only when there is something to compile.
-    pub cc: &'a dyn Fn() -> Result<PathBuf>,
-    /// A folder for what the compiler reads and writes; made where it is missing.
+    /// Finds the programs; asked only when something changed.
+    pub programs: &'a dyn Fn() -> Result<Programs>,
+    /// A folder that git ignores and that can be made again at any time; it need not exist.
     pub scratch: &'a Path,
     pub interrupt: &'a Interrupt,
+}
+
+/// The programs that know how a library is built.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    pub cc: PathBuf,
+    pub cmake: Option<PathBuf>,
+    pub make: Option<PathBuf>,
+}
+
+impl<'a> Tools<'a> {
+    /// As the build systems need them.
+    pub(super) fn build_tools(&self, programs: &Programs) -> BuildTools<'a> {
+        let Programs { cc, cmake, make } = programs.clone();
+        BuildTools { cmake, make, cc, scratch: self.scratch, interrupt: self.interrupt }
+    }
 }
 
 impl fmt::Debug for Tools<'_> {

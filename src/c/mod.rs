@@ -1,7 +1,7 @@
 //! Reading C: sources and flags, syntax through libclang, types and signatures through bindgen, order.
 //!
-//! `flags` finds the sources, `parse` reads their functions, `graph` orders them, `bind` makes `ffi.rs`, `front`
-//! does all of it.
+//! `discover` finds the sources and their flags (in `compdb`, `build_system` or `include_guess`), `parse` reads their
+//! functions, `graph` orders them, `bind` makes `ffi.rs`, `front` does all of it.
 
 mod cursor;
 pub mod libclang;
@@ -9,8 +9,13 @@ mod workers;
 mod modules;
 pub mod glob;
 mod sources;
+mod places;
+mod command_line;
 mod compdb;
+mod build_system;
+mod include_guess;
 pub mod flags;
+mod discover;
 mod inputs;
 mod keeper;
 mod types;
@@ -39,9 +44,9 @@ pub mod bind;
 pub mod front;
 
 pub use front::{Analysis, load};
-pub use keeper::Tools;
+pub use keeper::{Programs, Tools};
 
 #[cfg(test)]
 mod analysis_tests;
 #[cfg(test)]
-mod front_tests;
+pub(crate) mod front_tests;

@@ -29,10 +29,12 @@ const LEFT_OUT_FOLDERS: &[&str] = &[
     "contrib",
     "doc",
     "docs",
+    "programs",
+    "scripts",
 ];
 
 /// Folders that never hold sources of the library: ours and the build's. They are not even listed.
-const SKIPPED_FOLDERS: &[&str] = &["rust", "target", "node_modules", "CMakeFiles"];
+pub(super) const SKIPPED_FOLDERS: &[&str] = &["rust", "target", "node_modules", "CMakeFiles"];
 
 /// What a walk found, in path order.
 #[derive(Debug, Default)]

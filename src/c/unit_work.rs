@@ -123,9 +123,10 @@ fn answers(
         return Ok(Vec::new());
     }
     let (root, tools) = (keeper.root, keeper.tools);
-    let cc = (tools.cc)()?;
-    fs_err::create_dir_all(tools.scratch)?;
-    let scratch = fs_err::canonicalize(tools.scratch)?;
+    let cc = (tools.programs)()?.cc;
+    let scratch = tools.scratch.join("units");
+    fs_err::create_dir_all(&scratch)?;
+    let scratch = fs_err::canonicalize(&scratch)?;
     let interrupt = tools.interrupt;
     let compiler = Compiler { root, cc: &cc, scratch: &scratch, interrupt };
     let units = &merged.library.units;

@@ -29,9 +29,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let search = Search::from_env();
     let checks = doctor::examine(&search, &session.interrupt)?;
-    if !checks.iter().all(Check::ok) {
+    if checks.iter().any(Check::is_lack) {
         if !args.install {
-            let missing: Vec<&str> = checks.iter().filter(|c| !c.ok()).map(|c| c.name).collect();
+            let missing: Vec<&str> = checks.iter().filter(|c| c.is_lack()).map(|c| c.name).collect();
             let text = format!("the demonstration needs what this machine lacks: {}", missing.join(", "));
             return Err(Error::new(ErrorKind::Environment, text)
                 .help(format!("`cargo implfuzz demo --install`, or `{MENDING_COMMAND}` first")));

@@ -43,15 +43,20 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
     let plan = doctor::mending(&found, &search, root, &session.interrupt)?;
     let command = plan.as_ref().map(doctor::Mending::command_line).filter(|line| !line.is_empty());
-    let complete = found.iter().all(Check::ok);
-    let rows: Vec<Value> =
-        found.iter().map(|c| json!({ "name": c.name, "ok": c.ok(), "why": c.why })).collect();
+    let complete = !found.iter().any(Check::is_lack);
+    let row =
+        |c: &Check| json!({ "name": c.name, "ok": c.ok(), "optional": c.need.is_optional(), "why": c.why });
+    let rows: Vec<Value> = found.iter().map(row).collect();
     session.screen.result("doctor", &json!({ "complete": complete, "checks": rows, "install": command }), || {
         let mut text = checks(&found);
-        match &command {
-            Some(command) => text += &format!("\nTo install what is missing:\n  {command}\nor let this tool run it:\n  cargo implfuzz doctor --install\n"),
-            None if complete => text += "\nNothing is missing.\n",
-            None => {}
+        if complete {
+            text += match found.iter().all(Check::ok) {
+                true => "\nNothing is missing.\n",
+                false => "\nNothing is missing that every library needs.\n",
+            };
+        }
+        if let Some(command) = &command {
+            text += &format!("\nTo install what is missing:\n  {command}\nor let this tool run it:\n  cargo implfuzz doctor --install\n");
         }
         for advice in plan.iter().flat_map(|p| &p.by_hand) {
             text += &format!("{advice}\n");

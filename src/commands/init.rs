@@ -8,8 +8,8 @@ use std::path::PathBuf;
 
 /// Reads a C library and writes the crate that its port goes into, with a stub for every function
 ///
-/// Finds headers, sources and flags by itself (implfuzz.toml, else compile_commands.json, else the #include lines). Run it again after
-/// any change in the C sources: what is up to date stays as it is, and your own edits are never lost.
+/// Finds headers, sources and flags by itself (implfuzz.toml, else compile_commands.json, else cmake, else `make -n`, else the #include lines). Run it again
+/// after any change in the C sources: what is up to date stays as it is, and your own edits are never lost.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The directory of the C library [default: the current one]
@@ -30,9 +30,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let changed: Vec<String> = summary.changed.iter().map(|p| p.display().to_string()).collect();
     let globals: Vec<_> =
         summary.globals_left_out.iter().map(|(name, why)| json!({ "name": name, "reason": why })).collect();
+    let flags = json!({ "from": project.flags.key(), "file": project.flags.file() });
     let value = json!({
         "functions": functions, "stubs_or_ports": project.planned.len(), "judgeable": judgeable,
-        "left_out": left_out, "globals_left_out": globals, "outdated": summary.outdated, "changed": changed,
+        "flags": flags, "left_out": left_out, "globals_left_out": globals, "outdated": summary.outdated, "changed": changed,
     });
     session.screen.result("init", &value, || {
         let mut text = format!(
@@ -40,6 +41,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             project.library.units.len(),
             project.planned.len() - judgeable,
         );
+        text += &format!("flags: from {}\n", project.flags);
         for left in &project.library.left_out {
             text += &format!("left out: {}: {}\n", left.file, left.reason);
         }

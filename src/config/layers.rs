@@ -85,13 +85,19 @@ fn parse_layer(text: &str, origin: &str, lines: bool) -> Result<Table> {
 
 fn wrong_layer(error: &toml::de::Error, place: &str) -> Error {
     let message = one_line(error);
-    if !message.starts_with("unknown field") {
+    let (is_key, is_value) = (message.starts_with("unknown field"), message.starts_with("unknown variant"));
+    if !is_key && !is_value {
         return Error::new(ErrorKind::Config, format!("{place}: {message}"));
     }
     // serde's wording: unknown field `a`, expected one of `b`, `c`
     let mut names = message.split('`').skip(1).step_by(2);
     let key = names.next().unwrap_or_default();
     let known: Vec<&str> = names.collect();
+    if is_value {
+        let all = format!("known values here: {}", known.join(", "));
+        return Error::new(ErrorKind::Config, format!("{place}: {message}"))
+            .help(nearest_help(key, &known, &all));
+    }
     let all = format!("known keys here: {}", known.join(", "));
     Error::new(ErrorKind::Config, format!("{place}: unknown key `{key}`"))
         .help(nearest_help(key, &known, &all))
@@ -220,6 +226,15 @@ mod tests {
         let text = error.to_string();
         assert!(text.ends_with("implfuzz.toml:4: unknown key `modle`"), "{text}");
         assert_eq!(error.help_text(), Some("did you mean `model`?"));
+    }
+
+    #[test]
+    fn an_unknown_value_gets_the_nearest() {
+        let error = load_text("[c]\nfrom = 'cmak'\n", &[], &[]).unwrap_err();
+        assert!(error.to_string().contains("implfuzz.toml:2: unknown variant `cmak`"), "{error}");
+        assert_eq!(error.help_text(), Some("did you mean `cmake`?"));
+        let config = load_text("[c]\nfrom = 'compile-commands'\n", &[], &[]).unwrap();
+        assert_eq!(config.c.from.map(|from| from.as_str()), Some("compile-commands"));
     }
 
     #[test]

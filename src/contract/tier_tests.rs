@@ -4,8 +4,8 @@ use super::facts::FactTable;
 use super::infer::infer;
 use super::tier::{Tier, Tiers};
 use super::types::Judgeable;
-use crate::c;
-use crate::c::flags::CSettings;
+
+use crate::c::front_tests::load_into;
 use crate::symbol::Library;
 use camino::Utf8Path;
 
@@ -18,7 +18,7 @@ fn library(cases: &[Case]) -> Library {
         fs_err::write(dir.path().join(format!("t{index}.c")), text).unwrap();
     }
     let root = Utf8Path::from_path(dir.path()).unwrap();
-    c::load(root, &CSettings::default()).unwrap().0
+    load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library
 }
 
 /// Each function has this tier, also when the configuration skips it.
@@ -276,7 +276,9 @@ fn tiers_are_read_as_they_are_written() {
 #[test]
 fn every_function_of_the_example_library_has_its_tier() {
     let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib");
-    let library = c::load(&root, &CSettings::default()).unwrap().0;
+    let private = tempfile::tempdir().unwrap();
+    let private = Utf8Path::from_path(private.path()).unwrap();
+    let library = load_into(&root, private, "gcc").unwrap().library;
     let facts = FactTable::build(&library);
     let tiers = Tiers::of(&library, &facts);
     let mut lines: Vec<String> = library

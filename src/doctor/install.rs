@@ -20,7 +20,7 @@ pub enum Consent<'a> {
 /// How the installation ended.
 #[derive(Debug)]
 pub enum Installed {
-    /// Nothing was missing.
+    /// Nothing was missing, or nothing that every library needs and that could be installed.
     NothingToDo,
     /// The user said no.
     Declined,
@@ -43,6 +43,9 @@ pub fn install(
         return Ok(Installed::NothingToDo);
     }
     let Some(mut plan) = mending(checks, search, root, interrupt)? else {
+        if !checks.iter().any(Check::is_lack) {
+            return Ok(Installed::NothingToDo);
+        }
         let names: Vec<&str> = checks.iter().filter(|check| !check.ok()).map(|check| check.name).collect();
         let text = format!(
             "no known package manager here (apt, dnf, pacman, zypper, apk) to install {}",
@@ -136,6 +139,17 @@ mod tests {
         vec![Check { need: Need::Libclang, name: "libclang", status: Status::Missing, why: "" }]
     }
 
+    #[test]
+    fn what_only_some_libraries_need_is_installed_too() {
+        let dir = tempfile::tempdir().unwrap();
+        program(dir.path(), "apk", &format!("echo \"$@\" > {}/ran", dir.path().display()));
+        let checks = [Check { need: Need::Cmake, name: "cmake", status: Status::Missing, why: "" }];
+        let (search, heard) = (search(dir.path()), &mut Heard::default());
+        let done = install(&checks, &search, true, Consent::Given, heard, &Interrupt::none()).unwrap();
+        assert!(matches!(done, Installed::Done(_)));
+        assert_eq!(std::fs::read_to_string(dir.path().join("ran")).unwrap(), "add cmake\n");
+    }
+
     fn go(dir: &Path, consent: Consent) -> Result<Installed> {
         let heard = &mut Heard::default();
         install(&missing(), &search(dir), true, consent, heard, &Interrupt::none())
@@ -179,6 +193,15 @@ mod tests {
         assert!(matches!(go(dir.path(), Consent::Given).unwrap(), Installed::Done(_)));
         let ran = std::fs::read_to_string(dir.path().join("ran")).unwrap();
         assert_eq!(ran, "DEBIAN_FRONTEND=noninteractive apt-get install -y clang-19 libclang-19-dev\n");
+    }
+
+    #[test]
+    fn without_a_package_manager_optional_tools_are_no_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let checks = [Check { need: Need::Make, name: "make", status: Status::Missing, why: "" }];
+        let (search, heard) = (search(dir.path()), &mut Heard::default());
+        let done = install(&checks, &search, true, Consent::Given, heard, &Interrupt::none());
+        assert!(matches!(done.unwrap(), Installed::NothingToDo));
     }
 
     #[test]

@@ -25,6 +25,15 @@ pub enum Need {
     Ar,
     Objcopy,
     AsanRuntime,
+    Cmake,
+    Make,
+}
+
+impl Need {
+    /// Only some libraries need it: its lack is shown and mended, and is no failure.
+    pub fn is_optional(self) -> bool {
+        matches!(self, Self::Cmake | Self::Make)
+    }
 }
 
 /// What was found.
@@ -57,6 +66,11 @@ impl Check {
     /// Whether nothing is to be done.
     pub fn ok(&self) -> bool {
         matches!(self.status, Status::Found { .. })
+    }
+
+    /// Whether ports cannot be fuzzed because of it.
+    pub fn is_lack(&self) -> bool {
+        !self.ok() && !self.need.is_optional()
     }
 }
 
@@ -116,6 +130,18 @@ fn checks(survey: &Survey) -> Vec<Check> {
             asan.map_or(Status::Missing, |path| found(path, String::new())),
             "catches what the C original must not do",
         ),
+        check(
+            Need::Cmake,
+            "cmake",
+            of_tool(&survey.cmake),
+            "finds sources and flags; only for libraries that are built with CMake",
+        ),
+        check(
+            Need::Make,
+            "make",
+            of_tool(&survey.make),
+            "finds sources and flags; only for libraries that are built with make or CMake",
+        ),
     ]
 }
 
@@ -142,6 +168,8 @@ mod tests {
             objcopy: Some(tool("2")),
             libclang: Some(tool("19")),
             asan_runtime: Some("/asan.a".into()),
+            cmake: Some(tool("3.25.1")),
+            make: Some(tool("4.3")),
         }
     }
 
@@ -154,6 +182,14 @@ mod tests {
         assert_eq!(bad(&full()), []);
         assert_eq!(bad(&Survey { libclang: None, cxx: None, ..full() }), [Need::CxxCompiler, Need::Libclang]);
         assert_eq!(bad(&Survey { rustc: None, ..full() }), [Need::Host, Need::Rustc]);
+    }
+
+    #[test]
+    fn what_only_some_libraries_need_is_no_lack() {
+        let survey = Survey { cmake: None, make: None, ..full() };
+        assert_eq!(bad(&survey), [Need::Cmake, Need::Make]);
+        assert!(!checks(&survey).iter().any(Check::is_lack));
+        assert!(checks(&Survey { ar: None, ..survey }).iter().any(Check::is_lack));
     }
 
     #[test]

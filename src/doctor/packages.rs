@@ -133,6 +133,8 @@ fn packages(manager: Manager, need: Need, clang: Option<u32>) -> Vec<String> {
         (Need::CxxCompiler, Dnf | Zypper) => &["gcc-c++"],
         (Need::CxxCompiler, Pacman) => &["gcc"],
         (Need::Ar | Need::Objcopy, _) => &["binutils"],
+        (Need::Cmake, _) => &["cmake"],
+        (Need::Make, _) => &["make"],
         (Need::Host | Need::Cargo | Need::Rustc | Need::AsanRuntime, _) => &[],
     };
     names.iter().map(|name| (*name).to_owned()).collect()
@@ -148,6 +150,7 @@ fn by_hand(need: Need) -> Option<&'static str> {
         ),
         Need::Host => Some("platform: use a machine or a container with Linux on x86-64 or aarch64"),
         Need::CCompiler | Need::CxxCompiler | Need::Libclang | Need::Ar | Need::Objcopy => None,
+        Need::Cmake | Need::Make => None,
     }
 }
 
@@ -226,6 +229,8 @@ mod tests {
         let (_dir, search) = machine("ID=ubuntu\n", &[("apt-get", ""), ("apt-cache", "exit 0")]);
         let line = command_line(&search, &[Need::CCompiler, Need::CxxCompiler, Need::Ar], true);
         assert!(line.ends_with("install -y binutils clang g++ libclang-dev"), "{line}");
+        let line = command_line(&search, &[Need::Cmake, Need::Make], true);
+        assert!(line.ends_with("install -y cmake make"), "{line}");
     }
 
     #[test]
@@ -242,6 +247,8 @@ mod tests {
         ] {
             let (_dir, search) = machine(os, &[(program, "")]);
             assert_eq!(command_line(&search, &[Need::Libclang, Need::CxxCompiler], true), line);
+            let also = command_line(&search, &[Need::Cmake, Need::Make], true);
+            assert!(also.ends_with(" cmake make") && also.starts_with(program), "{also}");
         }
     }
 

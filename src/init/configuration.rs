@@ -1,7 +1,7 @@
 //! The first `implfuzz.toml`: what was found out, for the user to correct.
 
+use crate::c::flags::FlagSource;
 use crate::project::Project;
-use std::collections::BTreeSet;
 
 /// The text of the file.
 pub fn render(project: &Project) -> String {
@@ -13,28 +13,28 @@ pub fn render(project: &Project) -> String {
         }
     };
     let sources: Vec<String> = project.library.units.iter().map(|u| u.file.to_string()).collect();
-    let mut includes: Vec<String> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for flag in project.library.units.iter().flat_map(|u| &u.flags) {
-        if let Some(dir) = flag.strip_prefix("-I")
-            && seen.insert(dir)
-        {
-            includes.push(dir.to_owned());
-        }
-    }
+    let includes = values(project, "-I");
     let mut text = String::from(
         "# What cargo-implfuzz ports and how. Every key can be overridden with --config 'key=value'.\n\
          version = 1\n\n[c]\n",
     );
-    if project.workspace.root().join("compile_commands.json").exists()
-        || project.workspace.root().join("build/compile_commands.json").exists()
-    {
-        text += "# Sources and flags come from compile_commands.json. To choose them by hand:\n";
-        text += &format!("# sources = {}\n", list(&sources).replace('\n', "\n# "));
-    } else {
-        text += &format!("sources = {}\ninclude_dirs = {}\n", list(&sources), list(&includes));
+    match (&project.flags, project.flags.key()) {
+        (FlagSource::Settings | FlagSource::IncludeGuess, _) | (_, None) => {
+            text += &format!("sources = {}\ninclude_dirs = {}\n", list(&sources), list(&includes));
+            text += "# defines = [\"NAME=value\"]\n";
+        }
+        (flags, Some(way)) => {
+            let defines = list(&values(project, "-D"));
+            let (sources, includes) = (list(&sources), list(&includes));
+            let found = format!("sources = {sources}\ninclude_dirs = {includes}\ndefines = {defines}");
+            text += &format!("# Sources and flags come from {flags}.\n");
+            text += &format!("from = {:?}\n", way.as_str());
+            text +=
+                "# To choose them by hand, take `from` out and these in; flags are then only those below:\n";
+            text += &format!("# {}\n", found.replace('\n', "\n# "));
+        }
     }
-    text += "# defines = [\"NAME=value\"]\n# flags = [\"-std=c99\"]\n# link = [\"m\"]\n";
+    text += "# flags = [\"-std=c99\"]\n# link = [\"m\"]\n";
     for left in &project.library.left_out {
         let reason = left.reason.lines().next().unwrap_or_default();
         text += &format!("# left out: {}: {reason}\n", left.file);
@@ -45,4 +45,15 @@ pub fn render(project: &Project) -> String {
     text +=
         "\n[llm]\n# provider = \"anthropic\" | \"openai\" | \"command\" | \"replay\"\n# model = \"...\"\n";
     text
+}
+
+/// What stands behind this flag in any unit, each once, in order.
+fn values(project: &Project, flag: &str) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for value in project.library.units.iter().flat_map(|u| &u.flags).filter_map(|f| f.strip_prefix(flag)) {
+        if !values.iter().any(|known| known == value) {
+            values.push(value.to_owned());
+        }
+    }
+    values
 }

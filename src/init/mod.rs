@@ -128,6 +128,9 @@ fn warn(project: &Project, reporter: &mut dyn Reporter) {
             format!("finished what was stopped half way: {files} files were still to be put into place");
         reporter.event(Event::Note { text });
     }
+    for warning in &project.flag_warnings {
+        reporter.event(Event::Warning { text: warning.text.clone(), help: warning.help.clone() });
+    }
     let known: BTreeSet<&str> = project.library.functions.iter().map(|f| f.name.as_str()).collect();
     for name in project.config.symbols.keys().filter(|name| !known.contains(name.as_str())) {
         let text = format!("implfuzz.toml: [symbols.{name}] is about no function of the library");

@@ -111,6 +111,7 @@ pub fn checks(checks: &[Check]) -> String {
             Status::Unfit { path, reason } => {
                 (BAD, "unfit  ", format!("{}: {reason}; it {}", path.display(), check.why))
             }
+            Status::Missing if check.need.is_optional() => (BOLD, "absent ", format!("it {}", check.why)),
             Status::Missing => (BAD, "missing", format!("it {}", check.why)),
         };
         let name = check.name;
@@ -235,6 +236,8 @@ mod tests {
     #[test]
     fn checks_say_what_is_missing_and_why() {
         let check = |status| Check { need: Need::Ar, name: "ar", status, why: "packs" };
+        let optional = Check { need: Need::Make, name: "make", status: Status::Missing, why: "prints" };
+        assert_eq!(plain(&checks(&[optional])), "absent  make  it prints\n");
         let found = Status::Found { path: "/bin/ar".into(), version: "2.40".into() };
         let unfit = Status::Unfit { path: "/bin/ar".into(), reason: "old".into() };
         let text = plain(&checks(&[check(found), check(unfit), check(Status::Missing)]));

@@ -1,4 +1,4 @@
-//! The tools of the machine: cargo, rustc, compilers, `ar`, `objcopy`, libclang, the `ASan` runtime. Everything else in
+//! The tools of the machine: cargo, rustc, compilers, `ar`, `objcopy`, libclang, the `ASan` runtime, and what C libraries are built with. Everything else in
 //! the crate takes its tools from here.
 //!
 //! What is missing is a value here; which package brings it is known to `doctor`.
@@ -84,6 +84,8 @@ pub struct Survey {
     /// The newest; it may be older than [`OLDEST_LIBCLANG`].
     pub libclang: Option<Tool>,
     pub asan_runtime: Option<PathBuf>,
+    pub cmake: Option<Tool>,
+    pub make: Option<Tool>,
 }
 
 /// A complete set of tools.
@@ -103,6 +105,10 @@ pub struct Toolchain {
     pub libclang: PathBuf,
     /// The toolchain's own static library.
     pub asan_runtime: PathBuf,
+    /// For libraries that are built with it.
+    pub cmake: Option<PathBuf>,
+    /// For libraries that are built with it.
+    pub make: Option<PathBuf>,
 }
 
 impl Toolchain {
@@ -122,6 +128,8 @@ impl Toolchain {
             objcopy: Some(objcopy),
             libclang: Some(libclang),
             asan_runtime: Some(asan_runtime),
+            cmake,
+            make,
         } = survey
         else {
             let text = format!("missing on this machine: {}", missing.join(", "));
@@ -149,6 +157,8 @@ impl Toolchain {
             objcopy: objcopy.path,
             libclang: libclang.path,
             asan_runtime,
+            cmake: cmake.map(|tool| tool.path),
+            make: make.map(|tool| tool.path),
         })
     }
 }
@@ -187,7 +197,9 @@ impl Survey {
             None => None,
         };
         let libclang = libclang::find(search, libdir);
-        Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime })
+        let cmake = tool(search.program(&["cmake"]), &["--version"], ask)?;
+        let make = tool(search.program(&["make", "gmake"]), &["--version"], ask)?;
+        Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, cmake, make })
     }
 
     /// Names of what is missing, in plain words.

@@ -77,11 +77,21 @@ fn everything_is_found_with_its_version() {
     assert_eq!(survey.cargo.as_ref().unwrap().version, "1.95.0");
     assert_eq!(survey.ar.as_ref().unwrap().version, "2.40");
     assert_eq!(survey.libclang.as_ref().unwrap().version, "19");
+    machine.script("usr/bin/cmake", "cmake version 3.25.1\n\nCMake suite maintained by Kitware");
+    machine.script("usr/bin/make", "GNU Make 4.3\nBuilt for x86_64-pc-linux-gnu");
+    let also = machine.survey();
+    assert_eq!(
+        (also.cmake.unwrap().version.as_str(), also.make.unwrap().version.as_str()),
+        ("3.25.1", "4.3")
+    );
+    std::fs::remove_file(machine.path("usr/bin/cmake")).unwrap();
+    std::fs::remove_file(machine.path("usr/bin/make")).unwrap();
     let rustc = survey.rustc.as_ref().unwrap();
     assert_eq!((rustc.tool.version.as_str(), rustc.host_is_supported()), ("1.95.0", true));
     let toolchain = Toolchain::find(&machine.search(), &Interrupt::none()).unwrap();
     assert_eq!((toolchain.cc.kind, toolchain.cc.version.as_str()), (CompilerKind::Gcc, "12.2.0"));
     assert_eq!(toolchain.sysroot, machine.path("rust"));
+    assert_eq!((&toolchain.cmake, &toolchain.make), (&None, &None));
     assert!(toolchain.asan_runtime.ends_with("librustc-stable_rt.asan.a"));
 }
 

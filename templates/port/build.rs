@@ -65,10 +65,7 @@ fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
     build.cargo_metadata(false).warnings(false).file(&source).out_dir(dir).opt_level(2).debug(false);
     // The unit stands elsewhere than the file it includes: what the file finds beside itself it still does.
     for flag in unit.flags {
-        match flag.strip_prefix("-I").filter(|path| Path::new(path).is_relative()) {
-            Some(path) => build.flag(format!("-I{}", root.join(path).display())),
-            None => build.flag(flag),
-        };
+        build.flag(from_root(root, flag));
     }
     for class in ["implicit-function-declaration", "int-conversion", "implicit-int", "incompatible-pointer-types"] {
         build.flag_if_supported(format!("-Wno-error={class}"));
@@ -77,6 +74,16 @@ fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
         instrument(&mut build);
     }
     build.compile_intermediates()
+}
+
+/// The flag with its path counted from the root; a header that lies on the include path stays as it is.
+fn from_root(root: &Path, flag: &str) -> String {
+    let kinds = ["-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-I"];
+    let kind = kinds.into_iter().find(|kind| flag.starts_with(kind));
+    match kind.map(|kind| (kind, root.join(&flag[kind.len()..]))) {
+        Some((kind, path)) if path.exists() => format!("{kind}{}", path.display()),
+        _ => flag.to_owned(),
+    }
 }
 
 fn instrument(build: &mut cc::Build) {

@@ -3,9 +3,9 @@
 
 use assert_cmd::Command;
 use camino::{Utf8Path, Utf8PathBuf};
-use cargo_implfuzz::c::Tools;
 use cargo_implfuzz::c::bind::Bindings;
 use cargo_implfuzz::c::flags::CSettings;
+use cargo_implfuzz::c::{Programs, Tools};
 use cargo_implfuzz::process::Interrupt;
 use cargo_implfuzz::store::Store;
 use cargo_implfuzz::symbol::Library;
@@ -81,8 +81,8 @@ pub fn read(root: &Utf8Path, settings: &CSettings, compiler: &Path) -> (Library,
     let interrupt = Interrupt::none();
     let tools = Tools {
         identity: "",
-        cc: &|| Ok(compiler.to_owned()),
-        scratch: &scratch.path().join("units"),
+        programs: &|| Ok(Programs { cc: compiler.to_owned(), cmake: None, make: None }),
+        scratch: scratch.path(),
         interrupt: &interrupt,
     };
     let mut store = Store::open(&scratch.path().join("state.db")).unwrap();

@@ -1,0 +1,128 @@
+//! CMake: configures a copy of the project into the scratch folder and reads the `compile_commands.json` that comes
+//! out. Headers that are configured (`config.h`) stay there, on the include path.
+
+use super::mirror::{self, Mirror};
+use super::{Answer, BuildTools, complaint, first_file, not_installed};
+use crate::c::compdb;
+use crate::c::places::Places;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::Job;
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Configuring runs the compiler up to some hundred times.
+const CONFIGURE_TIME: Duration = Duration::from_secs(300);
+
+/// Where libraries keep it; the root first.
+const FOLDERS: &[&str] = &["", "build/cmake", "cmake", "lib", "src"];
+
+/// What CMake compiles; absent without a `CMakeLists.txt`.
+///
+/// # Errors
+/// `Environment` without cmake, `C` with what cmake said, and Ctrl-C.
+pub fn ask(root: &Utf8Path, tools: &BuildTools) -> Result<Option<Answer>> {
+    let Some(file) = first_file(root, FOLDERS, &["CMakeLists.txt"]) else { return Ok(None) };
+    let Some(cmake) = &tools.cmake else { return Err(not_installed("cmake", &file)) };
+    let (copy, build) = (tools.folder("mirror")?, tools.folder("cmake")?);
+    let stamp = mirror::stamp(root, &[&tools.cc.to_string_lossy(), file.as_str()])?;
+    if !mirror::is_fresh(&build, &stamp) {
+        configure(cmake, root, &file, (&copy, &build), tools)?;
+        mirror::set_fresh(&build, &stamp)?;
+    }
+    let places = Places { root, copy: Some(&copy) };
+    let commands = compdb::read(&places, &build.join("compile_commands.json"))?;
+    Ok(Some(Answer { file, commands }))
+}
+
+fn configure(
+    cmake: &Path,
+    root: &Utf8Path,
+    file: &Utf8Path,
+    (copy, build): (&Utf8PathBuf, &Utf8Path),
+    tools: &BuildTools,
+) -> Result<()> {
+    let copy = Mirror::make(root, copy.clone())?;
+    // A cache of another compiler or of another list of files would be half right.
+    if build.exists() {
+        fs::remove_dir_all(build)?;
+    }
+    fs::create_dir_all(build)?;
+    let source = copy.dir.join(file);
+    let source = source.parent().unwrap_or(&copy.dir);
+    let output = Job::new(cmake)
+        .args(["-S", source.as_str(), "-B", build.as_str()])
+        .arg(format!("-DCMAKE_C_COMPILER={}", tools.cc.display()))
+        .args(["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DBUILD_TESTING=OFF"])
+        // Nothing is downloaded: a project that must is asked in another way.
+        .arg("-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
+        .env_remove("CMAKE_GENERATOR")
+        .env("LC_ALL", "C")
+        .timeout(CONFIGURE_TIME)
+        .run(tools.interrupt)?;
+    let failed = |why: String| {
+        Err(Error::new(ErrorKind::C, format!("cmake cannot configure {file}: {why}"))
+            .help("correct what it says, or name the sources under [c] sources = [\"…\"] in implfuzz.toml"))
+    };
+    if !output.exit.success() {
+        return failed(complaint(&output).replace(copy.dir.as_str(), root.as_str()));
+    }
+    match build.join("compile_commands.json").is_file() {
+        true => Ok(()),
+        false => failed("it has nothing to compile".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c::front_tests::{project, tools};
+    use crate::process::Interrupt;
+
+    const LISTS: &str = "cmake_minimum_required(VERSION 3.5)\nproject(x C)\n\
+        configure_file(config.h.in config.h)\nfile(RENAME ${CMAKE_CURRENT_SOURCE_DIR}/old.h ${CMAKE_CURRENT_SOURCE_DIR}/new.h)\n\
+        include_directories(include ${CMAKE_CURRENT_BINARY_DIR})\n\
+        add_custom_command(OUTPUT gen.c COMMAND touch gen.c)\n\
+        add_library(x STATIC src/a.c gen.c)\nadd_library(y SHARED src/a.c)\ntarget_compile_definitions(x PRIVATE A=1)\n";
+
+    #[test]
+    fn the_export_is_made_outside_of_the_tree_and_once() {
+        let (_dir, root) = project(&[
+            ("CMakeLists.txt", LISTS),
+            ("config.h.in", "#define N 3\n"),
+            ("src/a.c", ""),
+            ("old.h", ""),
+        ]);
+        let interrupt = Interrupt::none();
+        let scratch = root.join(".implfuzz/cache");
+        let tools = tools(&scratch, &interrupt);
+        let answer = ask(&root, &tools).unwrap().unwrap();
+        assert_eq!(answer.file, "CMakeLists.txt");
+        let files: Vec<&str> = answer.commands.iter().map(|c| c.file.0.as_str()).collect();
+        assert_eq!(files, [".implfuzz/cache/cmake/gen.c", "src/a.c"]);
+        assert_eq!(answer.commands[1].flags, ["-DA=1", "-Iinclude", "-I.implfuzz/cache/cmake"]);
+        assert!(root.join(".implfuzz/cache/cmake/config.h").is_file());
+        assert!(root.join("old.h").is_file() && !root.join("new.h").exists());
+
+        let never = BuildTools { cmake: Some("/no/cmake".into()), ..tools.clone() };
+        assert_eq!(ask(&root, &never).unwrap().unwrap().commands, answer.commands);
+        fs::write(root.join("CMakeLists.txt"), "nonsense(").unwrap();
+        assert!(ask(&root, &never).is_err());
+        let error = ask(&root, &tools).unwrap_err();
+        assert!(error.to_string().contains("CMake Error"), "{error}");
+        assert!(error.help_text().is_some());
+    }
+
+    #[test]
+    fn without_cmake_the_mending_command_is_named() {
+        let (_dir, root) = project(&[("build/cmake/CMakeLists.txt", LISTS)]);
+        let interrupt = Interrupt::none();
+        let tools = BuildTools { cmake: None, ..tools(&root, &interrupt) };
+        let error = ask(&root, &tools).unwrap_err();
+        assert!(error.to_string().contains("build/cmake/CMakeLists.txt"), "{error}");
+        assert_eq!(error.help_text(), Some("cargo implfuzz doctor --install"));
+        fs::remove_file(root.join("build/cmake/CMakeLists.txt")).unwrap();
+        assert!(ask(&root, &tools).unwrap().is_none());
+    }
+}

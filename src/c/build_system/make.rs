@@ -1,0 +1,156 @@
+//! make: prints what it would do in a copy of the project; `printed` reads that.
+
+use super::mirror::{self, Mirror};
+use super::{Answer, BuildTools, complaint, not_installed, printed};
+use crate::c::command_line::{self, Command};
+use crate::c::places::Places;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Exit, Job};
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Makefiles may try the compiler while they are read.
+const PRINT_TIME: Duration = Duration::from_secs(60);
+
+/// Where libraries keep it; the first whose makefile compiles something is taken.
+const FOLDERS: &[&str] = &["", "lib", "src"];
+
+/// In the order in which GNU make looks.
+const NAMES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
+
+/// What make compiles; absent without a makefile.
+///
+/// # Errors
+/// `Environment` without make, `C` with what make said where it prints no command, and Ctrl-C.
+pub fn ask(root: &Utf8Path, tools: &BuildTools) -> Result<Option<Answer>> {
+    let mut silent = None;
+    for folder in FOLDERS {
+        let Some(file) = super::first_file(root, &[folder], NAMES) else { continue };
+        let Some(make) = &tools.make else { return Err(not_installed("make", &file)) };
+        let (copy, kept) = (tools.folder("mirror")?, tools.folder("make")?);
+        let stamp = mirror::stamp(root, &[file.as_str()])?;
+        if !mirror::is_fresh(&kept, &stamp) {
+            fs::create_dir_all(&kept)?;
+            let text = print(make, root, &file, copy.clone(), tools)?;
+            fs::write(kept.join("printed"), text)?;
+            mirror::set_fresh(&kept, &stamp)?;
+        }
+        let text = fs::read_to_string(kept.join("printed"))?;
+        let commands = commands(&text, root, &copy, &file);
+        if !commands.is_empty() {
+            return Ok(Some(Answer { file, commands }));
+        }
+        silent.get_or_insert((file, text));
+    }
+    let Some((file, text)) = silent else { return Ok(None) };
+    let said = text.lines().filter(|line| !line.contains("ing directory ") && !line.is_empty());
+    let said: Vec<&str> = said.take(3).collect();
+    let message = format!("`make -n` ({file}) compiles no C source: {}", said.join(" "));
+    Err(Error::new(ErrorKind::C, message).help(
+        "configure the library first, or name the sources under [c] sources = [\"…\"] in implfuzz.toml",
+    ))
+}
+
+/// What `make -n` prints. Without `-B`, which would have make remake its own makefiles: the copy has nothing built.
+fn print(
+    make: &Path,
+    root: &Utf8Path,
+    file: &Utf8Path,
+    copy: Utf8PathBuf,
+    tools: &BuildTools,
+) -> Result<String> {
+    let copy = Mirror::make(root, copy)?;
+    let makefile = copy.dir.join(file);
+    let mut job =
+        Job::new(make).args(["-n", "-k", "-w", "-C", makefile.parent().unwrap_or(&copy.dir).as_str()]);
+    for variable in ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES"] {
+        job = job.env_remove(variable);
+    }
+    let output = job.env("LC_ALL", "C").timeout(PRINT_TIME).run(tools.interrupt)?;
+    if output.exit == Exit::TimedOut {
+        return Err(Error::new(ErrorKind::C, format!("`make -n` ({file}) fails: {}", complaint(&output)))
+            .help("correct what takes so long, or name the sources under [c] sources = [\"…\"] in implfuzz.toml"));
+    }
+    // With -k it has printed what it could; its complaints, behind that, are for the user if that is nothing.
+    Ok(output.stdout_text() + &output.stderr_text())
+}
+
+fn commands(text: &str, root: &Utf8Path, copy: &Utf8Path, file: &Utf8Path) -> Vec<Command> {
+    let places = Places { root, copy: Some(copy) };
+    let start = copy.join(file);
+    let mut commands = Vec::new();
+    for call in printed::calls(text, start.parent().unwrap_or(copy)) {
+        for source in &call.sources {
+            commands.extend(Command::new(&places, &call.dir, source, &call.arguments));
+        }
+    }
+    command_line::each_once(commands)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c::front_tests::{project, tools};
+    use crate::process::Interrupt;
+
+    #[test]
+    fn nested_makes_are_followed_and_nothing_in_the_tree_changes() {
+        let (_dir, root) = project(&[
+            // The first recipe is run even with -n, because it names $(MAKE).
+            (
+                "Makefile",
+                "all:\n\ttouch ran; $(MAKE) -C lib\n\t$(CC) -DLATE -Ilib -c lib/a.c\n\tcc -o t tests/t.c\n",
+            ),
+            (
+                "lib/Makefile",
+                "all: a.o\n%.o: %.c\n\t$(CC) -DV=$(shell cat v) -I../include \\\n\t -c -o $@ $<\n",
+            ),
+            ("lib/v", "7"),
+            ("lib/a.c", ""),
+            ("lib/a.o", "built"),
+            ("include/a.h", ""),
+        ]);
+        let interrupt = Interrupt::none();
+        let scratch = root.join(".implfuzz/cache");
+        let answer = ask(&root, &tools(&scratch, &interrupt)).unwrap().unwrap();
+        assert_eq!(answer.file, "Makefile");
+        assert_eq!(answer.commands.len(), 1);
+        assert_eq!(answer.commands[0].file.0, "lib/a.c");
+        assert_eq!(answer.commands[0].flags, ["-DV=7", "-Iinclude"]);
+        assert!(!root.join("ran").exists());
+        let never = BuildTools { make: Some("/no/make".into()), ..tools(&scratch, &interrupt) };
+        assert_eq!(ask(&root, &never).unwrap().unwrap().commands, answer.commands);
+    }
+
+    #[test]
+    fn a_makefile_that_compiles_nothing_gives_way_to_the_next() {
+        let (_dir, root) =
+            project(&[("Makefile", "all:\n\t@echo Please use ./configure first.\n"), ("a.c", "")]);
+        let interrupt = Interrupt::none();
+        let scratch = root.join(".implfuzz/cache");
+        let tools = tools(&scratch, &interrupt);
+        let error = ask(&root, &tools).unwrap_err();
+        assert!(error.to_string().contains("Please use ./configure first"), "{error}");
+        fs::create_dir(root.join("src")).unwrap();
+        fs::write(root.join("src/b.c"), "").unwrap();
+        fs::write(root.join("src/GNUmakefile"), "b.o:\n\tgcc -c b.c\n").unwrap();
+        let answer = ask(&root, &tools).unwrap().unwrap();
+        assert_eq!(
+            (answer.file.as_str(), answer.commands[0].file.0.as_str()),
+            ("src/GNUmakefile", "src/b.c")
+        );
+    }
+
+    #[test]
+    fn a_broken_makefile_says_so() {
+        let (_dir, root) = project(&[("Makefile", "nonsense\n")]);
+        let interrupt = Interrupt::none();
+        let scratch = root.join(".implfuzz/cache");
+        let error = ask(&root, &tools(&scratch, &interrupt)).unwrap_err();
+        assert!(error.to_string().contains("missing separator"), "{error}");
+        let none = BuildTools { make: None, ..tools(&scratch, &interrupt) };
+        assert_eq!(ask(&root, &none).unwrap_err().help_text(), Some("cargo implfuzz doctor --install"));
+    }
+}

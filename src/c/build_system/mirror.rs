@@ -1,0 +1,184 @@
+//! A copy of the project for build systems to look at, and the stamp by which an answer is known to be still good.
+
+use crate::c::sources::SKIPPED_FOLDERS;
+use crate::error::Result;
+use camino::{Utf8Path, Utf8PathBuf};
+use fs_err as fs;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::io::Read;
+
+/// A build system reads its own files and small headers for versions; of larger files only the names matter.
+const LARGEST: u64 = 1 << 20;
+
+/// The copy; it is removed with the value.
+pub(super) struct Mirror {
+    pub dir: Utf8PathBuf,
+}
+
+impl Mirror {
+    /// Copies the project at `root` to `dir`, without what a build has made there: to make, everything is still to
+    /// be built.
+    pub fn make(root: &Utf8Path, dir: Utf8PathBuf) -> Result<Self> {
+        let mirror = Self { dir };
+        mirror.remove();
+        fs::create_dir_all(&mirror.dir)?;
+        for path in files(root)? {
+            let (from, to) = (root.join(&path), mirror.dir.join(&path));
+            // A file that cannot be read is not there for the build either.
+            let Ok(meta) = fs::metadata(&from) else { continue };
+            let mut text = Vec::new();
+            let Ok(file) = fs::File::open(&from) else { continue };
+            file.take(LARGEST + 1).read_to_end(&mut text)?;
+            if is_binary(&path, &text) {
+                continue;
+            }
+            if text.len() as u64 > LARGEST {
+                text.clear();
+            }
+            fs::create_dir_all(to.parent().unwrap_or(&mirror.dir))?;
+            fs::write(&to, text)?;
+            fs::set_permissions(&to, meta.permissions())?;
+            // Else make would find its own makefiles out of date, and remake them.
+            if let (Ok(time), Ok(file)) = (meta.modified(), fs::OpenOptions::new().append(true).open(&to)) {
+                file.file().set_modified(time)?;
+            }
+        }
+        Ok(mirror)
+    }
+
+    fn remove(&self) {
+        // What cannot be removed is overwritten by the next copy.
+        drop(fs::remove_dir_all(&self.dir));
+    }
+}
+
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+fn is_binary(path: &Utf8Path, text: &[u8]) -> bool {
+    matches!(path.extension(), Some("o" | "lo" | "a" | "la" | "so"))
+        || text.starts_with(b"\x7fELF")
+        || text.starts_with(b"!<arch>\n")
+}
+
+/// Every file that a build may look at, in path order.
+fn files(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![Utf8PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder))? {
+            let entry = entry?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let path = folder.join(&name);
+            if entry.file_type()?.is_dir() {
+                // Makefiles of automake include what lies in `.deps`.
+                let skip =
+                    name.starts_with('.') && name != ".deps" || SKIPPED_FOLDERS.contains(&name.as_str());
+                if !skip {
+                    folders.push(path);
+                }
+            } else if root.join(&path).is_file() {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Changes when an answer may change: with the texts of the build system's files, the names of sources (which a
+/// pattern may collect), and `also`.
+pub(super) fn stamp(root: &Utf8Path, also: &[&str]) -> Result<String> {
+    let mut hasher = Sha256::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    add(root.as_str().as_bytes());
+    also.iter().for_each(|text| add(text.as_bytes()));
+    for path in files(root)? {
+        let is_build_file = is_build_file(&path);
+        if is_build_file || matches!(path.extension(), Some("c" | "h")) {
+            add(path.as_str().as_bytes());
+        }
+        if is_build_file {
+            add(&fs::read(root.join(&path)).unwrap_or_default());
+        }
+    }
+    let mut text = String::new();
+    for byte in hasher.finalize() {
+        write!(text, "{byte:02x}").expect("a String takes all text");
+    }
+    Ok(text)
+}
+
+fn is_build_file(path: &Utf8Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name == "CMakeLists.txt"
+        || name.to_ascii_lowercase().contains("makefile")
+        || matches!(path.extension(), Some("cmake" | "in" | "mk"))
+}
+
+/// Whether `folder` holds an answer that was made under this stamp.
+pub(super) fn is_fresh(folder: &Utf8Path, stamp: &str) -> bool {
+    fs::read_to_string(folder.join(STAMP)).is_ok_and(|text| text == stamp)
+}
+
+/// Says under which stamp the answer in `folder` was made.
+pub(super) fn set_fresh(folder: &Utf8Path, stamp: &str) -> Result<()> {
+    Ok(fs::write(folder.join(STAMP), stamp)?)
+}
+
+const STAMP: &str = "implfuzz.stamp";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c::front_tests::project;
+
+    #[test]
+    fn the_copy_has_what_people_wrote_and_is_gone_afterwards() {
+        let large = " ".repeat(2 << 20);
+        let (_dir, root) = project(&[
+            ("src/a.c", "int a;"),
+            ("src/a.o", "x"),
+            ("tool", "\u{7f}ELF"),
+            ("large.c", &large),
+            ("program", &format!("\u{7f}ELF{large}")),
+            (".git/config", "x"),
+            (".deps/a.Po", "# dummy"),
+            ("rust/Cargo.toml", "x"),
+        ]);
+        let mirror = Mirror::make(&root, root.join(".x/mirror")).unwrap();
+        let names: Vec<String> =
+            files(&mirror.dir).unwrap().into_iter().map(Utf8PathBuf::into_string).collect();
+        assert_eq!(names, [".deps/a.Po", "large.c", "src/a.c"]);
+        assert_eq!(fs::metadata(mirror.dir.join("large.c")).unwrap().len(), 0);
+        let time = |path: Utf8PathBuf| fs::metadata(path).unwrap().modified().unwrap();
+        assert_eq!(time(mirror.dir.join("src/a.c")), time(root.join("src/a.c")));
+        let dir = mirror.dir.clone();
+        drop(mirror);
+        assert!(!dir.exists());
+    }
+
+    #[test]
+    fn a_stamp_changes_with_what_the_answer_depends_on() {
+        let (_dir, root) = project(&[("CMakeLists.txt", "x"), ("a.c", "int a;"), ("notes.md", "x")]);
+        let first = stamp(&root, &["cc"]).unwrap();
+        fs::write(root.join("a.c"), "int b;").unwrap();
+        fs::write(root.join("more.md"), "").unwrap();
+        assert_eq!(stamp(&root, &["cc"]).unwrap(), first);
+        assert_ne!(stamp(&root, &["clang"]).unwrap(), first);
+        fs::write(root.join("config.h.in"), "").unwrap();
+        let second = stamp(&root, &["cc"]).unwrap();
+        assert_ne!(second, first);
+        fs::write(root.join("b.c"), "").unwrap();
+        assert_ne!(stamp(&root, &["cc"]).unwrap(), second);
+        set_fresh(&root, &second).unwrap();
+        assert!(is_fresh(&root, &second) && !is_fresh(&root, &first));
+    }
+}

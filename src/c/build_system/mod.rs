@@ -1,0 +1,79 @@
+//! Asks the build system of a library what it compiles, and how: CMake, make.
+//!
+//! Neither is let near the project itself: configuring may write into the sources (zlib's CMakeLists.txt renames a
+//! header), and `make -n` really runs `$(shell …)`, `+` recipes and rules for makefiles. They see a copy (`mirror`).
+
+mod cmake;
+mod make;
+mod mirror;
+mod printed;
+
+use super::command_line::Command;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Exit, Interrupt, Output};
+use camino::{Utf8Path, Utf8PathBuf};
+use std::path::{Path, PathBuf};
+
+pub(super) use cmake::ask as ask_cmake;
+pub(super) use make::ask as ask_make;
+
+/// The programs of build systems, and where they may write.
+#[derive(Debug, Clone)]
+pub struct BuildTools<'a> {
+    pub cmake: Option<PathBuf>,
+    pub make: Option<PathBuf>,
+    /// The C compiler that CMake is told to use.
+    pub cc: PathBuf,
+    /// A folder that git ignores and that can be made again at any time; it need not exist.
+    pub scratch: &'a Path,
+    pub interrupt: &'a Interrupt,
+}
+
+/// What a build system compiles.
+#[derive(Debug)]
+pub(super) struct Answer {
+    /// The file that was asked, relative to the root.
+    pub file: Utf8PathBuf,
+    /// In path order, each source once.
+    pub commands: Vec<Command>,
+}
+
+impl BuildTools<'_> {
+    /// A folder in the scratch folder, without symbolic links in its path.
+    fn folder(&self, name: &str) -> Result<Utf8PathBuf> {
+        fs_err::create_dir_all(self.scratch)?;
+        let scratch = fs_err::canonicalize(self.scratch)?;
+        let scratch = Utf8PathBuf::from_path_buf(scratch)
+            .map_err(|path| Error::new(ErrorKind::Io, format!("{} is not valid UTF-8", path.display())))?;
+        Ok(scratch.join(name))
+    }
+}
+
+/// The first of these files that exists, relative to the root.
+fn first_file(root: &Utf8Path, folders: &[&str], names: &[&str]) -> Option<Utf8PathBuf> {
+    let paths = folders.iter().flat_map(|folder| names.iter().map(|name| Utf8Path::new(*folder).join(name)));
+    paths.into_iter().find(|path| root.join(path).is_file())
+}
+
+fn not_installed(program: &str, file: &Utf8Path) -> Error {
+    Error::new(
+        ErrorKind::Environment,
+        format!("{program} is not installed, so {file} cannot be asked for flags"),
+    )
+    .help("cargo implfuzz doctor --install")
+}
+
+/// What a program said when it failed: the first lines, on one.
+fn complaint(output: &Output) -> String {
+    if output.exit == Exit::TimedOut {
+        return "it takes too long".into();
+    }
+    let text = output.stderr_text();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    // CMake warns of many things before it says what is wrong.
+    let first = lines.iter().position(|line| line.starts_with("CMake Error")).unwrap_or(0);
+    match lines.get(first..(first + 4).min(lines.len())) {
+        None | Some([]) => format!("it says nothing ({:?})", output.exit),
+        Some(lines) => lines.join(" "),
+    }
+}

@@ -1,0 +1,197 @@
+//! Command lines of C compilers: their words as a shell sees them, and which of them change what the code means.
+//! Whoever finds command lines (`compdb`, `build_system`) reads them with this.
+
+use super::places::Places;
+use crate::symbol::RelPath;
+use camino::Utf8Path;
+
+/// One source with its flags.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Command {
+    pub file: RelPath,
+    pub flags: Vec<String>,
+}
+
+impl Command {
+    /// What a compiler that runs in `dir` with `arguments` makes of `source`; absent when the source is not under the
+    /// root or not in a language that C libraries are written in.
+    pub fn new(places: &Places, dir: &Utf8Path, source: &str, arguments: &[String]) -> Option<Self> {
+        let file = places.inside(&dir.join(source)).filter(|file| LANGUAGES.contains(&extension(file)))?;
+        let flags = keep(arguments, |path| places.show(&dir.join(path)));
+        Some(Self { file: RelPath(file), flags })
+    }
+}
+
+/// Extensions of sources: C, C++, assembly.
+const LANGUAGES: &[&str] = &["c", "cc", "cpp", "cxx", "C", "s", "S"];
+
+fn extension(path: &Utf8Path) -> &str {
+    path.extension().unwrap_or_default()
+}
+
+/// Each file once, in path order, with the first of its commands.
+pub(super) fn each_once(mut commands: Vec<Command>) -> Vec<Command> {
+    commands.sort_by(|a, b| a.file.cmp(&b.file));
+    commands.dedup_by(|a, b| a.file == b.file);
+    commands
+}
+
+/// Flags whose value is a path; joined to it or the next argument.
+pub(super) const PATH_FLAGS: &[&str] = &["-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-I"];
+
+/// Flags that change how C is understood, by prefix.
+const MEANING: &[&str] = &[
+    "-std=",
+    "-fsigned-char",
+    "-funsigned-char",
+    "-fno-signed-char",
+    "-fno-unsigned-char",
+    "-fshort-enums",
+    "-fpack-struct",
+    "-fwrapv",
+    "-ansi",
+    "-pthread",
+    "-m",
+];
+
+/// Keeps what changes meaning, with the value joined to its flag; `place` maps paths.
+fn keep(arguments: &[String], place: impl Fn(&str) -> String) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut arguments = arguments.iter();
+    while let Some(argument) = arguments.next() {
+        if let Some(flag) = PATH_FLAGS.iter().find(|flag| argument.starts_with(**flag)) {
+            let value = match &argument[flag.len()..] {
+                "" => arguments.next().map_or("", String::as_str),
+                value => value.trim_start_matches('='),
+            };
+            kept.push(format!("{flag}{}", place(value)));
+        } else if let Some(flag) = ["-D", "-U"].iter().find(|flag| argument.starts_with(**flag)) {
+            match &argument[flag.len()..] {
+                "" => kept.extend(arguments.next().map(|value| format!("{flag}{value}"))),
+                _ => kept.push(argument.clone()),
+            }
+        } else if argument == "-o" || argument.starts_with("-M") {
+            if matches!(argument.as_str(), "-o" | "-MF" | "-MT" | "-MQ") {
+                arguments.next();
+            }
+        } else if MEANING.iter().any(|flag| argument.starts_with(flag)) {
+            kept.push(argument.clone());
+        }
+    }
+    kept
+}
+
+/// Splits a command as a shell would: blanks, single and double quotes, backslashes.
+pub(super) fn split(command: &str) -> Vec<String> {
+    scan(command, |_| false).concat()
+}
+
+/// The simple commands of a line that a shell is given, in order. A parenthesis is a command of its own; what a
+/// redirection names and what stands in backquotes is left out.
+pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
+    let line = without_substitutions(line);
+    let mut commands = scan(&line, |c| matches!(c, ';' | '&' | '|' | '(' | ')' | '\n'));
+    for command in &mut commands {
+        drop_redirections(command);
+    }
+    commands.retain(|command| !command.is_empty());
+    commands
+}
+
+/// The words of each piece between characters that end a command. A `#` begins a comment only where commands end too.
+fn scan(line: &str, ends: impl Fn(char) -> bool) -> Vec<Vec<String>> {
+    let mut commands = vec![Vec::new()];
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        let last = commands.last_mut().expect("it begins with one command and only grows");
+        match (quote, c) {
+            (Some(q), c) if c == q => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, c) if ends(c) => {
+                last.extend(word.take());
+                if matches!(c, '(' | ')') {
+                    commands.push(vec![c.to_string()]);
+                }
+                commands.push(Vec::new());
+            }
+            (None, '#') if word.is_none() && ends('\n') => drop(chars.find(|c| *c == '\n')),
+            (None, c) if c.is_whitespace() => last.extend(word.take()),
+            (_, c) => word.get_or_insert_default().push(c),
+        }
+    }
+    if let Some(last) = commands.last_mut() {
+        last.extend(word);
+    }
+    commands
+}
+
+/// Drops `` `…` ``: what it prints is not known. Automake's (`` `test -f 'a.c' || echo './'`a.c ``) print nothing
+/// where the build stands in the sources.
+fn without_substitutions(line: &str) -> String {
+    line.split('`').step_by(2).collect()
+}
+
+/// Drops `>`, `2>>`, `<` and the file behind them.
+fn drop_redirections(command: &mut Vec<String>) {
+    let mut kept = Vec::new();
+    let mut words = command.drain(..);
+    while let Some(word) = words.next() {
+        match word.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(['>', '<']) {
+            Some(rest) if rest.trim_start_matches('>').is_empty() => drop(words.next()),
+            Some(_) => {}
+            None => kept.push(word),
+        }
+    }
+    drop(words);
+    *command = kept;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn commands_lose_what_does_not_matter() {
+        let words =
+            split(r#"cc -O2 -I inc -DX='"a b"' -D Y -MD -MF x.d -c -o a.o -std=c99 -iquote sub src/a.c"#);
+        let kept = keep(&words[1..], |p| format!("<{p}>"));
+        assert_eq!(kept, ["-I<inc>", "-DX=\"a b\"", "-DY", "-std=c99", "-iquote<sub>"]);
+    }
+
+    #[test]
+    fn a_shell_line_has_several_commands() {
+        for (line, expected) in [
+            ("cd x && cc -c a.c", "cd x|cc -c a.c"),
+            ("echo \"a; b\";cc a.c 2>&1 >log.c | tee y", "echo a; b|cc a.c|1|tee y"),
+            ("(cd x; cc a.c) # cc b.c", "(|cd x|cc a.c|)"),
+            ("cc -c `test -f 'a.c' || echo './'`a.c -DX=a\\;b#c", "cc -c a.c -DX=a;b#c"),
+            ("cc -c a.c > /dev/null 2>> log", "cc -c a.c"),
+            ("", ""),
+        ] {
+            let commands: Vec<String> = commands(line).iter().map(|c| c.join(" ")).collect();
+            assert_eq!(commands.join("|"), expected, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn splitting_undoes_quoting(words in prop::collection::vec("[a-z ;&#'\"\\\\]{0,6}", 0..6)) {
+            let quoted: Vec<String> = words.iter().map(|w| format!("'{}'", w.replace('\'', "'\\''"))).collect();
+            prop_assert_eq!(split(&quoted.join(" ")), words.clone());
+            prop_assert_eq!(commands(&quoted.join(" ")), if words.is_empty() { vec![] } else { vec![words] });
+        }
+
+        #[test]
+        fn any_line_can_be_read(line in any::<String>()) {
+            commands(&line);
+            split(&line);
+        }
+    }
+}
