@@ -178,7 +178,7 @@ fn programs_get_everything() {
     }
     "#);
     let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["type", "version", "symbols", "unsupported", "left_out"]);
+    assert_eq!(keys, ["type", "version", "symbols", "unsupported", "left_out", "gaps", "definitions"]);
 }
 
 #[test]
@@ -217,11 +217,11 @@ fn what_cannot_be_bound_is_listed_with_its_reason() {
     global    mine   all.c:7   thread-local
     file      -      torn.c    not among the `sources` of implfuzz.toml
 
-    1 functions, 1 globals without stub or binding; 1 files left out
+    1 functions, 1 globals without stub, binding or Rust static; 1 files left out, 0 gaps
     ");
     let named = "c.sources=[\"all.c\", \"torn.c\"]";
     let ran = repo.run(&["list", "--unsupported", "torn.c", "--config", named]);
-    ran.ok().shows("torn.c:1:").shows("0 functions, 0 globals without stub or binding; 1 files left out");
+    ran.ok().shows("torn.c:1:").shows("0 functions, 0 globals without stub, binding or Rust static; 1 files left out");
     let ran = repo.run(&["list", "--unsupported", "mine"]);
     assert!(!ran.ok().stdout.contains("total"), "{ran}");
     assert_eq!(symbols(&repo, &["--unsupported"]), [""; 0]);
@@ -282,4 +282,26 @@ fn port_and_verify_without_a_symbol_speak_of_all() {
         repo.run(&[command]).code(2).shows("--all");
         repo.run(&[command, "--all", "f"]).code(2).shows("cannot be used with");
     }
+}
+
+#[test]
+fn types_globals_and_macros_are_listed_by_kind() {
+    let repo = repo();
+    let ran = repo.run(&["list", "--kind", "struct,global,macro"]);
+    insta::assert_snapshot!(ran.ok().stdout, @r"
+    kind    name    C        text
+    macro   STEP    all.c:3  STEP 2
+    struct  node    all.c:4  struct node { struct node *next; int value; }
+    struct  hidden  all.c:5  struct hidden
+    global  count   all.c:6  int
+    global  mine    all.c:7  int
+
+    5 symbols
+    ");
+    let ran = repo.run(&["list", "--kind", "macro", "--format", "json"]);
+    let value = ran.ok().json("list");
+    let step = &value["definitions"][0];
+    assert_eq!((&step["name"], &step["line"], &step["text"]), (&"STEP".into(), &3.into(), &"STEP 2".into()));
+    assert!(step["key"].as_str().unwrap().ends_with("@all.c"), "{step}");
+    assert_eq!(value["symbols"].as_array().unwrap().len(), 0);
 }

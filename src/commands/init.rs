@@ -3,6 +3,7 @@
 use super::Session;
 use crate::error::{ExitCode, Result};
 use crate::init;
+use crate::report::printable;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -34,6 +35,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let value = json!({
         "functions": functions, "stubs_or_ports": project.planned.len(), "judgeable": judgeable,
         "flags": flags, "left_out": left_out, "globals_left_out": globals, "outdated": summary.outdated, "changed": changed,
+        "read": project.read, "gaps": project.library.gaps,
     });
     session.screen.result("init", &value, || {
         let mut text = format!(
@@ -42,12 +44,13 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             project.planned.len() - judgeable,
         );
         text += &format!("flags: from {}\n", project.flags);
-        for left in &project.library.left_out {
-            text += &format!("left out: {}: {}\n", left.file, left.reason);
-        }
-        for (name, why) in &summary.globals_left_out {
-            text += &format!("no Rust static for `{name}`: {why}\n");
-        }
+        let left_out = project.library.left_out.iter().map(|l| format!("left out: {}: {}", l.file, l.reason));
+        text += &some_of(left_out.collect());
+        let globals = summary.globals_left_out.iter();
+        text += &some_of(globals.map(|(name, why)| format!("no Rust static for `{name}`: {why}")).collect());
+        let gaps = project.library.gaps.iter();
+        text += &some_of(gaps.map(|gap| format!("{}: {}", gap.what, gap.reason)).collect());
+        text += &format!("{} of {} files were read anew\n", project.read.len(), project.library.units.len());
         text += &match changed.len() {
             0 => "nothing changed\n".to_owned(),
             n => format!("{n} files written under {}/\n", project.config.rust.dir),
@@ -56,4 +59,15 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         text
     });
     Ok(ExitCode::Ok)
+}
+
+/// The first lines of a list that may be long.
+fn some_of(lines: Vec<String>) -> String {
+    const SHOWN: usize = 10;
+    let more = lines.len().saturating_sub(SHOWN);
+    let mut text: String = lines.iter().take(SHOWN).map(|line| format!("{}\n", printable(line))).collect();
+    if more > 0 {
+        text += &format!("  and {more} more like that: `cargo implfuzz list --unsupported`\n");
+    }
+    text
 }

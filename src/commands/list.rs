@@ -5,7 +5,7 @@ use crate::contract::tier::Tier;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::listing::{self, Kind, Listing, Row};
 use crate::project::Project;
-use crate::report::{Column, Verbosity, lines};
+use crate::report::{Column, Verbosity, lines, printable};
 use clap::ValueEnum;
 use serde_json::json;
 
@@ -22,6 +22,9 @@ pub struct Args {
     /// Show only functions of these tiers, as in A,B
     #[arg(long, value_name = "TIERS", value_delimiter = ',')]
     tier: Vec<Tier>,
+    /// Show symbols of these kinds instead of functions, as in struct,macro
+    #[arg(long, value_enum, value_name = "KINDS", value_delimiter = ',', conflicts_with_all = ["tier", "graph", "unsupported", "sort"])]
+    kind: Vec<Kind>,
     /// Show what has no stub or binding, functions and globals, and the files that are left out, each with the reason
     #[arg(long, conflicts_with_all = ["tier", "graph", "sort"])]
     unsupported: bool,
@@ -65,6 +68,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
     let mut listing = Listing::of(&project);
     let all = listing.symbols.len();
+    listing.definitions = listing::definitions(&project.library, &args.kind);
     if let Some(pattern) = listing.keep(&args.patterns) {
         let message = format!("nothing in the library matches `{pattern}`");
         return Err(Error::new(ErrorKind::Usage, message).help(project.nearest(pattern)));
@@ -74,6 +78,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if args.graph == Some(Graph::Dot) {
         let dot = listing::dot(&listing.symbols);
         session.screen.result("graph", &json!({ "dot": dot }), || dot.clone());
+    } else if !args.kind.is_empty() {
+        listing.symbols.retain(|_| args.kind.contains(&Kind::Function));
+        session.screen.result("list", &listing, || definitions(&listing));
     } else if args.unsupported {
         listing.symbols.clear();
         session.screen.result("list", &listing, || unsupported(&listing));
@@ -116,27 +123,46 @@ fn summary(listing: &Listing, all: usize) -> String {
     format!("{shown}{of_all} functions: {}; {judged} with a harness, {ported} ported", tiers.join(", "))
 }
 
+/// A line per symbol, functions first.
+fn definitions(listing: &Listing) -> String {
+    let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("text")];
+    let functions = listing.symbols.iter().map(|row| {
+        vec!["function".into(), row.symbol.to_string(), format!("{}:{}", row.file, row.line), String::new()]
+    });
+    let others = listing.definitions.iter().map(|found| {
+        let place = format!("{}:{}", found.file, found.line);
+        let text = found.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        vec![found.kind.word().into(), found.name.clone(), place, printable(&text)]
+    });
+    let rows: Vec<Vec<String>> = functions.chain(others).collect();
+    format!("{}\n{} symbols\n", lines(&columns, &rows, None), rows.len())
+}
+
 /// A line per symbol without stub or binding, and per file that is left out.
 fn unsupported(listing: &Listing) -> String {
     let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("reason")];
     let symbols = listing.unsupported.iter().map(|one| {
-        let kind = match one.kind {
-            Kind::Function => "function",
-            Kind::Global => "global",
-        };
-        vec![kind.into(), one.symbol.to_string(), format!("{}:{}", one.file, one.line), one.reason.clone()]
+        vec![
+            one.kind.word().into(),
+            one.symbol.to_string(),
+            format!("{}:{}", one.file, one.line),
+            one.reason.clone(),
+        ]
     });
     let files = listing
         .left_out
         .iter()
         .map(|left| vec!["file".into(), "-".into(), left.file.to_string(), left.reason.clone()]);
-    let rows: Vec<Vec<String>> = symbols.chain(files).collect();
+    let gaps = listing.gaps.iter();
+    let gaps = gaps.map(|gap| vec!["gap".into(), gap.what.clone(), "-".into(), gap.reason.clone()]);
+    let rows: Vec<Vec<String>> = symbols.chain(files).chain(gaps).collect();
     let count = |kind: Kind| listing.unsupported.iter().filter(|one| one.kind == kind).count();
     let counts = format!(
-        "{} functions, {} globals without stub or binding; {} files left out",
+        "{} functions, {} globals without stub, binding or Rust static; {} files left out, {} gaps",
         count(Kind::Function),
         count(Kind::Global),
-        listing.left_out.len()
+        listing.left_out.len(),
+        listing.gaps.len()
     );
     if rows.is_empty() {
         format!("{counts}\n")

@@ -1,9 +1,11 @@
 //! The symbols of a library as `list` shows them: order, tier, calls, state in Rust, harness; and what is left out.
 //! Selection and order are in `select`, the graph in `dot`; nothing here prints.
 
+mod definitions;
 mod dot;
 mod select;
 
+pub use definitions::{Definition, definitions};
 pub use dot::dot;
 pub use select::Sort;
 
@@ -12,17 +14,38 @@ use crate::contract::tier::{Tier, Tiers};
 use crate::contract::types::{Judgeable, Signature};
 use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
-use crate::symbol::{Function, LeftOut, Library, LibraryIndex, Linkage, RelPath, SymbolKey, SymbolName};
+use crate::rust::globals::globals_file;
+use crate::symbol::{Function, Gap, LeftOut, Library, LibraryIndex, Linkage, RelPath, SymbolKey, SymbolName};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 /// What kind of symbol a row is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Function,
     Global,
+    Struct,
+    Union,
+    Enum,
+    Typedef,
+    Macro,
+}
+
+impl Kind {
+    /// One word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Global => "global",
+            Self::Struct => "struct",
+            Self::Union => "union",
+            Self::Enum => "enum",
+            Self::Typedef => "typedef",
+            Self::Macro => "macro",
+        }
+    }
 }
 
 /// A function of the library.
@@ -77,6 +100,10 @@ pub struct Listing {
     pub symbols: Vec<Row>,
     pub unsupported: Vec<Unsupported>,
     pub left_out: Vec<LeftOut>,
+    /// What libclang and the C compiler do not agree on.
+    pub gaps: Vec<Gap>,
+    /// Empty unless asked for.
+    pub definitions: Vec<Definition>,
 }
 
 impl Listing {
@@ -94,8 +121,14 @@ impl Listing {
         };
         let symbols = library.functions.iter().enumerate().map(|(at, f)| rows.row(at + 1, f)).collect();
         let unbound = library.functions.iter().filter(|f| !rows.planned.contains_key(&f.key));
-        let unsupported = unbound.map(unsupported_function).chain(unsupported_globals(library)).collect();
-        Self { symbols, unsupported, left_out: library.left_out.clone() }
+        let unsupported = unbound.map(unsupported_function).chain(unsupported_globals(project)).collect();
+        Self {
+            symbols,
+            unsupported,
+            left_out: library.left_out.clone(),
+            gaps: library.gaps.clone(),
+            definitions: Vec::new(),
+        }
     }
 }
 
@@ -215,15 +248,23 @@ fn unsupported_function(function: &Function) -> Unsupported {
     }
 }
 
-fn unsupported_globals(library: &Library) -> impl Iterator<Item = Unsupported> {
-    library.globals.iter().filter_map(|global| {
+/// Globals that cannot be bound, and those that have no Rust static.
+fn unsupported_globals(project: &Project) -> Vec<Unsupported> {
+    let (_, missing) = globals_file(&project.library, &project.values);
+    let index = LibraryIndex::of(&project.library);
+    let found = missing.into_iter().filter_map(|(key, reason)| {
+        let global = index.global(&key)?;
         Some(Unsupported {
             symbol: global.name.clone(),
             kind: Kind::Global,
             c_name: global.c_name.clone(),
             file: global.place.file.clone(),
             line: global.place.line,
-            reason: global.unsupported.clone()?,
+            reason: match &global.unsupported {
+                Some(reason) => reason.clone(),
+                None => format!("no Rust static: {reason}"),
+            },
         })
-    })
+    });
+    found.collect()
 }
