@@ -221,7 +221,9 @@ fn what_cannot_be_bound_is_listed_with_its_reason() {
     ");
     let named = "c.sources=[\"all.c\", \"torn.c\"]";
     let ran = repo.run(&["list", "--unsupported", "torn.c", "--config", named]);
-    ran.ok().shows("torn.c:1:").shows("0 functions, 0 globals without stub, binding or Rust static; 1 files left out");
+    ran.ok()
+        .shows("torn.c:1:")
+        .shows("0 functions, 0 globals without stub, binding or Rust static; 1 files left out");
     let ran = repo.run(&["list", "--unsupported", "mine"]);
     assert!(!ran.ok().stdout.contains("total"), "{ran}");
     assert_eq!(symbols(&repo, &["--unsupported"]), [""; 0]);

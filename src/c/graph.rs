@@ -35,7 +35,7 @@ fn neighbours(function: &Function, position: &BTreeMap<&SymbolKey, usize>) -> Ve
 }
 
 /// Strongly connected components, each sorted, every component behind those that it points to.
-fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search {
         edges,
         next: 0,

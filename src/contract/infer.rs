@@ -23,8 +23,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         return Err(reason.clone());
     }
     // What a comparison function does that is handed to `qsort` happens in this function too.
-    let reached = facts.index.reached(function, |f| f.calls.iter().chain(&f.address_taken).collect());
-    state_of_its_own(facts, function, &reached)?;
+    state_of_its_own(facts, function)?;
     let interesting = constants(library, function);
     let max = interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64));
     let mut params = Vec::new();
@@ -36,7 +35,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let signature =
         if params.iter().any(|p| keeps_c(function, p, &params)) { Signature::C } else { Signature::Safe };
     let returns = returns_of(library, function)?;
-    let errno = reached.iter().any(|f| sets_errno(f));
+    let errno = facts.index.reached(function).any(sets_errno);
     Ok(Contract {
         symbol: function.name.clone(),
         signature,
@@ -63,8 +62,8 @@ pub(super) fn roles(
 }
 
 /// Harnesses for handles, callbacks and globals come with the full oracle; until then say what is in the way.
-fn state_of_its_own(facts: &FactTable, function: &Function, reached: &[&Function]) -> Result<(), String> {
-    for callee in reached {
+fn state_of_its_own(facts: &FactTable, function: &Function) -> Result<(), String> {
+    for callee in facts.index.reached(function) {
         let via = if callee.key == function.key {
             String::new()
         } else {

@@ -2,7 +2,7 @@
 
 use super::{Function, Global, Macro, Record, RelPath, SymbolKey, TypeDefinition};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// A source file that is compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,22 +78,39 @@ impl Library {
 /// whole list.
 #[derive(Debug)]
 pub struct LibraryIndex<'a> {
-    functions: HashMap<&'a SymbolKey, &'a Function>,
+    library: &'a Library,
+    functions: HashMap<&'a SymbolKey, usize>,
     globals: HashMap<&'a SymbolKey, &'a Global>,
+    /// What each function calls or takes the address of, by position.
+    callees: Vec<Vec<usize>>,
 }
 
 impl<'a> LibraryIndex<'a> {
     /// The index of `library` as it is now.
     pub fn of(library: &'a Library) -> Self {
-        Self {
-            functions: library.functions.iter().map(|f| (&f.key, f)).collect(),
-            globals: library.globals.iter().map(|g| (&g.key, g)).collect(),
-        }
+        let functions: HashMap<_, _> =
+            library.functions.iter().enumerate().map(|(at, f)| (&f.key, at)).collect();
+        let callees = library.functions.iter().map(|f| {
+            let all = f.calls.iter().chain(&f.address_taken);
+            all.filter_map(|key| functions.get(key).copied()).collect()
+        });
+        let callees = callees.collect();
+        Self { library, functions, globals: library.globals.iter().map(|g| (&g.key, g)).collect(), callees }
+    }
+
+    /// Where in the porting order the function with this key stands, from 0.
+    pub fn position(&self, key: &SymbolKey) -> Option<usize> {
+        self.functions.get(key).copied()
     }
 
     /// The function with this key.
     pub fn function(&self, key: &SymbolKey) -> Option<&'a Function> {
-        self.functions.get(key).copied()
+        self.position(key).map(|at| &self.library.functions[at])
+    }
+
+    /// The unit in which a symbol was seen first.
+    pub fn unit_of(&self, key: &SymbolKey) -> Option<&'a RelPath> {
+        self.library.unit_of.get(key)
     }
 
     /// The global with this key.
@@ -101,20 +118,29 @@ impl<'a> LibraryIndex<'a> {
         self.globals.get(key).copied()
     }
 
-    /// `function`, and everything of the library that `next` leads to from there.
-    pub fn reached(
-        &self,
-        function: &'a Function,
-        next: impl Fn(&'a Function) -> Vec<&'a SymbolKey>,
-    ) -> Vec<&'a Function> {
-        let mut seen = BTreeSet::from([&function.key]);
-        let mut all = vec![function];
-        let mut at = 0;
-        while let Some(from) = all.get(at) {
-            let found: Vec<_> = next(from).into_iter().filter_map(|key| self.function(key)).collect();
-            all.extend(found.into_iter().filter(|f| seen.insert(&f.key)));
-            at += 1;
+    /// What each function calls or takes the address of, by position in the porting order.
+    pub fn callees(&self) -> &[Vec<usize>] {
+        &self.callees
+    }
+
+    /// `function`, and everything of the library that it leads to by calls and taken addresses, the nearest first; found
+    /// as it is asked for.
+    pub fn reached(&self, function: &Function) -> impl Iterator<Item = &'a Function> {
+        let library = self.library;
+        let mut seen = vec![false; self.callees.len()];
+        let mut open = VecDeque::new();
+        if let Some(at) = self.position(&function.key) {
+            seen[at] = true;
+            open.push_back(at);
         }
-        all
+        std::iter::from_fn(move || {
+            let at = open.pop_front()?;
+            for next in &self.callees[at] {
+                if !std::mem::replace(&mut seen[*next], true) {
+                    open.push_back(*next);
+                }
+            }
+            Some(&library.functions[at])
+        })
     }
 }

@@ -1,12 +1,13 @@
 //! What the tests over the binary share: a small C library in a directory of its own, the tool run in it, a model that
 //! answers from a list, and the state of a tree for comparison. The scripted HTTP server is in `server`, whole C libraries
-//! are in `clib`, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
+//! are in `clib` and `real`, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
 
 #![allow(clippy::unwrap_used, dead_code, reason = "test code; no test file uses all of it")]
 
 pub mod abi;
 pub mod clib;
 pub mod compiled;
+pub mod real;
 pub mod server;
 
 use std::collections::BTreeMap;
