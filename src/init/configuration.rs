@@ -21,7 +21,6 @@ pub fn render(project: &Project) -> String {
     match (&project.flags, project.flags.key()) {
         (FlagSource::Settings | FlagSource::IncludeGuess, _) | (_, None) => {
             text += &format!("sources = {}\ninclude_dirs = {}\n", list(&sources), list(&includes));
-            text += "# defines = [\"NAME=value\"]\n";
         }
         (flags, Some(way)) => {
             let defines = list(&values(project, "-D"));
@@ -34,7 +33,22 @@ pub fn render(project: &Project) -> String {
             text += &format!("# {}\n", found.replace('\n', "\n# "));
         }
     }
-    text += "# flags = [\"-std=c99\"]\n# link = [\"m\"]\n";
+    // What the first `init` was told on its command line counts for the commands after it too.
+    let c = &project.config.c;
+    for (key, told, example) in [
+        ("defines", &c.defines, "NAME=value"),
+        ("flags", &c.flags, "-std=c99"),
+        ("exclude", &c.exclude, "tools/*"),
+        ("link", &c.link, "m"),
+    ] {
+        text += &match told.is_empty() {
+            true => format!("# {key} = [{example:?}]\n"),
+            false => format!("{key} = {}\n", list(told)),
+        };
+    }
+    if let Some(compiler) = &c.compiler {
+        text += &format!("compiler = {compiler:?}\n");
+    }
     for left in &project.library.left_out {
         let reason = left.reason.lines().next().unwrap_or_default();
         text += &format!("# left out: {}: {reason}\n", left.file);

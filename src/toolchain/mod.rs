@@ -10,6 +10,7 @@ pub use search::Search;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Interrupt, Job};
+use std::collections::HashSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -177,15 +178,21 @@ impl Survey {
     /// Looks for everything. Errors only on Ctrl-C: what does not work is as good as missing.
     pub fn make(search: &Search, interrupt: &Interrupt) -> Result<Self> {
         let ask = |program: &Path, args: &[&str]| ask(program, args, interrupt);
-        let rustc = match &search.rustc() {
-            Some(path) => rustc(path, ask)?,
-            None => None,
+        // Rust's programs take as long to answer as all others together.
+        let of_rust = || Ok((find_rustc(search, ask)?, tool(search.cargo(), &["--version"], ask)?));
+        let of_c = || {
+            let clang = newest_clang(search, ask)?;
+            let cc = if clang.is_some() { clang } else { gcc(search, ask)? };
+            let cxx = tool(search.cxx(), &["-dumpversion"], ask)?;
+            Ok((cc, cxx, tool(search.program(&["ar", "llvm-ar"]), &["--version"], ask)?))
         };
-        let cargo = tool(search.cargo(), &["--version"], ask)?;
+        let (of_rust, of_c): (Result<_>, Result<_>) = std::thread::scope(|scope| {
+            let of_rust = scope.spawn(of_rust);
+            let of_c = of_c();
+            (of_rust.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), of_c)
+        });
+        let ((rustc, cargo), (cc, cxx, ar)) = (of_rust?, of_c?);
         let asan_runtime = rustc.as_ref().and_then(|rustc| asan_runtime(&search.rustlib(rustc)));
-        let cc = newest_clang(search, ask)?.or(gcc(search, ask)?);
-        let cxx = tool(search.cxx(), &["-dumpversion"], ask)?;
-        let ar = tool(search.program(&["ar", "llvm-ar"]), &["--version"], ask)?;
         let objcopy = search.program(&["objcopy", "llvm-objcopy"]).or_else(|| {
             let path = search.rustlib(rustc.as_ref()?).join("bin/rust-objcopy");
             path.is_file().then_some(path)
@@ -237,6 +244,16 @@ fn tool(
     Ok(ask(&path, args)?.map(|text| Tool { path, version: version_in(&text) }))
 }
 
+fn find_rustc(
+    search: &Search,
+    ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
+) -> Result<Option<Rustc>> {
+    match search.rustc() {
+        Some(path) => rustc(&path, ask),
+        None => Ok(None),
+    }
+}
+
 fn rustc(path: &Path, ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>) -> Result<Option<Rustc>> {
     let (Some(about), Some(sysroot)) = (ask(path, &["-vV"])?, ask(path, &["--print", "sysroot"])?) else {
         return Ok(None);
@@ -253,7 +270,12 @@ fn newest_clang(
     ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
 ) -> Result<Option<Compiler>> {
     let mut best: Option<Compiler> = None;
+    let mut seen = HashSet::new();
     for path in search.clangs() {
+        // One program has many names.
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            continue;
+        }
         let Some(text) = ask(&path, &["-dumpversion"])? else { continue };
         let version = version_in(&text);
         if best.as_ref().is_none_or(|best| numbers(&version) > numbers(&best.version)) {

@@ -8,7 +8,7 @@ use super::Workspace;
 use super::atomic::{has_content, parent, sync_dir, through_links, write_atomic};
 use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Component, Path, PathBuf};
 
@@ -126,15 +126,20 @@ fn stage(staged: &Path, target: &Path, bytes: &[u8], step: Step) -> Result<()> {
 fn finish(root: &Path, targets: &[PathBuf], step: Step) -> Result<usize> {
     let log = root.join(LOG_DIR);
     let mut moved = 0;
+    let mut dirs = BTreeSet::new();
     for (i, path) in targets.iter().enumerate() {
         let staged = log.join(i.to_string());
         if !staged.exists() {
             continue;
         }
         step()?;
-        move_in(&staged, &through_links(&root.join(path)))?;
+        let target = through_links(&root.join(path));
+        move_in(&staged, &target)?;
+        dirs.insert(parent(&target)?.to_owned());
         moved += 1;
     }
+    // A move that is not on the disk yet can be done again as long as the manifest is there.
+    dirs.iter().try_for_each(|dir| sync_dir(dir))?;
     // Without its manifest a log counts as not committed: only now may it go.
     step()?;
     fs_err::remove_file(log.join(MANIFEST))?;
@@ -146,7 +151,7 @@ fn move_in(staged: &Path, target: &Path) -> Result<()> {
     let dir = parent(target)?;
     fs_err::create_dir_all(dir)?;
     match std::fs::rename(staged, target) {
-        Ok(()) => sync_dir(dir),
+        Ok(()) => Ok(()),
         // A directory of the tree may be mounted from elsewhere.
         Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
             write_atomic(target, &fs_err::read(staged)?)?;
