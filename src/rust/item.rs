@@ -35,12 +35,19 @@ const MAX_RUN: usize = 512;
 /// Where the text gets deeper than people write.
 fn too_deep(tokens: &TokenStream) -> Option<Span> {
     // Not recursive itself.
-    let mut open = vec![(tokens.clone().into_iter().peekable(), 0)];
+    let mut open = vec![(tokens.clone().into_iter().peekable(), 0_usize)];
     while let Some((level, run)) = open.last_mut() {
         let Some(token) = level.next() else {
             open.pop();
             continue;
         };
+        // Attributes stand one after the other, as the lines of a long doc comment do.
+        if matches!(&token, TokenTree::Punct(p) if p.as_char() == '#')
+            && matches!(level.peek(), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Bracket)
+        {
+            *run = run.saturating_sub(1);
+            continue;
+        }
         let goes_on = matches!(level.peek(), Some(TokenTree::Ident(next)) if next == "else");
         *run = match &token {
             TokenTree::Punct(p) if matches!(p.as_char(), ';' | ',') => 0,
@@ -213,6 +220,12 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_of_any_length_is_read() {
+        let text = format!("{}fn f() {{}}", "/// A line.\n".repeat(5000));
+        assert_eq!(parse(&text).unwrap().items.len(), 1);
+    }
+
+    #[test]
     fn text_that_nests_without_end_is_refused_and_not_followed() {
         let read = || {
             let nest = |open: &str, middle: &str, close: &str, n: usize| {
@@ -235,6 +248,7 @@ mod tests {
                 ("Vec::<", "u8", ">"),
                 ("match x { _ => ", "1", "}"),
                 ("unsafe {", "1", "}"),
+                ("-#[a]", "1", ""),
                 ("|a: (", "u8", ")| 1"),
             ] {
                 assert!(parse(&nest(open, middle, close, 20_000)).is_err(), "{open}");
