@@ -59,7 +59,7 @@ pub fn demo(
     let (project, _) = init::init(&library, &options, interrupt, reporter)?;
     let mut store = Store::open(&project.workspace.state_db())?;
     let judge = Judge::new(&project, interrupt);
-    verify::save_symbols(&project, &mut store, &judge)?;
+    verify::save_symbols(&project, &mut store)?;
     let wanted: Vec<_> = project.planned.iter().collect();
     let porting = Judge::new(&project, interrupt);
     let (ports, totals) = run::port(&project, &mut store, &wanted, "demo: port --all", porting, reporter)?;

@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::{Built, Diagnostic};
 use crate::fuzz::run::Budget;
-use crate::judge::Judge;
+use crate::judge::{Judge, sha256};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::store::{Evidence, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
@@ -61,7 +61,7 @@ impl Judgement {
 }
 
 /// Writes the symbols of the library into the store: everything else refers to them.
-pub fn save_symbols(project: &Project, store: &mut Store, judge: &Judge) -> Result<()> {
+pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
     let planned: HashMap<_, _> = project.planned.iter().map(|p| (&p.function.key, p)).collect();
     let functions = project.library.functions.iter().map(|function| {
         let planned = planned.get(&function.key).copied();
@@ -70,10 +70,7 @@ pub fn save_symbols(project: &Project, store: &mut Store, judge: &Judge) -> Resu
             Some(crate::contract::types::Judgeable::NotYet(why)) => Some(why.clone()),
             None => Some(function.unsupported.clone().unwrap_or_else(|| "not bound".into())),
         };
-        let item_hash = match planned {
-            Some(planned) => judge.c_hash(planned),
-            None => String::new(),
-        };
+        let item_hash = sha256(&function.text);
         SymbolRow {
             key: function.key.clone(),
             name: function.name.clone(),

@@ -29,7 +29,7 @@ pub(super) fn generate(
     for _ in 0..ROUNDS {
         let before = opaque.len();
         // Most units have no packed record: their text is read once, later.
-        if text.contains("packed") {
+        if text.contains("C, packed") || text.contains("C , packed") {
             opaque.extend(misaligned(&parse(unit, &text)?));
         }
         if opaque.len() == before {

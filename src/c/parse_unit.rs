@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SHOWN_DIAGNOSTICS: usize = 5;
 
 /// Bytes above a definition among which its comment is looked for: files of many megabytes are not copied each time.
-const LONGEST_COMMENT: usize = 64 << 10;
+const LONGEST_COMMENT: usize = 16 << 10;
 
 /// A function with what it calls, which may lie outside the library.
 #[derive(Clone, Serialize, Deserialize)]
@@ -289,13 +289,24 @@ impl Reader<'_> {
     fn comment_above(&mut self, start: &Location) -> Option<String> {
         let above = self.sources.bytes(&start.file).get(..start.offset).unwrap_or_default();
         // A macro starts with its name for libclang.
-        let directive = above.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+        let directive = line_start(above);
         let is_directive = above[directive..].trim_ascii_start().starts_with(b"#");
         let above = if is_directive { &above[..directive] } else { above };
+        let end = above.trim_ascii_end();
+        let last = &end[line_start(end)..];
+        // Few definitions have a comment, and files may be large: look before anything is copied.
+        if !end.ends_with(b"*/") && !last.trim_ascii_start().starts_with(b"//") {
+            return None;
+        }
         let above = &above[above.len().saturating_sub(LONGEST_COMMENT)..];
         // A line of dashes is no comment on anything.
         comment_above(&String::from_utf8_lossy(above)).filter(|text| text.contains(char::is_alphanumeric))
     }
+}
+
+/// Where the last line of `text` starts.
+fn line_start(text: &[u8]) -> usize {
+    text.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1)
 }
 
 /// Identity of a function or global: its USR, and its file if the name is not the linker's.

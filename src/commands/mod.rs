@@ -43,8 +43,7 @@ impl Session {
     /// Opens the store, and writes the symbols into it: everything else refers to them.
     pub fn store(&self, project: &Project) -> Result<Store> {
         let mut store = Store::open(&project.workspace.state_db())?;
-        let judge = crate::judge::Judge::new(project, &self.interrupt);
-        crate::verify::save_symbols(project, &mut store, &judge)?;
+        crate::verify::save_symbols(project, &mut store)?;
         Ok(store)
     }
 }

@@ -5,7 +5,7 @@ use object::{
     Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, SectionKind, SymbolKind,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The initial value of a variable, as the compiler laid it out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ pub enum Target {
 /// A parsed object file.
 pub(super) struct Image<'a> {
     file: object::File<'a>,
+    /// Variables that it defines.
+    variables: HashMap<&'a str, object::SymbolIndex>,
 }
 
 impl<'a> Image<'a> {
@@ -39,7 +41,15 @@ impl<'a> Image<'a> {
         if !file.is_little_endian() {
             return Err("the C compiler writes big-endian code".into());
         }
-        Ok(Self { file })
+        let variables = file.symbols().filter(|s| s.is_definition() && is_variable(s.kind()));
+        // Of several with one name, such as statics of functions, the first is meant.
+        let mut named = HashMap::new();
+        for symbol in variables {
+            if let Ok(name) = symbol.name() {
+                named.entry(name).or_insert(symbol.index());
+            }
+        }
+        Ok(Self { file, variables: named })
     }
 
     /// The names of all functions that the object defines.
@@ -59,10 +69,7 @@ impl<'a> Image<'a> {
 
     /// The variable with this name in the symbol table.
     pub(super) fn variable(&self, name: &str) -> Option<Result<Data, String>> {
-        let symbol = self
-            .file
-            .symbols()
-            .find(|s| s.name() == Ok(name) && s.is_definition() && is_variable(s.kind()))?;
+        let symbol = self.file.symbol_by_index(*self.variables.get(name)?).ok()?;
         Some(self.data(&symbol))
     }
 
