@@ -284,11 +284,31 @@ fn found<'c>(cell: &'c OnceCell<Toolchain>, config: &Config, interrupt: &Interru
     Ok(cell.get_or_init(|| toolchain))
 }
 
+/// Variables that compilers, libclang and bindgen read by themselves.
+const VARIABLES: &[&str] = &[
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
+    "SYSROOT",
+    "SDKROOT",
+    "BINDGEN_EXTRA_CLANG_ARGS",
+    "TARGET",
+    "CCC_OVERRIDE_OPTIONS",
+    "LLVM_CONFIG_PATH",
+    "CLANG_PATH",
+];
+
 /// Everything outside the repository that decides how C is read: compilers, libclang, this program.
 fn identity(config: &Config) -> String {
     let program = std::env::current_exe().and_then(|path| path.metadata());
     let program =
         program.map_or_else(|_| String::new(), |meta| format!("{} {:?}", meta.len(), meta.modified()));
     let compiler = config.c.compiler.as_deref().unwrap_or_default();
-    format!("{}{compiler}\n{program}", Search::from_env().identity())
+    // Another build of the same compiler has another size or date.
+    let meta = std::fs::metadata(compiler).map(|meta| format!("{} {:?}", meta.len(), meta.modified()));
+    let compiler = format!("{compiler} {}", meta.unwrap_or_default());
+    let variables: String =
+        VARIABLES.iter().map(|name| format!("{name}={:?}\n", std::env::var_os(name))).collect();
+    format!("{}{compiler}\n{variables}{program}", Search::from_env().identity())
 }

@@ -78,6 +78,13 @@ pub struct Contract {
 }
 
 impl Contract {
+    /// The same without what it says of the places that its roles were inferred from, which decide nothing.
+    pub fn without_reasons(&self) -> Self {
+        let mut bare = self.clone();
+        bare.params.iter_mut().for_each(|param| param.reason.clear());
+        bare
+    }
+
     /// The role of the parameter called `name`.
     pub fn role(&self, name: &str) -> Option<&Role> {
         self.params.iter().find(|p| p.name == name).map(|p| &p.role)
