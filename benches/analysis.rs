@@ -4,7 +4,17 @@
 //! `init` is measured against `clang -fsyntax-only` and bindgen over the same files, each with as many jobs at once as the
 //! machine has cores.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a benchmark fails by panicking, and prints")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark fails by panicking, and prints"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::zombie_processes,
+    reason = "it starts the tools that it measures, and waits by hand"
+)]
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -61,7 +71,9 @@ const TAIL: &str = "\n\
     among them. A function is `bound` when Rust can call the original, and has a stub when it can be ported. `init` is a \
     first `cargo implfuzz init`, with libclang, bindgen and the C compiler over every file; the first ratio is its time to \
     that of `clang -fsyntax-only` and bindgen over the same files, the second one its time without bindgen's own to that of clang alone. `again` is a second one with nothing changed. \
-    `clang`, `bindgen` and `init` use as many jobs at once as the machine has cores. `stubs compile` says that rustc took the crate.\n";
+    `clang`, `bindgen` and `init` use as many jobs at once as the machine has cores. `stubs compile` says \
+    that rustc took the crate. The first columns are what gcc sees, the stubs what clang sees: `XXH_swap32` and `XXH_swap64` in lz4 and zstd are \
+    macros for the one and functions for the other.\n";
 
 fn measure(lib: &RealLib, clang: &Path) -> Line {
     eprintln!("{}", lib.package);
