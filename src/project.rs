@@ -306,7 +306,8 @@ fn identity(config: &Config) -> String {
         program.map_or_else(|_| String::new(), |meta| format!("{} {:?}", meta.len(), meta.modified()));
     let compiler = config.c.compiler.as_deref().unwrap_or_default();
     // Another build of the same compiler has another size or date.
-    let meta = std::fs::metadata(compiler).map(|meta| format!("{} {:?}", meta.len(), meta.modified()));
+    let path = Search::from_env().program(&[compiler]).unwrap_or_else(|| compiler.into());
+    let meta = std::fs::metadata(path).map(|meta| format!("{} {:?}", meta.len(), meta.modified()));
     let compiler = format!("{compiler} {}", meta.unwrap_or_default());
     let variables: String =
         VARIABLES.iter().map(|name| format!("{name}={:?}\n", std::env::var_os(name))).collect();

@@ -58,6 +58,38 @@ fn a_unit_with_errors_is_tried_again_and_the_others_are_not() {
     assert_eq!(second.library, first.library);
 }
 
+#[test]
+fn a_header_that_only_the_compiler_reads_counts_too() {
+    let c = "#ifndef __clang__\n#include \"g.h\"\n#else\nstruct s { int a; };\n#endif\n\
+        int f(struct s *s) { return s->a; }\n";
+    let (_dir, root) = project(&[("a.c", c), ("g.h", "struct s { int a; };\n")]);
+    assert_eq!(load(&root, "gcc").unwrap().library.find("f").unwrap().unsupported, None);
+    write(&root, "g.h", "struct s { char first; int a; };\n");
+    let why = load(&root, "gcc").unwrap().library.find("f").unwrap().unsupported.clone();
+    assert_eq!(why.as_deref(), Some("the C compiler lays struct s out otherwise than libclang"));
+}
+
+#[test]
+fn a_build_file_that_appears_or_changes_is_asked() {
+    let (_dir, root) = project(&[
+        ("a.c", "int f(void) { return N; }\n"),
+        ("config.mak", "DEFS = -DN=1\n"),
+        ("src/Makefile", "include ../config.mak\na.o: ../a.c\n\tcc $(DEFS) -c ../a.c\n"),
+    ]);
+    let flags = || load(&root, "gcc").unwrap().library.units[0].flags.clone();
+    assert_eq!(flags(), ["-DN=1"]);
+    write(&root, "config.mak", "DEFS = -DN=2\n");
+    assert_eq!(flags(), ["-DN=2"]);
+    write(&root, "Makefile", "a.o: a.c\n\tcc -DN=3 -c a.c\n");
+    assert_eq!(flags(), ["-DN=3"]);
+    write(
+        &root,
+        "compile_commands.json",
+        &format!(r#"[{{"directory":"{root}","file":"a.c","command":"cc -DN=4 -c a.c"}}]"#),
+    );
+    assert_eq!(flags(), ["-DN=4"]);
+}
+
 /// A C compiler that gets further arguments.
 fn compiler(root: &Utf8Path, arguments: &str) -> String {
     let path = root.join(".cc");

@@ -105,6 +105,7 @@ const DEMOTIONS: &[&str] = &[
     "-Wno-error=int-conversion",
     "-Wno-error=implicit-int",
     "-Wno-error=incompatible-function-pointer-types",
+    "-Wno-error=incompatible-pointer-types",
     "-Wno-error=return-type",
 ];
 

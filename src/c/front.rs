@@ -61,27 +61,30 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
     let names = |files: &[RelPath]| files.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     // A header that appears may hide another one.
     let base = fingerprint([env!("CARGO_PKG_VERSION"), tools.identity, &names(&tree.headers)]);
-    let whole = fingerprint([base.as_str(), &format!("{settings:?}"), &names(&tree.sources)]);
+    let whole = fingerprint([base.as_str(), &format!("{settings:?}"), &tree.names()]);
     let mut keeper = Keeper::new(&root, tools, base, store);
     if let Some(analysis) = keeper.kept::<Analysis>(AnalysisKind::Library, "", &whole)? {
         let fingerprint = total(&whole, &keeper.files.seen());
         return Ok(Analysis { fingerprint, ..analysis });
     }
+    // Hashed before anything is read: an edit in between makes them stale and not wrong.
+    let own = tree.sources.iter().chain(&tree.headers).map(ToString::to_string);
+    keeper.files.hashes(own.clone());
     let programs = (tools.programs)()?;
     let discovery = discover(&root, settings, &tools.build_tools(&programs))?;
     let (mut outcomes, read) = parse::outcomes(&mut keeper, &discovery)?;
     let subjects: Vec<&str> = discovery.units.iter().map(|u| u.file.0.as_str()).collect();
     keeper.keep_only(&subjects)?;
-    let mut analysis = loop {
+    let (mut analysis, compiled) = loop {
         let merged = merge::merge(discovery.clone(), outcomes.clone());
         if merged.library.units.is_empty() {
             return Err(parse::nothing_left(&keeper, &merged));
         }
         match settle(&mut keeper, merged)? {
-            Ok(Settled { library, bindings, values }) => {
+            Ok(Settled { library, bindings, values, files }) => {
                 let (flags, warnings) = (discovery.source.clone(), discovery.warnings.clone());
                 let (read, fingerprint) = (read, String::new());
-                break Analysis { library, bindings, values, flags, warnings, read, fingerprint };
+                break (Analysis { library, bindings, values, flags, warnings, read, fingerprint }, files);
             }
             Err(refused) => {
                 for (file, why) in refused {
@@ -94,11 +97,13 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
     };
     graph::order(&mut analysis.library);
     let all_read = outcomes.iter().flatten().flat_map(|facts| facts.files.iter().cloned());
-    let all: BTreeSet<String> = all_read.chain(tree.files().map(ToString::to_string)).collect();
+    let is_asked = discovery.source.file().is_some();
+    let others = tree.others.iter().filter(|_| is_asked).map(ToString::to_string);
+    let all: BTreeSet<String> = all_read.chain(own).chain(others).chain(compiled).collect();
     let inputs = keeper.files.hashes(all);
     analysis.fingerprint = total(&whole, &inputs);
-    // What mends a unit that is left out for its errors may lie outside of all that was read.
-    if outcomes.iter().all(std::result::Result::is_ok) {
+    // What mends a unit that is left out for its errors, or a build system, may lie outside of all that was read.
+    if discovery.warnings.is_empty() && outcomes.iter().all(std::result::Result::is_ok) {
         keeper.keep(AnalysisKind::Library, &[(String::new(), keep(&whole, inputs, &analysis))])?;
     }
     Ok(analysis)
@@ -116,6 +121,8 @@ struct Settled {
     library: Library,
     bindings: Bindings,
     values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
+    /// What the C compiler read.
+    files: BTreeSet<String>,
 }
 
 /// Asks bindgen and the C compiler; the inner error tells the units that the compiler refuses as a whole.
@@ -136,6 +143,7 @@ fn settle(keeper: &mut Keeper, mut merged: Merged) -> Result<std::result::Result
     agree(&mut merged, lines, &translations);
     let bindings = bind::bind(&mut merged, work.declarations)?;
     let values = translations.iter().flat_map(|t| t.values.clone()).collect();
+    let files = translations.iter().flat_map(|t| t.files.iter().cloned()).collect();
     let mut library = merged.library;
     for (key, reason) in &bindings.missing {
         let function = library.functions.iter_mut().find(|f| f.key == *key).map(|f| &mut f.unsupported);
@@ -144,5 +152,5 @@ fn settle(keeper: &mut Keeper, mut merged: Merged) -> Result<std::result::Result
             unsupported.get_or_insert_with(|| reason.clone());
         }
     }
-    Ok(Ok(Settled { library, bindings, values }))
+    Ok(Ok(Settled { library, bindings, values, files }))
 }

@@ -29,6 +29,7 @@ pub(super) fn tools<'a>(scratch: &'a Utf8Path, interrupt: &'a Interrupt) -> Buil
         cc: "cc".into(),
         scratch: scratch.as_std_path(),
         interrupt,
+        identity: "",
     }
 }
 

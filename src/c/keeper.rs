@@ -34,7 +34,8 @@ impl<'a> Tools<'a> {
     /// As the build systems need them.
     pub(super) fn build_tools(&self, programs: &Programs) -> BuildTools<'a> {
         let Programs { cc, cmake, make } = programs.clone();
-        BuildTools { cmake, make, cc, scratch: self.scratch, interrupt: self.interrupt }
+        let Self { identity, scratch, interrupt, .. } = *self;
+        BuildTools { cmake, make, cc, scratch, interrupt, identity }
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) type Outcome = std::result::Result<UnitFacts, String>;
 /// The outcomes in the order of the units, and which were read anew.
 ///
 /// # Errors
-/// `Environment` without libclang, `Store` when the database fails.
+/// `Environment` without libclang, `Store` when the database fails, and Ctrl-C.
 pub(super) fn outcomes(keeper: &mut Keeper, discovery: &Discovery) -> Result<(Vec<Outcome>, Vec<RelPath>)> {
     let units = &discovery.units;
     let prints: Vec<String> = units.iter().map(|unit| unit_print(keeper, unit)).collect();
@@ -25,10 +25,12 @@ pub(super) fn outcomes(keeper: &mut Keeper, discovery: &Discovery) -> Result<(Ve
         outcomes.push(keeper.kept(AnalysisKind::Facts, unit.file.0.as_str(), print)?.map(Ok));
     }
     let open: Vec<usize> = (0..units.len()).filter(|i| outcomes[*i].is_none()).collect();
-    let root = keeper.root;
+    let (root, interrupt) = (keeper.root, keeper.tools.interrupt);
     let read = workers::map(&open, |i| {
-        parse_unit::read(root, &units[*i].file.0, &clang_arguments(root, &units[*i]))
+        interrupt.check()?;
+        Ok(parse_unit::read(root, &units[*i].file.0, &clang_arguments(root, &units[*i])))
     })?;
+    let read: Vec<Outcome> = read.into_iter().collect::<Result<_>>()?;
     let mut fresh = Vec::new();
     for (i, outcome) in open.iter().zip(read) {
         // A unit with errors is read again each time: what mends it may lie outside of all that was read.

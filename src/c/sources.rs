@@ -1,9 +1,10 @@
 //! Which files of a C project are looked at: walking the tree, what is left out by its folder, comments and
-//! `#include` lines. Flags are found in `flags`.
+//! `#include` lines. Flags are found in `discover`.
 
 use super::glob;
 use crate::error::Result;
 use crate::symbol::{LeftOut, RelPath};
+use crate::workspace::CONFIG_FILE;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 
@@ -42,8 +43,8 @@ pub(super) struct Tree {
     pub sources: Vec<RelPath>,
     pub headers: Vec<RelPath>,
     pub left_out: Vec<LeftOut>,
-    /// What build systems read: flags come from it.
-    pub build_files: Vec<RelPath>,
+    /// Everything else: a build system may read any of it.
+    pub others: Vec<RelPath>,
 }
 
 /// Walks the project. `exclude` holds paths, folders or patterns with `*`.
@@ -69,22 +70,25 @@ pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
     }
     tree.sources.sort();
     tree.headers.sort();
+    tree.others.sort();
     tree.left_out.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(tree)
 }
 
 impl Tree {
-    /// Every file whose text may decide what the library consists of.
-    pub fn files(&self) -> impl Iterator<Item = &RelPath> {
-        self.sources.iter().chain(&self.headers).chain(&self.build_files)
+    /// The names of all files: one that appears may be one that is looked for.
+    pub fn names(&self) -> String {
+        let left_out = self.left_out.iter().map(|left| &left.file);
+        let all = self.sources.iter().chain(&self.headers).chain(&self.others).chain(left_out);
+        all.map(|file| format!("{file}\n")).collect()
     }
 
     fn add(&mut self, path: Utf8PathBuf, exclude: &[String]) {
         let is_header = match path.extension() {
             Some("c") => false,
             Some("h" | "inc" | "inl" | "def") => true,
-            _ if is_build_file(&path) => return self.build_files.push(RelPath(path)),
-            _ => return,
+            _ if path.file_name() == Some(CONFIG_FILE) => return,
+            _ => return self.others.push(RelPath(path)),
         };
         match why_left_out(&path, exclude) {
             Some(reason) if !is_header => self.left_out.push(LeftOut { file: RelPath(path), reason }),
@@ -93,12 +97,6 @@ impl Tree {
             None => self.sources.push(RelPath(path)),
         }
     }
-}
-
-fn is_build_file(path: &Utf8Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    matches!(name, "compile_commands.json" | "CMakeLists.txt" | "Makefile" | "makefile" | "GNUmakefile")
-        || matches!(path.extension(), Some("cmake" | "in" | "mk"))
 }
 
 /// Why a file is not taken by default.

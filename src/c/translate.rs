@@ -33,6 +33,7 @@ const FLAGS: &[&str] = &[
     "-Wno-implicit-int",
     "-Wno-int-conversion",
     "-Wno-incompatible-function-pointer-types",
+    "-Wno-incompatible-pointer-types",
     "-Wno-return-type",
 ];
 
@@ -51,6 +52,8 @@ pub(super) struct Translation {
     /// Lines that it refuses, by number from 0, in its words.
     pub refused: BTreeMap<usize, String>,
     pub object: Vec<u8>,
+    /// Every file that the compiler read, as it names them; its own scratch files are not among them.
+    pub files: Vec<String>,
 }
 
 impl Compiler<'_> {
@@ -67,7 +70,13 @@ impl Compiler<'_> {
             };
             let kept: Vec<String> = lines.iter().enumerate().map(kept).collect();
             match self.compile(unit, &kept)? {
-                Ok(object) => return Ok(Ok(Translation { refused, object })),
+                Ok(object) => {
+                    let rule = self.source(unit).with_extension("d");
+                    let rule = String::from_utf8_lossy(&fs::read(rule)?).into_owned();
+                    let own = self.scratch.to_string_lossy();
+                    let files = dependencies(&rule).into_iter().filter(|file| !file.starts_with(&*own));
+                    return Ok(Ok(Translation { refused, object, files: files.collect() }));
+                }
                 Err(said) => {
                     let more = refused_lines(&said, &self.source(unit), &kept);
                     let before = refused.len();
@@ -92,7 +101,8 @@ impl Compiler<'_> {
         let object = source.with_extension("o");
         fs::write(&source, text)?;
         let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(COMPILE_TIME);
-        let job = job.env("LC_ALL", "C").args(&unit.flags).args(FLAGS).args(["-c", "-o"]);
+        let job = job.env("LC_ALL", "C").args(&unit.flags).args(FLAGS).args(["-MD", "-MT", "x", "-MF"]);
+        let job = job.arg(source.with_extension("d")).args(["-c", "-o"]);
         let output = job.arg(&object).arg(&source).run(self.interrupt);
         let output = output.context(|| format!("compiling {}", unit.file))?;
         Ok(match output.exit {
@@ -121,6 +131,26 @@ fn refused_lines(said: &str, source: &Path, entries: &[String]) -> Vec<(usize, S
     // The first thing said of an entry is the reason, the rest follows from it.
     found.reverse();
     found
+}
+
+/// The prerequisites in a rule as `-MD` writes it: `\` before a space or a line's end, `$$` for a dollar.
+fn dependencies(rule: &str) -> Vec<String> {
+    let rule = rule.replace("\\\n", " ");
+    let Some((_, list)) = rule.split_once(':') else { return Vec::new() };
+    let mut files = Vec::new();
+    let mut file = String::new();
+    let mut chars = list.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' if matches!(chars.peek(), Some(' ' | '#')) => file.extend(chars.next()),
+            '$' if chars.peek() == Some(&'$') => file.extend(chars.next()),
+            c if c.is_whitespace() => files.push(std::mem::take(&mut file)),
+            c => file.push(c),
+        }
+    }
+    files.push(file);
+    files.retain(|f| !f.is_empty());
+    files
 }
 
 fn first_error(said: &str) -> String {
@@ -167,6 +197,13 @@ mod tests {
             assert!(translation.refused[&3].starts_with("static assertion failed"), "{cc}");
             assert!(!translation.object.is_empty());
         }
+    }
+
+    #[test]
+    fn rules_of_make_are_split_where_make_splits_them() {
+        let rule = "x: /p/a\\ b.c \\\n /p/c$$d.h /p/e\\#f.h\n";
+        assert_eq!(dependencies(rule), ["/p/a b.c", "/p/c$d.h", "/p/e#f.h"]);
+        assert_eq!(dependencies("x:"), [""; 0]);
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) struct Translated {
     pub functions: BTreeSet<String>,
     /// The names that other units may use.
     pub exports: BTreeSet<String>,
+    /// The files that it read, which need not be those that libclang reads.
+    pub files: Vec<String>,
 }
 
 /// What was found out of the units, in their order.
@@ -88,15 +90,17 @@ pub(super) fn work(
     for (task, answer) in tasks.iter().zip(answers) {
         let (Task::Declare(i) | Task::Translate(i)) = task;
         let file = units[*i].file.to_string();
-        let inputs = keeper.files.hashes(merged.files.get(&units[*i].file).into_iter().flatten().cloned());
+        let read = merged.files.get(&units[*i].file).into_iter().flatten().cloned();
         match answer? {
             Answer::Declared(text) => {
+                let inputs = keeper.files.hashes(read);
                 new_declared.push((file, keep(&prints[*i].0, inputs, &text)));
                 declared[*i] = Some(text);
             }
             Answer::Translated(result) => {
                 // What mends a refused unit may lie outside of all that was read.
                 if let Ok(translation) = &result {
+                    let inputs = keeper.files.hashes(read.chain(translation.files.iter().cloned()));
                     new_translated.push((file, keep(&prints[*i].1, inputs, translation)));
                 }
                 translated[*i] = Some(result);
@@ -130,7 +134,7 @@ fn answers(
     let interrupt = tools.interrupt;
     let compiler = Compiler { root, cc: &cc, scratch: &scratch, interrupt };
     let units = &merged.library.units;
-    workers::map(tasks, |task| {
+    let answers = workers::map(tasks, |task| {
         interrupt.check()?;
         Ok(match task {
             Task::Declare(i) => {
@@ -144,7 +148,10 @@ fn answers(
                 Answer::Translated(translate(&compiler, unit, lines, globals)?)
             }
         })
-    })
+    });
+    // What the compiler wrote has been read.
+    drop(std::fs::remove_dir_all(&scratch));
+    answers
 }
 
 fn translate(
@@ -162,6 +169,7 @@ fn translate(
             values: globals.iter().map(|g| g.key.clone()).zip(values).collect(),
             functions,
             exports,
+            files: translation.files,
         })
     }))
 }

@@ -25,7 +25,8 @@ pub struct Args {
     /// Show symbols of these kinds instead of functions, as in struct,macro
     #[arg(long, value_enum, value_name = "KINDS", value_delimiter = ',', conflicts_with_all = ["tier", "graph", "unsupported", "sort"])]
     kind: Vec<Kind>,
-    /// Show what has no stub or binding, functions and globals, and the files that are left out, each with the reason
+    /// Show what has no stub, binding or Rust static, the files that are left out, and where libclang and the C compiler
+    /// disagree, each with the reason
     #[arg(long, conflicts_with_all = ["tier", "graph", "sort"])]
     unsupported: bool,
     /// Print the call graph instead, for graphviz

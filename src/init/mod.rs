@@ -51,6 +51,10 @@ pub fn init(
 pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter) -> Result<Summary> {
     warn(project, reporter);
     if let Some(stamp::Told { globals_left_out, outdated }) = stamp::holds(project)? {
+        for name in &outdated {
+            let text = format!("`{name}` is ported, but its signature is another one now");
+            reporter.event(Event::Note { text });
+        }
         return Ok(Summary { changed: Vec::new(), globals_left_out, outdated });
     }
     let mut summary = Summary::default();

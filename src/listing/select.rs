@@ -37,6 +37,7 @@ impl Listing {
         self.symbols.retain(|row| any(&row.file, Some((row.symbol.as_str(), &row.c_name))));
         self.unsupported.retain(|one| any(&one.file, Some((one.symbol.as_str(), &one.c_name))));
         self.left_out.retain(|left| any(&left.file, None));
+        self.gaps.retain(|gap| any(&RelPath(gap.what.clone().into()), Some((&gap.what, &gap.what))));
         self.definitions.retain(|found| any(&found.file, Some((&found.name, &found.name))));
         used.iter().position(|used| !used).map(|at| patterns[at].as_str())
     }

@@ -68,7 +68,7 @@ impl Search {
     /// started.
     pub fn identity(&self) -> String {
         let mut found = self.clangs();
-        found.extend(self.program(&["gcc"]));
+        found.extend(["gcc", "cmake", "make", "gmake"].iter().filter_map(|name| self.program(&[name])));
         found.extend(libclang::candidates(self));
         let lines = found.iter().filter_map(|path| {
             let meta = std::fs::metadata(path).ok()?;

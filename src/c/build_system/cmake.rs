@@ -26,7 +26,7 @@ pub fn ask(root: &Utf8Path, tools: &BuildTools) -> Result<Option<Answer>> {
     let Some(file) = first_file(root, FOLDERS, &["CMakeLists.txt"]) else { return Ok(None) };
     let Some(cmake) = &tools.cmake else { return Err(not_installed("cmake", &file)) };
     let (copy, build) = (tools.folder("mirror")?, tools.folder("cmake")?);
-    let stamp = mirror::stamp(root, &[&tools.cc.to_string_lossy(), file.as_str()])?;
+    let stamp = mirror::stamp(root, &[&tools.cc.to_string_lossy(), file.as_str(), tools.identity])?;
     if !mirror::is_fresh(&build, &stamp) {
         configure(cmake, root, &file, (&copy, &build), tools)?;
         mirror::set_fresh(&build, &stamp)?;
@@ -51,7 +51,11 @@ fn configure(
     fs::create_dir_all(build)?;
     let source = copy.dir.join(file);
     let source = source.parent().unwrap_or(&copy.dir);
-    let output = Job::new(cmake)
+    let mut job = Job::new(cmake);
+    for variable in super::OF_THE_SHELL {
+        job = job.env_remove(variable);
+    }
+    let output = job
         .args(["-S", source.as_str(), "-B", build.as_str()])
         .arg(format!("-DCMAKE_C_COMPILER={}", tools.cc.display()))
         .args(["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DBUILD_TESTING=OFF"])

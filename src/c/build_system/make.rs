@@ -29,10 +29,13 @@ pub fn ask(root: &Utf8Path, tools: &BuildTools) -> Result<Option<Answer>> {
     for folder in FOLDERS {
         let Some(file) = super::first_file(root, &[folder], NAMES) else { continue };
         let Some(make) = &tools.make else { return Err(not_installed("make", &file)) };
-        let (copy, kept) = (tools.folder("mirror")?, tools.folder("make")?);
-        let stamp = mirror::stamp(root, &[file.as_str()])?;
+        // Each makefile has an answer of its own.
+        let kept = format!("make/{}", if folder.is_empty() { "root" } else { folder });
+        let (copy, kept) = (tools.folder("mirror")?, tools.folder(&kept)?);
+        let stamp = mirror::stamp(root, &[file.as_str(), tools.identity])?;
         if !mirror::is_fresh(&kept, &stamp) {
             fs::create_dir_all(&kept)?;
+            mirror::set_stale(&kept);
             let text = print(make, root, &file, copy.clone(), tools)?;
             fs::write(kept.join("printed"), text)?;
             mirror::set_fresh(&kept, &stamp)?;
@@ -65,7 +68,8 @@ fn print(
     let makefile = copy.dir.join(file);
     let mut job =
         Job::new(make).args(["-n", "-k", "-w", "-C", makefile.parent().unwrap_or(&copy.dir).as_str()]);
-    for variable in ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES"] {
+    let of_make = ["MAKEFLAGS", "MFLAGS", "GNUMAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MAKEFILES"];
+    for variable in of_make.iter().chain(super::OF_THE_SHELL) {
         job = job.env_remove(variable);
     }
     let output = job.env("LC_ALL", "C").timeout(PRINT_TIME).run(tools.interrupt)?;

@@ -2,6 +2,7 @@
 
 use crate::c::sources::SKIPPED_FOLDERS;
 use crate::error::Result;
+use crate::workspace::CONFIG_FILE;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use sha2::{Digest, Sha256};
@@ -90,8 +91,8 @@ fn files(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     Ok(files)
 }
 
-/// Changes when an answer may change: with the texts of the build system's files, the names of sources (which a
-/// pattern may collect), and `also`.
+/// Changes when an answer may change: with the names of all files (which a pattern may collect), their texts but for
+/// sources, and `also`.
 pub(super) fn stamp(root: &Utf8Path, also: &[&str]) -> Result<String> {
     let mut hasher = Sha256::new();
     let mut add = |bytes: &[u8]| {
@@ -101,12 +102,14 @@ pub(super) fn stamp(root: &Utf8Path, also: &[&str]) -> Result<String> {
     add(root.as_str().as_bytes());
     also.iter().for_each(|text| add(text.as_bytes()));
     for path in files(root)? {
-        let is_build_file = is_build_file(&path);
-        if is_build_file || matches!(path.extension(), Some("c" | "h")) {
-            add(path.as_str().as_bytes());
-        }
-        if is_build_file {
-            add(&fs::read(root.join(&path)).unwrap_or_default());
+        add(path.as_str().as_bytes());
+        // Of sources only the names matter; a header may hold the version, any other file the list of sources.
+        if path.extension() != Some("c") && path.file_name() != Some(CONFIG_FILE) {
+            let mut text = Vec::new();
+            if let Ok(file) = fs::File::open(root.join(&path)) {
+                file.take(LARGEST).read_to_end(&mut text)?;
+            }
+            add(&text);
         }
     }
     let mut text = String::new();
@@ -116,16 +119,15 @@ pub(super) fn stamp(root: &Utf8Path, also: &[&str]) -> Result<String> {
     Ok(text)
 }
 
-fn is_build_file(path: &Utf8Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
-    name == "CMakeLists.txt"
-        || name.to_ascii_lowercase().contains("makefile")
-        || matches!(path.extension(), Some("cmake" | "in" | "mk"))
-}
-
 /// Whether `folder` holds an answer that was made under this stamp.
 pub(super) fn is_fresh(folder: &Utf8Path, stamp: &str) -> bool {
     fs::read_to_string(folder.join(STAMP)).is_ok_and(|text| text == stamp)
+}
+
+/// Says that the answer in `folder` is about to change.
+pub(super) fn set_stale(folder: &Utf8Path) {
+    // A stamp that cannot be removed cannot be written either.
+    drop(fs::remove_file(folder.join(STAMP)));
 }
 
 /// Says under which stamp the answer in `folder` was made.
@@ -170,9 +172,10 @@ mod tests {
         let (_dir, root) = project(&[("CMakeLists.txt", "x"), ("a.c", "int a;"), ("notes.md", "x")]);
         let first = stamp(&root, &["cc"]).unwrap();
         fs::write(root.join("a.c"), "int b;").unwrap();
-        fs::write(root.join("more.md"), "").unwrap();
         assert_eq!(stamp(&root, &["cc"]).unwrap(), first);
         assert_ne!(stamp(&root, &["clang"]).unwrap(), first);
+        fs::write(root.join("notes.md"), "sources: a.c").unwrap();
+        assert_ne!(stamp(&root, &["cc"]).unwrap(), first, "any file may be read");
         fs::write(root.join("config.h.in"), "").unwrap();
         let second = stamp(&root, &["cc"]).unwrap();
         assert_ne!(second, first);

@@ -27,7 +27,28 @@ pub struct BuildTools<'a> {
     /// A folder that git ignores and that can be made again at any time; it need not exist.
     pub scratch: &'a Path,
     pub interrupt: &'a Interrupt,
+    /// Changes when one of the tools does.
+    pub identity: &'a str,
 }
+
+/// Variables by which a shell gives a build other flags: what is found must not depend on who looks.
+const OF_THE_SHELL: &[&str] = &[
+    "CC",
+    "CXX",
+    "CFLAGS",
+    "CXXFLAGS",
+    "CPPFLAGS",
+    "LDFLAGS",
+    "ASFLAGS",
+    "ARFLAGS",
+    "LDLIBS",
+    "LIBS",
+    "TARGET_ARCH",
+    "CMAKE_GENERATOR",
+    "CMAKE_PREFIX_PATH",
+    "CMAKE_TOOLCHAIN_FILE",
+    "CMAKE_BUILD_TYPE",
+];
 
 /// What a build system compiles.
 #[derive(Debug)]
