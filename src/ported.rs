@@ -51,6 +51,14 @@ impl PortModule {
         &self.text
     }
 
+    /// The names of all `pub fn`.
+    pub fn public(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().filter_map(|(name, (index, _))| match &self.items.items[*index] {
+            syn::Item::Fn(item) if matches!(item.vis, syn::Visibility::Public(_)) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// Whether `function` has a body here.
     pub fn state(&self, function: &Function) -> Ported {
         match self.functions.get(&ident(function).to_string()) {

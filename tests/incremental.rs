@@ -113,3 +113,36 @@ fn what_is_deleted_or_edited_among_the_generated_files_comes_back() {
         |tree: &Tree| tree.iter().map(|(p, (_, text))| (p.clone(), text.clone())).collect::<Vec<_>>();
     assert_eq!(contents(&tree(&repo)), contents(&before));
 }
+
+#[test]
+fn a_file_that_breaks_is_shouted_about_and_costs_nothing() {
+    let repo = repo();
+    let before = tree(&repo);
+    let text = repo.read("low.c");
+    repo.write("low.c", "#include \"low.h\"\nuint32_t low(uint32_t x) { return x + ; }\n");
+    for command in ["init", "list", "status"] {
+        let ran = repo.run(&[command]);
+        assert!(
+            ran.stderr.contains("low.c cannot be read, so the library is without its functions: low.c:2:"),
+            "{ran}"
+        );
+    }
+    let value = repo.run(&["list", "--format", "json"]).ok().json("list");
+    assert_eq!(value["left_out"][0]["broken"], true, "{value}");
+    assert!(repo.root().join("rust/contracts/low.toml").exists());
+    repo.write("low.c", &text);
+    repo.run(&["init"]).ok();
+    let contents =
+        |tree: &Tree| tree.iter().map(|(p, (_, text))| (p.clone(), text.clone())).collect::<Vec<_>>();
+    assert_eq!(contents(&tree(&repo)), contents(&before));
+}
+
+#[test]
+fn a_function_that_left_the_library_is_told_and_kept() {
+    let repo = repo();
+    port_by_hand(&repo, "alone", "x / 2");
+    repo.write("alone.c", "#include <stdint.h>\nuint32_t other(uint32_t x) { return x / 2u; }\n");
+    let ran = repo.run(&["init"]);
+    assert!(ran.stderr.contains("alone.rs: no longer in the C library: `alone`"), "{ran}");
+    assert!(repo.read("rust/src/alone.rs").contains("x / 2"));
+}

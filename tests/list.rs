@@ -172,7 +172,8 @@ fn programs_get_everything() {
       "left_out": [
         {
           "file": "torn.c",
-          "reason": "not among the `sources` of implfuzz.toml"
+          "reason": "not among the `sources` of implfuzz.toml",
+          "broken": false
         }
       ]
     }

@@ -69,7 +69,11 @@ fn search(
         }
         let files = named(root, settings)?;
         let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
-        let others = tree.sources.iter().map(|f| LeftOut { file: f.clone(), reason: UNNAMED.to_owned() });
+        let others = tree.sources.iter().map(|f| LeftOut {
+            file: f.clone(),
+            reason: UNNAMED.to_owned(),
+            broken: false,
+        });
         let left_out = tree.left_out.iter().cloned().chain(others).filter(|l| !listed.contains(&l.file));
         return Ok(Found { source: FlagSource::Settings, left_out: left_out.collect(), files });
     }
@@ -152,14 +156,14 @@ fn sort_out(
     let mut files = Vec::new();
     for Command { file, flags } in commands {
         match why_not_this_one(root, &file, &settings.exclude) {
-            Some(reason) => left_out.push(LeftOut { file, reason }),
+            Some(reason) => left_out.push(LeftOut { file, reason, broken: false }),
             None => files.push((file, flags)),
         }
     }
     let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
     let others = tree.sources.iter().filter(|f| !listed.contains(f));
     let reason = format!("not in {source}");
-    left_out.extend(others.map(|f| LeftOut { file: f.clone(), reason: reason.clone() }));
+    left_out.extend(others.map(|f| LeftOut { file: f.clone(), reason: reason.clone(), broken: false }));
     Found { source, files, left_out }
 }
 

@@ -40,9 +40,11 @@ pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<Unit
     all.library.left_out = discovery.left_out;
     let is_explicit = discovery.source == FlagSource::Settings;
     for (unit, outcome) in discovery.units.into_iter().zip(outcomes) {
-        match outcome.and_then(|facts| all.admissible(facts, is_explicit)) {
-            Ok(facts) => all.add(unit, facts),
-            Err(reason) => all.library.left_out.push(LeftOut { file: unit.file, reason }),
+        let left = |reason, broken| LeftOut { file: unit.file.clone(), reason, broken };
+        match outcome.map(|facts| all.admissible(facts, is_explicit)) {
+            Ok(Ok(facts)) => all.add(unit, facts),
+            Ok(Err(reason)) => all.library.left_out.push(left(reason, false)),
+            Err(reason) => all.library.left_out.push(left(reason, true)),
         }
     }
     all.finish()

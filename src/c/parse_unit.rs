@@ -283,7 +283,13 @@ impl Reader<'_> {
 
     /// The comment right above, else the one that clang attaches to any declaration.
     fn comment(&mut self, item: Cursor<'_>, start: &Location) -> String {
-        self.comment_above(start).unwrap_or_else(|| item.comment())
+        self.comment_above(start).unwrap_or_else(|| {
+            let attached = item.comment();
+            // Behind a blank line it is on something else, whatever clang thinks.
+            let above = self.sources.bytes(&start.file).get(..start.offset).unwrap_or_default();
+            let is_above = above.trim_ascii_end().ends_with(attached.trim_end().as_bytes());
+            if is_above { String::new() } else { attached }
+        })
     }
 
     fn comment_above(&mut self, start: &Location) -> Option<String> {

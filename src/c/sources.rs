@@ -91,7 +91,9 @@ impl Tree {
             _ => return self.others.push(RelPath(path)),
         };
         match why_left_out(&path, exclude) {
-            Some(reason) if !is_header => self.left_out.push(LeftOut { file: RelPath(path), reason }),
+            Some(reason) if !is_header => {
+                self.left_out.push(LeftOut { file: RelPath(path), reason, broken: false })
+            }
             Some(_) => {}
             None if is_header => self.headers.push(RelPath(path)),
             None => self.sources.push(RelPath(path)),

@@ -4,6 +4,7 @@ use super::Session;
 use crate::error::{ExitCode, Result};
 use crate::init;
 use crate::report::printable;
+use crate::symbol::RelPath;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -26,16 +27,17 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let functions = project.library.functions.len();
     let judgeable = project.planned.iter().filter(|p| p.judgeable.contract().is_some()).count();
     let unsupported = functions - project.planned.len();
-    let left_out: Vec<_> =
-        project.library.left_out.iter().map(|l| json!({ "file": l.file, "reason": l.reason })).collect();
+    let left_out: Vec<_> = project.library.left_out.iter().map(|l| json!(l)).collect();
     let changed: Vec<String> = summary.changed.iter().map(|p| p.display().to_string()).collect();
     let globals: Vec<_> =
         summary.globals_left_out.iter().map(|(name, why)| json!({ "name": name, "reason": why })).collect();
     let flags = json!({ "from": project.flags.key(), "file": project.flags.file() });
+    let in_library = |file: &&RelPath| project.library.units.iter().any(|unit| unit.file == **file);
+    let read: Vec<&RelPath> = project.read.iter().filter(in_library).collect();
     let value = json!({
         "functions": functions, "stubs_or_ports": project.planned.len(), "judgeable": judgeable,
         "flags": flags, "left_out": left_out, "globals_left_out": globals, "outdated": summary.outdated, "changed": changed,
-        "read": project.read, "gaps": project.library.gaps,
+        "read": read, "gaps": project.library.gaps,
     });
     session.screen.result("init", &value, || {
         let mut text = format!(
@@ -50,7 +52,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         text += &some_of(globals.map(|(name, why)| format!("no Rust static for `{name}`: {why}")).collect());
         let gaps = project.library.gaps.iter();
         text += &some_of(gaps.map(|gap| format!("{}: {}", gap.what, gap.reason)).collect());
-        text += &format!("{} of {} files were read anew\n", project.read.len(), project.library.units.len());
+        text += &format!("{} of {} files were read anew\n", read.len(), project.library.units.len());
         text += &match changed.len() {
             0 => "nothing changed\n".to_owned(),
             n => format!("{n} files written under {}/\n", project.config.rust.dir),

@@ -3,6 +3,7 @@
 use super::Session;
 use crate::contract::tier::Tier;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::init;
 use crate::listing::{self, Kind, Listing, Row};
 use crate::project::Project;
 use crate::report::{Column, Verbosity, lines, printable};
@@ -13,7 +14,7 @@ use serde_json::json;
 ///
 /// Each has a tier, by how a harness can call it: A decodes the arguments from the input, B gets values from the library's
 /// own constructors, E needs heuristics (unknown sizes, callbacks, `void *`), C needs hints from a person, D cannot be called.
-/// `-v` shows the reason of each tier.
+/// `-v` shows the reason of each tier, and the whole text of what `--kind` lists.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Show only what these match: a symbol, its C name, its file, or file:name; `*` stands for anything
@@ -67,6 +68,7 @@ impl From<Sort> for listing::Sort {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
+    init::warn(&project, session.reporter().as_mut());
     let mut listing = Listing::of(&project);
     let all = listing.symbols.len();
     listing.definitions = listing::definitions(&project.library, &args.kind);
@@ -81,7 +83,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         session.screen.result("graph", &json!({ "dot": dot }), || dot.clone());
     } else if !args.kind.is_empty() {
         listing.symbols.retain(|_| args.kind.contains(&Kind::Function));
-        session.screen.result("list", &listing, || definitions(&listing));
+        let whole = session.verbosity == Verbosity::Verbose;
+        session.screen.result("list", &listing, || definitions(&listing, whole));
     } else if args.unsupported {
         listing.symbols.clear();
         session.screen.result("list", &listing, || unsupported(&listing));
@@ -124,16 +127,31 @@ fn summary(listing: &Listing, all: usize) -> String {
     format!("{shown}{of_all} functions: {}; {judged} with a harness, {ported} ported", tiers.join(", "))
 }
 
+/// Characters of a definition that are shown without `-v`.
+const TEXT: usize = 80;
+
+fn first(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
 /// A line per symbol, functions first.
-fn definitions(listing: &Listing) -> String {
+fn definitions(listing: &Listing, whole: bool) -> String {
     let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("text")];
     let functions = listing.symbols.iter().map(|row| {
         vec!["function".into(), row.symbol.to_string(), format!("{}:{}", row.file, row.line), String::new()]
     });
     let others = listing.definitions.iter().map(|found| {
         let place = format!("{}:{}", found.file, found.line);
-        let text = found.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        vec![found.kind.word().into(), found.name.clone(), place, printable(&text)]
+        let text = found.text.replace("\\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ");
+        vec![
+            found.kind.word().into(),
+            found.name.clone(),
+            place,
+            printable(&first(&text, if whole { usize::MAX } else { TEXT })),
+        ]
     });
     let rows: Vec<Vec<String>> = functions.chain(others).collect();
     format!("{}\n{} symbols\n", lines(&columns, &rows, None), rows.len())

@@ -2,6 +2,7 @@
 
 use super::{Session, rows};
 use crate::error::{ExitCode, Result};
+use crate::init;
 use crate::judge::Judge;
 use crate::project::Project;
 use crate::verdict::Grade;
@@ -15,6 +16,7 @@ pub struct Args {}
 /// Runs the command.
 pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
+    init::warn(&project, session.reporter().as_mut());
     let store = session.store(&project)?;
     let all = verify::status(&project, &store, &Judge::new(&project, &session.interrupt))?;
     let totals = store.totals(None)?;

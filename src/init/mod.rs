@@ -15,7 +15,7 @@ use crate::process::Interrupt;
 use crate::project::{Options, Planned, Project};
 use crate::rust::emit::{callee_file, capi_file, lib_file};
 use crate::rust::globals::globals_file;
-use crate::workspace::{Recovery, Workspace};
+use crate::workspace::{CONFIG_FILE, Recovery, Workspace};
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -91,6 +91,9 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
         transaction.add(rust.join(path), text)?;
     }
     for module in &modules {
+        if let Some(gone) = modules::gone(project, module) {
+            reporter.event(Event::Note { text: gone });
+        }
         transaction.add(project.module_path(&module.name), module.text.clone())?;
         for note in &module.notes {
             reporter.event(Event::Note { text: note.clone() });
@@ -115,7 +118,10 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     let written = transaction.paths();
     let changed = transaction.commit()?;
     summary.changed = changed.iter().map(|p| p.strip_prefix(root).unwrap_or(p).to_owned()).collect();
-    remove_stale(&rust, &generated, project)?;
+    // What belongs to a file that cannot be read now is wanted again when it can.
+    if !project.library.left_out.iter().any(|left| left.broken) {
+        remove_stale(&rust, &generated, project)?;
+    }
     summary.globals_left_out = left_out;
     let told = stamp::Told {
         globals_left_out: summary.globals_left_out.clone(),
@@ -125,8 +131,8 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     Ok(summary)
 }
 
-/// What the user should hear of before anything is written.
-fn warn(project: &Project, reporter: &mut dyn Reporter) {
+/// What the user should hear of before anything is written or shown.
+pub fn warn(project: &Project, reporter: &mut dyn Reporter) {
     if let Recovery::Finished(files) = project.workspace.recovery() {
         let text =
             format!("finished what was stopped half way: {files} files were still to be put into place");
@@ -134,6 +140,12 @@ fn warn(project: &Project, reporter: &mut dyn Reporter) {
     }
     for warning in &project.flag_warnings {
         reporter.event(Event::Warning { text: warning.text.clone(), help: warning.help.clone() });
+    }
+    for left in project.library.left_out.iter().filter(|left| left.broken) {
+        let reason = left.reason.lines().next().unwrap_or_default();
+        let text = format!("{} cannot be read, so the library is without its functions: {reason}", left.file);
+        let help = format!("correct it, its flags, or name it under exclude in [c] of {CONFIG_FILE}");
+        reporter.event(Event::Warning { text, help: Some(help) });
     }
     let known: BTreeSet<&str> = project.library.functions.iter().map(|f| f.name.as_str()).collect();
     for name in project.config.symbols.keys().filter(|name| !known.contains(name.as_str())) {

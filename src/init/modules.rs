@@ -9,7 +9,7 @@ use crate::rust::signature::{ident, inner};
 use crate::rust::splice::{Spliced, replace_fn};
 use crate::symbol::Function;
 use fs_err as fs;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A module as it should be.
 #[derive(Debug)]
@@ -45,6 +45,21 @@ pub fn plan(project: &Project) -> Result<Vec<Module>> {
 pub fn is_ported(modules: &[Module], function: &Function) -> bool {
     // New stubs change nothing about what was ported before.
     modules.iter().any(|m| m.name == function.module && m.found.state(function) == Ported::Yes)
+}
+
+/// Says which public functions of a module are no function of the C library any longer; people decide what to do with them.
+pub fn gone(project: &Project, module: &Module) -> Option<String> {
+    let known: BTreeSet<String> = project
+        .planned
+        .iter()
+        .filter(|p| p.function.module == module.name)
+        .map(|p| ident(&p.function).to_string())
+        .collect();
+    let gone: Vec<String> =
+        module.found.public().filter(|name| !known.contains(*name)).map(str::to_owned).collect();
+    let is_partial = project.library.left_out.iter().any(|left| left.broken);
+    (!gone.is_empty() && !is_partial)
+        .then(|| format!("{}.rs: no longer in the C library: `{}`", module.name, gone.join("`, `")))
 }
 
 fn module(project: &Project, name: &str, mut functions: Vec<&Planned>) -> Result<Module> {

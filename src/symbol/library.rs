@@ -18,6 +18,8 @@ pub struct Unit {
 pub struct LeftOut {
     pub file: RelPath,
     pub reason: String,
+    /// It was meant to be in, and cannot be read.
+    pub broken: bool,
 }
 
 /// Something that is not as it should be and is no function or global, such as a record whose layout nobody can assert.
