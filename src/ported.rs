@@ -59,6 +59,11 @@ impl PortModule {
         })
     }
 
+    /// Whether the function with this name is a stub.
+    pub fn is_stub(&self, name: &str) -> bool {
+        self.functions.get(name).is_some_and(|(_, is_stub)| *is_stub)
+    }
+
     /// Whether `function` has a body here.
     pub fn state(&self, function: &Function) -> Ported {
         match self.functions.get(&ident(function).to_string()) {

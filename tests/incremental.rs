@@ -143,6 +143,6 @@ fn a_function_that_left_the_library_is_told_and_kept() {
     port_by_hand(&repo, "alone", "x / 2");
     repo.write("alone.c", "#include <stdint.h>\nuint32_t other(uint32_t x) { return x / 2u; }\n");
     let ran = repo.run(&["init"]);
-    assert!(ran.stderr.contains("alone.rs: no longer in the C library: `alone`"), "{ran}");
+    assert!(ran.stderr.contains("alone.rs: `alone` is no longer in the C library"), "{ran}");
     assert!(repo.read("rust/src/alone.rs").contains("x / 2"));
 }

@@ -186,3 +186,38 @@ fn types_and_macros_are_symbols_with_their_places() {
     assert_eq!(macros, [("COUNT", "/* How many. */"), ("MAX", "")]);
     assert_eq!(library.macros[0].place.line, 11);
 }
+
+#[test]
+fn a_text_with_other_macros_in_another_unit_is_not_bound_and_nor_is_what_calls_it_there() {
+    let h = "static int hs(int x) { return x + STEP; }\nstatic int top(int x) { return hs(x) * 2; }\n";
+    let (_dir, root) = project(&[
+        ("s.h", h),
+        ("a.c", "#define STEP 1\n#include \"s.h\"\nint a(int x) { return top(x); }\n"),
+        ("b.c", "#define STEP 100\n#include \"s.h\"\nint b(int x) { return top(x); }\n"),
+    ]);
+    let analysis = load(&root, "gcc").unwrap();
+    for name in ["hs", "top"] {
+        let why = analysis.library.find(name).unwrap().unsupported.clone().unwrap_or_default();
+        assert!(why.contains("one function in a.c and another one in b.c"), "{name}: {why}");
+        assert!(!analysis.bindings.file.contains(&format!("fn {name}(")));
+    }
+    assert_eq!(analysis.library.find("b").unwrap().unsupported, None);
+}
+
+#[test]
+fn names_and_records_that_rust_cannot_have_are_refused_one_by_one() {
+    let c = "typedef struct { int x; } *ptr_t; int by_pointer(ptr_t p) { return p->x; }\n\
+        int dollar$(int a$b) { return a$b; }\nint param(int a$b) { return a$b; }\n\
+        struct s$t { int a$b; }; int field(struct s$t *p) { return p->a$b; }\nint na\u{ef}ve(int x) { return x; }\n\
+        struct __attribute__((packed, aligned(4))) odd { char c; int i; }; int of_odd(struct odd a) { return a.i; }\n";
+    let (_dir, root) = project(&[("a.c", c)]);
+    let analysis = load(&root, "gcc").unwrap();
+    let why = |name: &str| analysis.library.find(&format!("a.c:{name}")).unwrap().unsupported.clone();
+    for name in ["dollar$", "na\u{ef}ve"] {
+        assert_eq!(why(name).as_deref(), Some("its name is none that Rust can link"));
+    }
+    assert!(why("of_odd").unwrap().contains("odd, which Rust cannot lay out"), "{:?}", why("of_odd"));
+    assert_eq!((why("param"), why("by_pointer")), (None, None));
+    assert_eq!(analysis.library.find("param").unwrap().params[0].name, "arg0");
+    assert!(!analysis.bindings.file.contains('$') && analysis.bindings.file.is_ascii());
+}

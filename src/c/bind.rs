@@ -95,9 +95,31 @@ fn name_by_globals(merged: &mut Merged, foreign: &BTreeMap<RelPath, Foreign>) {
 
 /// Records with parts that bindgen gets wrong: only size and alignment are kept.
 pub(super) fn opaque_records(library: &Library) -> BTreeSet<String> {
-    let is_bad = |r: &&Record| !r.rust_name.is_empty() && wrong_layout(r, &library.records).is_some();
+    let is_wrong = |r: &Record| wrong_layout(r, &library.records).is_some() || packed_and_aligned(r, library);
+    let is_bad = |r: &&Record| !r.rust_name.is_empty() && is_wrong(r);
     let bad = library.records.values().filter(is_bad);
     bad.map(|r| r.rust_name.clone()).collect()
+}
+
+/// Packed, and aligned as a whole all the same: Rust has no such representation, and bindgen writes another one.
+fn packed_and_aligned(record: &Record, library: &Library) -> bool {
+    fn natural(ty: &CType, library: &Library) -> u64 {
+        match &ty.kind {
+            TypeKind::Int { bits, .. } | TypeKind::Float { bits } | TypeKind::Enum { bits, .. } => {
+                u64::from(bits / 8)
+            }
+            TypeKind::Pointer(_) => 8,
+            TypeKind::Array { of, .. } => natural(of, library),
+            TypeKind::Record(key) => library.records.get(key).map_or(1, |r| r.align),
+            _ => 1,
+        }
+    }
+    let mut fields = record.fields.iter().filter(|f| f.bits.is_none());
+    record.complete
+        && fields.any(|f| {
+            let unit = natural(&f.ty, library).min(record.align).max(1);
+            f.offset.is_some_and(|offset| offset / 8 % unit != 0)
+        })
 }
 
 /// Takes the foreign items out of bindgen's output.
@@ -204,7 +226,9 @@ fn bind_function(
         return Err(format!("{record}, which Rust cannot lay out, by value in the signature"));
     }
     // Callers of these need something else than the definition shows, or there is nothing to call.
-    let misleads = |reason: &&String| ["old-style", "its symbol"].iter().any(|word| reason.starts_with(word));
+    let misleads = |reason: &&String| {
+        ["old-style", "its symbol", "its name"].iter().any(|word| reason.starts_with(word))
+    };
     if let Some(reason) = function.unsupported.as_ref().filter(misleads) {
         return Err(reason.clone());
     }

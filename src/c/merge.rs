@@ -159,6 +159,7 @@ impl All {
         let (table, record_units) = records.into_parts();
         library.records = table;
         library.unit_of.clone_from(&units);
+        through_texts(&mut library, &units);
         let misleads = |why: &&String| *why == BARE_INLINE || why.starts_with(TWO_MEANINGS);
         let absent = library.functions.iter().filter_map(|f| {
             let why = f.unsupported.as_ref().filter(misleads)?;
@@ -183,9 +184,34 @@ fn disagree(known: &mut FoundFunction, other: &FoundFunction, first: &RelPath, s
         let types = f.params.iter().map(|p| &p.ty).chain([&f.ret]);
         types.map(|ty| (ty.kind.clone(), ty.is_const)).collect::<Vec<_>>()
     };
-    if signature(&known.function) != signature(&other.function) || known.called != other.called {
+    let meaning = |f: &FoundFunction| (signature(&f.function), f.called.clone(), f.meaning.clone());
+    if meaning(known) != meaning(other) {
         let why = format!("{TWO_MEANINGS} {first} and another one in {second}");
         known.function.unsupported.get_or_insert(why);
+    }
+}
+
+/// What calls a text of two meanings, and is itself in a file that units include, has two meanings too.
+fn through_texts(library: &mut Library, units: &BTreeMap<SymbolKey, RelPath>) {
+    loop {
+        let ambiguous =
+            |f: &&Function| f.unsupported.as_deref().is_some_and(|why| why.starts_with(TWO_MEANINGS));
+        let known: BTreeMap<SymbolKey, String> = library
+            .functions
+            .iter()
+            .filter(ambiguous)
+            .map(|f| (f.key.clone(), f.unsupported.clone().unwrap_or_default()))
+            .collect();
+        let included = |f: &Function| units.get(&f.key).is_some_and(|unit| *unit != f.place.file);
+        let mut changed = false;
+        for function in library.functions.iter_mut().filter(|f| f.unsupported.is_none() && included(f)) {
+            let why = function.calls.iter().chain(&function.address_taken).find_map(|key| known.get(key));
+            changed |= why.is_some();
+            function.unsupported = why.cloned();
+        }
+        if !changed {
+            return;
+        }
     }
 }
 
@@ -208,7 +234,7 @@ fn resolve(
     globals: &BTreeSet<SymbolKey>,
     emitted: &BTreeSet<SymbolKey>,
 ) -> Function {
-    let FoundFunction { mut function, called, addressed } = found;
+    let FoundFunction { mut function, called, addressed, .. } = found;
     let (inside, outside): (Vec<_>, Vec<_>) = called.into_iter().partition(|(key, _)| known.contains(key));
     let (taken, foreign): (Vec<_>, Vec<_>) = addressed.into_iter().partition(|(key, _)| known.contains(key));
     let externs: BTreeSet<String> = outside.into_iter().chain(foreign).map(|(_, name)| name).collect();

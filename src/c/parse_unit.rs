@@ -29,6 +29,8 @@ pub(super) struct FoundFunction {
     pub function: Function,
     pub called: BTreeMap<SymbolKey, String>,
     pub addressed: BTreeMap<SymbolKey, String>,
+    /// The texts of the macros that it uses: another unit may have others of the same names.
+    pub meaning: String,
 }
 
 /// What one unit holds.
@@ -147,6 +149,8 @@ impl Reader<'_> {
             let path = self.root.join(&place.file.0).into_string();
             let range = (path.clone(), place.start, String::new())..(path, place.end, String::new());
             let names: BTreeSet<String> = expansions.range(range).map(|(_, _, name)| name.clone()).collect();
+            let meaning = facts.macros.iter().filter(|m| names.contains(&m.name));
+            found.meaning = meaning.map(|m| m.text.as_str()).collect::<Vec<_>>().join("\n");
             found.function.macros = names.into_iter().collect();
         }
         facts.records = std::mem::take(&mut self.types.records);
@@ -178,7 +182,7 @@ impl Reader<'_> {
             .iter()
             .enumerate()
             .map(|(i, p)| Param {
-                name: if p.name().is_empty() { format!("arg{i}") } else { p.name() },
+                name: Some(p.name()).filter(|name| is_plain(name)).unwrap_or_else(|| format!("arg{i}")),
                 ty: self.types.read(p.ty()),
                 uses: uses.remove(&i).unwrap_or_default(),
             })
@@ -217,7 +221,8 @@ impl Reader<'_> {
         let renamed = function.linkage == Linkage::External && symbol != function.c_name;
         let renamed = renamed.then(|| format!("its symbol is called {symbol}"));
         function.unsupported = renamed.or_else(|| self.limits(&function)).or(read.unsupported);
-        FoundFunction { function, called: read.called, addressed: read.addressed }
+        let meaning = String::new();
+        FoundFunction { function, called: read.called, addressed: read.addressed, meaning }
     }
 
     /// Whether a parameter is declared behind the parentheses, `int f(a) char a; {`: clang invents a prototype then.
@@ -231,6 +236,9 @@ impl Reader<'_> {
     fn limits(&self, function: &Function) -> Option<String> {
         if function.is_variadic {
             return Some("variadic".into());
+        }
+        if !is_plain(&function.c_name) {
+            return Some("its name is none that Rust can link".into());
         }
         if !contains_word(&function.text, &function.c_name) || !function.text.ends_with('}') {
             return Some("defined through a macro".into());
@@ -277,7 +285,11 @@ impl Reader<'_> {
             is_const: ty.is_const || element_is_const,
             ty,
             is_thread_local,
-            unsupported: if is_thread_local { Some("thread-local".into()) } else { bad },
+            unsupported: match is_plain(&item.name()) {
+                false => Some("its name is none that Rust can link".into()),
+                true if is_thread_local => Some("thread-local".into()),
+                true => bad,
+            },
         })
     }
 
@@ -339,6 +351,11 @@ fn is_promoted(kind: &TypeKind) -> bool {
         TypeKind::Float { bits } => *bits < 64,
         _ => false,
     }
+}
+
+/// Whether Rust has such a name: `$` and letters beyond ASCII are C's alone, as far as linking goes.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn contains_word(text: &str, word: &str) -> bool {

@@ -253,14 +253,20 @@ pub fn flat(library: &Library, ty: &CType) -> bool {
         TypeKind::Array { of, len: Some(len) } => *len > 0 && flat(library, of),
         TypeKind::Record(key) => library.records.get(key).is_some_and(|record| {
             record.complete
+                && !record.rust_name.is_empty()
                 && !record.is_union
                 && !record.fields.is_empty()
                 && record.fields.iter().all(|f| {
-                    f.bits.is_none() && !f.name.is_empty() && !enum_array(&f.ty) && flat(library, &f.ty)
+                    f.bits.is_none() && is_plain(&f.name) && !enum_array(&f.ty) && flat(library, &f.ty)
                 })
         }),
         _ => false,
     }
+}
+
+/// A name that Rust takes as it stands.
+fn is_plain(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// An array of enums: its elements are plain integers in Rust, which would take any value.

@@ -91,9 +91,6 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
         transaction.add(rust.join(path), text)?;
     }
     for module in &modules {
-        if let Some(gone) = modules::gone(project, module) {
-            reporter.event(Event::Note { text: gone });
-        }
         transaction.add(project.module_path(&module.name), module.text.clone())?;
         for note in &module.notes {
             reporter.event(Event::Note { text: note.clone() });

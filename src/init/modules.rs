@@ -47,19 +47,14 @@ pub fn is_ported(modules: &[Module], function: &Function) -> bool {
     modules.iter().any(|m| m.name == function.module && m.found.state(function) == Ported::Yes)
 }
 
-/// Says which public functions of a module are no function of the C library any longer; people decide what to do with them.
-pub fn gone(project: &Project, module: &Module) -> Option<String> {
-    let known: BTreeSet<String> = project
-        .planned
-        .iter()
-        .filter(|p| p.function.module == module.name)
-        .map(|p| ident(&p.function).to_string())
-        .collect();
-    let gone: Vec<String> =
-        module.found.public().filter(|name| !known.contains(*name)).map(str::to_owned).collect();
-    let is_partial = project.library.left_out.iter().any(|left| left.broken);
-    (!gone.is_empty() && !is_partial)
-        .then(|| format!("{}.rs: no longer in the C library: `{}`", module.name, gone.join("`, `")))
+/// Public functions of a module that the C library has no longer. None while a file of it cannot be read.
+fn gone(project: &Project, name: &str, found: &PortModule) -> Vec<String> {
+    if project.library.left_out.iter().any(|left| left.broken) {
+        return Vec::new();
+    }
+    let here = project.planned.iter().filter(|p| p.function.module == name);
+    let known: BTreeSet<String> = here.map(|p| ident(&p.function).to_string()).collect();
+    found.public().filter(|name| !known.contains(*name)).map(str::to_owned).collect()
 }
 
 fn module(project: &Project, name: &str, mut functions: Vec<&Planned>) -> Result<Module> {
@@ -104,6 +99,15 @@ fn module(project: &Project, name: &str, mut functions: Vec<&Planned>) -> Result
                 outdated.push(function.name.to_string());
             }
             Ported::Yes => {}
+        }
+    }
+    for gone in gone(project, name, &found) {
+        if !found.is_stub(&gone) {
+            notes.push(format!("{name}.rs: `{gone}` is no longer in the C library"));
+        } else if let Some(place) = item::find_fn(&text, &gone) {
+            // A stub may name types that are gone too.
+            text.replace_range(place.bytes, "");
+            notes.push(format!("{name}.rs: the stub `{gone}` is gone with its C function"));
         }
     }
     Ok(Module { name: name.to_owned(), text, notes, outdated, found })
