@@ -82,7 +82,7 @@ pub(super) fn bind(merged: &mut Merged, texts: Vec<String>) -> Result<Bindings> 
 fn name_by_globals(merged: &mut Merged, foreign: &BTreeMap<RelPath, Foreign>) {
     for global in &merged.library.globals {
         let declared =
-            merged.symbol_units.get(&global.key).and_then(|u| foreign.get(u)?.statics.get(&global.c_name));
+            merged.library.unit_of.get(&global.key).and_then(|u| foreign.get(u)?.statics.get(&global.c_name));
         if let Some(declared) = declared
             && let Some(key) = record_names::nameless(&global.ty, &merged.library.records).map(str::to_owned)
             && let Some(name) = record_names::innermost(&declared.ty)
@@ -167,7 +167,7 @@ fn assemble(
     let library = &merged.library;
     let none = (Foreign::default(), Renames::new());
     let unit_of = |key: &SymbolKey| {
-        let file = merged.symbol_units.get(key);
+        let file = merged.library.unit_of.get(key);
         let foreign = file.and_then(|f| foreign.get(f)).unwrap_or(&none.0);
         (foreign, file.and_then(|f| types.renames.get(f)).unwrap_or(&none.1))
     };

@@ -16,8 +16,6 @@ pub(super) struct Merged {
     pub library: Library,
     /// The unit that each record was read from: two units may give one name to two records.
     pub record_units: BTreeMap<String, RelPath>,
-    /// The unit that each function and global was read from: its own, or the first that includes its header.
-    pub symbol_units: BTreeMap<SymbolKey, RelPath>,
     /// Functions and globals that the archive will not have, and why.
     pub absent: BTreeMap<SymbolKey, String>,
     /// The files that each unit was read from.
@@ -158,23 +156,15 @@ impl All {
         library.left_out.sort_by(|a, b| a.file.cmp(&b.file));
         let (table, record_units) = records.into_parts();
         library.records = table;
-        library.unit_of.clone_from(&units);
         through_texts(&mut library, &units);
+        library.unit_of = units;
         let misleads = |why: &&String| *why == BARE_INLINE || why.starts_with(TWO_MEANINGS);
         let absent = library.functions.iter().filter_map(|f| {
             let why = f.unsupported.as_ref().filter(misleads)?;
             Some((f.key.clone(), why.clone()))
         });
         let absent = absent.collect();
-        Merged {
-            library,
-            record_units,
-            symbol_units: units,
-            absent,
-            files,
-            unfaithful_typedefs,
-            declared_by_type,
-        }
+        Merged { library, record_units, absent, files, unfaithful_typedefs, declared_by_type }
     }
 }
 
