@@ -5,6 +5,7 @@ mod c_text;
 
 use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
 use crate::contract::{file, types::Role};
+use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::{Builder, Built};
 use crate::fuzz::overlay::Overlay;
@@ -21,7 +22,6 @@ use crate::verdict::{Finding, Grade, RunStats};
 use crate::workspace::write_atomic;
 use c_text::CTexts;
 use fs_err as fs;
-use sha2::{Digest, Sha256};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -249,7 +249,7 @@ impl<'p> Judge<'p> {
         store.add_finding(&new)?;
         if !finding.input.is_empty() {
             fs::create_dir_all(dir)?;
-            write_atomic(&dir.join(&sha256_bytes(&finding.input)[..16]), &finding.input)?;
+            write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
         }
         Ok(())
     }
@@ -326,19 +326,6 @@ const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/memory.rs"),
     include_str!("../templates/fuzz/guard.c"),
 );
-
-/// SHA-256 of a text, in hexadecimal.
-pub fn sha256(text: &str) -> String {
-    sha256_bytes(text.as_bytes())
-}
-
-fn sha256_bytes(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 fn not_rust(what: &str, error: &syn::Error) -> Error {
     Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")

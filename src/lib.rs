@@ -3,6 +3,7 @@
 
 // floor 0
 pub mod error;
+pub mod digest;
 pub mod symbol;
 pub mod verdict;
 pub mod event;

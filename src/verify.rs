@@ -1,11 +1,12 @@
 //! `verify`: judges what stands in the tree, whoever wrote it; and what the store knows without judging anew.
 
 use crate::audit::AuditReport;
+use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::{Built, Diagnostic};
 use crate::fuzz::run::Budget;
-use crate::judge::{Judge, sha256};
+use crate::judge::Judge;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::store::{Evidence, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};

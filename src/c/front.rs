@@ -7,10 +7,11 @@ use super::build_system::BuildTools;
 use super::data::Data;
 use super::discover::{canonical, discover};
 use super::flags::{CSettings, FlagSource, Warning};
-use super::inputs::{fingerprint, keep};
+use super::inputs::keep;
 use super::keeper::{Keeper, Tools};
 use super::merge::{self, Merged};
 use super::{alias_unit, graph, parse, sources, unit_work};
+use crate::digest::of_parts;
 use crate::error::Result;
 use crate::store::{AnalysisKind, Store};
 use crate::symbol::{Library, RelPath, SymbolKey};
@@ -60,8 +61,8 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
     let tree = sources::walk(&root, &settings.exclude)?;
     let names = |files: &[RelPath]| files.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
     // A header that appears may hide another one.
-    let base = fingerprint([env!("CARGO_PKG_VERSION"), tools.identity, &names(&tree.headers)]);
-    let whole = fingerprint([base.as_str(), &format!("{settings:?}"), &tree.names()]);
+    let base = of_parts([env!("CARGO_PKG_VERSION"), tools.identity, &names(&tree.headers)]);
+    let whole = of_parts([base.as_str(), &format!("{settings:?}"), &tree.names()]);
     let mut keeper = Keeper::new(&root, tools, base, store);
     if let Some(analysis) = keeper.kept::<Analysis>(AnalysisKind::Library, "", &whole)? {
         let fingerprint = total(&whole, &keeper.files.seen());
@@ -111,7 +112,7 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
 
 fn total(whole: &str, inputs: &BTreeMap<String, String>) -> String {
     let parts = inputs.iter().flat_map(|(path, hash)| [path.as_str(), hash.as_str()]);
-    fingerprint(std::iter::once(whole).chain(parts))
+    of_parts(std::iter::once(whole).chain(parts))
 }
 
 type Refused = Vec<(RelPath, String)>;

@@ -1,27 +1,12 @@
 //! What an analysis came from: files by their hashes. An analysis that is kept holds as long as they are the same.
 
+use crate::digest::sha256;
 use crate::error::Result;
 use crate::store::{AnalysisKind, Kept, Store};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, HashMap};
-
-/// SHA-256 in lower-case hexadecimal.
-pub(super) fn sha256(bytes: impl AsRef<[u8]>) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Hash of several texts, none of which runs into the next.
-pub(super) fn fingerprint<'a>(parts: impl IntoIterator<Item = &'a str>) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update((part.len() as u64).to_le_bytes());
-        hasher.update(part);
-    }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
-}
 
 /// Hashes of files, each read once.
 #[derive(Debug)]
@@ -112,10 +97,5 @@ mod tests {
         assert_eq!(read("f"), Some(7));
         std::fs::write(root.join("a.h"), "2").unwrap();
         assert_eq!(read("f"), None);
-    }
-
-    #[test]
-    fn parts_of_a_fingerprint_do_not_run_together() {
-        assert_ne!(fingerprint(["ab", "c"]), fingerprint(["a", "bc"]));
     }
 }

@@ -1,11 +1,12 @@
 //! Reads the units of a library through libclang, several at a time, and only those that changed.
 
 use super::flags::{Discovery, clang_arguments};
-use super::inputs::{fingerprint, keep};
+use super::inputs::keep;
 use super::keeper::Keeper;
 use super::merge::Merged;
 use super::parse_unit::{self, UnitFacts};
 use super::workers;
+use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::AnalysisKind;
 use crate::symbol::{RelPath, Unit};
@@ -48,7 +49,7 @@ pub(super) fn outcomes(keeper: &mut Keeper, discovery: &Discovery) -> Result<(Ve
 /// Everything besides files that decides what a unit means.
 pub(super) fn unit_print(keeper: &Keeper, unit: &Unit) -> String {
     let arguments = clang_arguments(keeper.root, unit).join("\n");
-    fingerprint([keeper.base.as_str(), unit.module.as_str(), arguments.as_str()])
+    of_parts([keeper.base.as_str(), unit.module.as_str(), arguments.as_str()])
 }
 
 /// That no unit can be used is an error; it tells the first reasons.

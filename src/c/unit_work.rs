@@ -4,12 +4,13 @@
 use super::alias_unit::{Line, Subject};
 use super::bind_generate;
 use super::data::{self, Data};
-use super::inputs::{fingerprint, keep};
+use super::inputs::keep;
 use super::keeper::Keeper;
 use super::merge::Merged;
 use super::parse::unit_print;
 use super::translate::Compiler;
 use super::workers;
+use crate::digest::of_parts;
 use crate::error::Result;
 use crate::store::AnalysisKind;
 use crate::symbol::{Global, RelPath, SymbolKey, Unit};
@@ -74,8 +75,8 @@ pub(super) fn work(
     for unit in units {
         let file = unit.file.0.as_str();
         let print = unit_print(keeper, unit);
-        let declare = fingerprint([print.as_str(), &of_bindgen.join("\n")]);
-        let translate = fingerprint([print.as_str(), &asked(unit, lines, &globals)]);
+        let declare = of_parts([print.as_str(), &of_bindgen.join("\n")]);
+        let translate = of_parts([print.as_str(), &asked(unit, lines, &globals)]);
         declared.push(keeper.kept(AnalysisKind::Declarations, file, &declare)?);
         translated.push(keeper.kept(AnalysisKind::Translation, file, &translate)?.map(Ok));
         prints.push((declare, translate));

@@ -1,12 +1,12 @@
 //! Whether the tree is as the library wants it already: the hashes of everything that [`super::sync`] read and wrote, kept
 //! in the store. What has to be written is not known here.
 
+use crate::digest::sha256;
 use crate::error::Result;
 use crate::project::Project;
 use crate::store::{AnalysisKind, Kept, Store};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ pub(super) fn set(project: &Project, written: &[PathBuf], told: &Told) -> Result
 /// The analysis, and what the configuration says of the Rust side.
 fn fingerprint(project: &Project) -> String {
     let config = format!("{:?}", project.config);
-    digest(format!("{}\n{config}", project.fingerprint).as_bytes())
+    sha256(format!("{}\n{config}", project.fingerprint))
 }
 
 /// Files that count when they appear: modules, contracts, harnesses, targets.
@@ -61,9 +61,5 @@ fn relative(project: &Project, path: &Path) -> String {
 
 /// Empty for a file that is not there.
 fn hash_of(path: &Path) -> String {
-    fs::read(path).map(|bytes| digest(&bytes)).unwrap_or_default()
-}
-
-fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    fs::read(path).map(sha256).unwrap_or_default()
 }

@@ -2,6 +2,7 @@
 //! compiler flags of all of them; without comments and layout.
 
 use crate::c::graph::components;
+use crate::digest::hex;
 use crate::symbol::{Function, Library, LibraryIndex, RelPath, SymbolKey, TypeDefinition, TypeForm};
 use fs_err as fs;
 use sha2::{Digest, Sha256};
@@ -38,7 +39,7 @@ impl<'a> CTexts<'a> {
     /// The hash of everything that decides what `function` does, in hexadecimal.
     pub fn hash(&self, function: &Function) -> String {
         let known = self.index.position(&function.key).map(|at| self.hashes[at]);
-        super::hex(&known.unwrap_or_else(|| hash(&function.text)))
+        hex(&known.unwrap_or_else(|| hash(&function.text)))
     }
 }
 

@@ -5,11 +5,11 @@
 use super::items;
 use super::words;
 use crate::contract::types::{Judgeable, Signature};
+use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::rust::signature::ident;
 use crate::symbol::{Function, Library, SymbolKey, SymbolName};
 use serde::Serialize;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
 /// What is known of a callee besides its C side.
@@ -158,7 +158,7 @@ impl PortContext {
     /// Hash of everything in it, in hexadecimal.
     pub fn sha256(&self) -> String {
         let json = serde_json::to_vec(self).expect("plain data becomes JSON");
-        hex(&Sha256::digest(json))
+        sha256(json)
     }
 }
 
@@ -173,11 +173,6 @@ impl Shared {
             library.units.iter().flat_map(|unit| &unit.flags).filter(meaningful).collect();
         Self { modules: modules.collect(), flags: flags.into_iter().cloned().collect() }
     }
-}
-
-/// Bytes in hexadecimal.
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn callees(sources: &Sources) -> Result<Vec<Callee>> {

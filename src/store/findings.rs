@@ -2,13 +2,13 @@
 
 use super::columns::{date, from_json, json, word};
 use super::{RunId, Store, now};
+use crate::digest::sha256;
 use crate::error::Result;
 use crate::symbol::SymbolKey;
 use crate::verdict::Finding;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 /// Number of a finding, as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,7 +59,7 @@ impl Store {
     /// Keeps a finding. One with the same symbol, class, description and input is kept already: its number comes back.
     pub fn add_finding(&mut self, new: &NewFinding) -> Result<FindingId> {
         let finding = new.finding;
-        let hash = hex(&Sha256::digest(&finding.input));
+        let hash = sha256(&finding.input);
         let sql = "INSERT INTO findings (symbol, class, side, what, input, input_sha256, args, oracle, subject, run,
                        candidate_sha256, created)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
@@ -91,10 +91,6 @@ impl Store {
             connection.prepare(sql)?.query_map([symbol.map(|key| &key.0)], read)?.collect()
         })
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn read(row: &Row) -> rusqlite::Result<FindingRow> {

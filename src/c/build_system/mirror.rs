@@ -1,12 +1,11 @@
 //! A copy of the project for build systems to look at, and the stamp by which an answer is known to be still good.
 
 use crate::c::sources::SKIPPED_FOLDERS;
+use crate::digest::{of_parts, sha256};
 use crate::error::Result;
 use crate::workspace::CONFIG_FILE;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
-use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::io::Read;
 
 /// A build system reads its own files and small headers for versions; of larger files only the names matter.
@@ -94,29 +93,20 @@ fn files(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
 /// Changes when an answer may change: with the names of all files (which a pattern may collect), their texts but for
 /// sources, and `also`.
 pub(super) fn stamp(root: &Utf8Path, also: &[&str]) -> Result<String> {
-    let mut hasher = Sha256::new();
-    let mut add = |bytes: &[u8]| {
-        hasher.update((bytes.len() as u64).to_le_bytes());
-        hasher.update(bytes);
-    };
-    add(root.as_str().as_bytes());
-    also.iter().for_each(|text| add(text.as_bytes()));
+    let mut parts = vec![sha256(root.as_str())];
+    parts.extend(also.iter().map(sha256));
     for path in files(root)? {
-        add(path.as_str().as_bytes());
+        parts.push(path.to_string());
         // Of sources only the names matter; a header may hold the version, any other file the list of sources.
         if path.extension() != Some("c") && path.file_name() != Some(CONFIG_FILE) {
             let mut text = Vec::new();
             if let Ok(file) = fs::File::open(root.join(&path)) {
                 file.take(LARGEST).read_to_end(&mut text)?;
             }
-            add(&text);
+            parts.push(sha256(text));
         }
     }
-    let mut text = String::new();
-    for byte in hasher.finalize() {
-        write!(text, "{byte:02x}").expect("a String takes all text");
-    }
-    Ok(text)
+    Ok(of_parts(parts))
 }
 
 /// Whether `folder` holds an answer that was made under this stamp.
