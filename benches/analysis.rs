@@ -20,6 +20,7 @@
 mod support;
 
 use cargo_implfuzz::c::bind::Bindings;
+use cargo_implfuzz::c::flags::old_c_flags;
 use cargo_implfuzz::symbol::{Library, Unit};
 use cargo_implfuzz::toolchain::Search;
 use std::collections::{BTreeMap, BTreeSet};
@@ -150,7 +151,7 @@ fn in_parallel(units: &[Unit], work: impl Fn(&Unit) + Sync) -> f64 {
 
 fn syntax_only(clang: &Path, dir: &Path, unit: &Unit) {
     let mut command = Command::new(clang);
-    command.current_dir(dir).args(["-fsyntax-only", "-w"]).args(clib::DEMOTIONS).args(&unit.flags);
+    command.current_dir(dir).args(["-fsyntax-only", "-w"]).args(old_c_flags()).args(&unit.flags);
     assert!(command.arg(unit.file.0.as_str()).status().unwrap().success(), "{}", unit.file);
 }
 
@@ -163,7 +164,7 @@ fn bindgen_alone(dir: &Path, unit: &Unit) {
         .header(dir.join(unit.file.0.as_str()).to_str().unwrap())
         .clang_args(["-xc", "-w"])
         .clang_args(flags)
-        .clang_args(clib::DEMOTIONS)
+        .clang_args(old_c_flags())
         .formatter(bindgen::Formatter::None)
         .allowlist_file(format!("{}/.*", dir.display()));
     let text = builder.generate().unwrap().to_string();

@@ -99,17 +99,23 @@ pub(super) fn common_flags(settings: &CSettings, guessed: &[Utf8PathBuf]) -> Vec
     flags
 }
 
-/// Turns diagnostics that C of older standards needs back into warnings. One flag each: a list is not understood.
-const DEMOTIONS: &[&str] = &[
-    "-Wno-error=implicit-function-declaration",
-    "-Wno-error=int-conversion",
-    "-Wno-error=implicit-int",
-    "-Wno-error=incompatible-function-pointer-types",
-    "-Wno-error=incompatible-pointer-types",
-    "-Wno-error=return-type",
+/// What C of older standards needs and compilers of today take for errors. The port's `build.rs` has the same list.
+pub const OLD_C: &[&str] = &[
+    "implicit-function-declaration",
+    "int-conversion",
+    "implicit-int",
+    "incompatible-function-pointer-types",
+    "incompatible-pointer-types",
+    "return-type",
 ];
 
-/// The arguments for clang: the unit's flags with their paths made absolute, and the demotions.
+/// Flags that let it through without a word, for any compiler: `-Wno-` of a class that it does not know is no error.
+pub fn old_c_flags() -> impl Iterator<Item = String> {
+    OLD_C.iter().map(|class| format!("-Wno-{class}"))
+}
+
+/// The arguments for clang: the unit's flags with their paths made absolute, and what makes warnings of the errors of
+/// [`OLD_C`], one flag each: a list is not understood.
 pub fn clang_arguments(root: &Utf8Path, unit: &Unit) -> Vec<String> {
     let mut arguments = vec!["-xc".to_owned()];
     arguments.extend(unit.flags.iter().map(|flag| {
@@ -123,7 +129,7 @@ pub fn clang_arguments(root: &Utf8Path, unit: &Unit) -> Vec<String> {
             None => flag.clone(),
         }
     }));
-    arguments.extend(DEMOTIONS.iter().map(|&d| d.to_owned()));
+    arguments.extend(OLD_C.iter().map(|class| format!("-Wno-error={class}")));
     arguments.push("-fparse-all-comments".into());
     arguments
 }

@@ -2,8 +2,6 @@
 
 use super::agree::agree;
 use super::bind::{self, Bindings};
-#[cfg(test)]
-use super::build_system::BuildTools;
 use super::data::Data;
 use super::discover::{canonical, discover};
 use super::flags::{CSettings, FlagSource, Warning};
@@ -36,19 +34,6 @@ pub struct Analysis {
     /// Hash of everything that the analysis came from.
     #[serde(skip)]
     pub fingerprint: String,
-}
-
-/// The library without its bindings, which take most of the time.
-#[cfg(test)]
-pub(super) fn parse_only(root: &Utf8Path, settings: &CSettings, tools: &BuildTools) -> Result<Library> {
-    let root = canonical(root)?;
-    let discovery = discover(&root, settings, tools)?;
-    let outcomes = super::workers::map(&discovery.units, |unit| {
-        super::parse_unit::read(&root, &unit.file.0, &super::flags::clang_arguments(&root, unit))
-    })?;
-    let mut merged = merge::merge(discovery, outcomes);
-    graph::order(&mut merged.library);
-    Ok(merged.library)
 }
 
 /// Reads the library, or finds it in the store as it was read before. What cannot be bound is marked as unsupported.

@@ -49,4 +49,6 @@ pub use keeper::{Programs, Tools};
 #[cfg(test)]
 mod analysis_tests;
 #[cfg(test)]
+mod bind_tests;
+#[cfg(test)]
 pub(crate) mod front_tests;

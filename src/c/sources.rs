@@ -50,6 +50,15 @@ pub(super) struct Tree {
 /// Walks the project. `exclude` holds paths, folders or patterns with `*`.
 pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
     let mut tree = Tree::default();
+    for path in files(root, |folder| folder.starts_with('.'))? {
+        tree.add(path, exclude);
+    }
+    Ok(tree)
+}
+
+/// Every file below `root` in path order, but for folders that never hold sources and those that `skip` names.
+pub(super) fn files(root: &Utf8Path, skip: impl Fn(&str) -> bool) -> Result<Vec<Utf8PathBuf>> {
+    let mut files = Vec::new();
     let mut folders = vec![Utf8PathBuf::new()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root.join(&folder))? {
@@ -59,20 +68,16 @@ pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
             let path = folder.join(&name);
             let kind = entry.file_type()?;
             if kind.is_dir() {
-                let skip = name.starts_with('.') || SKIPPED_FOLDERS.contains(&name.as_str());
-                if !skip {
+                if !skip(&name) && !SKIPPED_FOLDERS.contains(&name.as_str()) {
                     folders.push(path);
                 }
             } else if kind.is_file() || root.join(&path).is_file() {
-                tree.add(path, exclude);
+                files.push(path);
             }
         }
     }
-    tree.sources.sort();
-    tree.headers.sort();
-    tree.others.sort();
-    tree.left_out.sort_by(|a, b| a.file.cmp(&b.file));
-    Ok(tree)
+    files.sort();
+    Ok(files)
 }
 
 impl Tree {

@@ -2,6 +2,7 @@
 //!
 //! libclang may see another program than the compiler does: it claims to be an old gcc, and headers look at that.
 
+use super::flags::old_c_flags;
 use crate::error::{Context, Result};
 use crate::process::{Exit, Interrupt, Job};
 use crate::symbol::Unit;
@@ -18,24 +19,9 @@ const COMPILE_TIME: Duration = Duration::from_secs(300);
 /// everything else is right.
 const ROUNDS: usize = 4;
 
-/// Behind the unit's own flags. Symbols keep their own sections, so that a pointer tells what it points to; what
-/// compilers of today reject in C of older standards is let through, one flag each.
-const FLAGS: &[&str] = &[
-    "-O0",
-    "-g0",
-    "-w",
-    "-fno-common",
-    "-fno-pic",
-    "-fno-pie",
-    "-fdata-sections",
-    "-fno-lto",
-    "-Wno-implicit-function-declaration",
-    "-Wno-implicit-int",
-    "-Wno-int-conversion",
-    "-Wno-incompatible-function-pointer-types",
-    "-Wno-incompatible-pointer-types",
-    "-Wno-return-type",
-];
+/// Behind the unit's own flags. Symbols keep their own sections, so that a pointer tells what it points to.
+const FLAGS: &[&str] =
+    &["-O0", "-g0", "-w", "-fno-common", "-fno-pic", "-fno-pie", "-fdata-sections", "-fno-lto"];
 
 /// The compiler and where it works.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +87,12 @@ impl Compiler<'_> {
         let object = source.with_extension("o");
         fs::write(&source, text)?;
         let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(COMPILE_TIME);
-        let job = job.env("LC_ALL", "C").args(&unit.flags).args(FLAGS).args(["-MD", "-MT", "x", "-MF"]);
+        let job = job
+            .env("LC_ALL", "C")
+            .args(&unit.flags)
+            .args(FLAGS)
+            .args(old_c_flags())
+            .args(["-MD", "-MT", "x", "-MF"]);
         let job = job.arg(source.with_extension("d")).args(["-c", "-o"]);
         let output = job.arg(&object).arg(&source).run(self.interrupt);
         let output = output.context(|| format!("compiling {}", unit.file))?;

@@ -4,7 +4,7 @@ use super::Session;
 use crate::contract::tier::Tier;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::init;
-use crate::listing::{self, Kind, Listing, Row};
+use crate::listing::{self, Kind, Listing, Row, Sort};
 use crate::project::Project;
 use crate::report::{Column, Verbosity, lines, printable};
 use clap::ValueEnum;
@@ -43,28 +43,6 @@ enum Graph {
     Dot,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Sort {
-    /// Callees before callers
-    Order,
-    Name,
-    /// Easiest first
-    Tier,
-    /// Most callers first
-    FanIn,
-}
-
-impl From<Sort> for listing::Sort {
-    fn from(sort: Sort) -> Self {
-        match sort {
-            Sort::Order => Self::Order,
-            Sort::Name => Self::Name,
-            Sort::Tier => Self::Tier,
-            Sort::FanIn => Self::FanIn,
-        }
-    }
-}
-
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
@@ -77,7 +55,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Usage, message).help(project.nearest(pattern)));
     }
     listing.keep_tiers(&args.tier);
-    listing.sort(args.sort.into());
+    listing.sort(args.sort);
     if args.graph == Some(Graph::Dot) {
         let dot = listing::dot(&listing.symbols);
         session.screen.result("graph", &json!({ "dot": dot }), || dot.clone());

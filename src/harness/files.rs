@@ -79,3 +79,18 @@ fn render(template: &str, context: minijinja::Value) -> Result<String> {
         .map(|text| format!("{}\n", text.trim_end()))
         .map_err(|error| Error::new(ErrorKind::Internal, format!("a built-in template: {error:#}")))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::c::flags::OLD_C;
+
+    #[test]
+    fn the_build_script_lets_through_what_the_front_end_does() {
+        let text = port_build_script();
+        let start = text.find("const DEMOTED").expect("the list");
+        let list = &text[start..start + text[start..].find(';').expect("its end")];
+        let classes = list.lines().filter_map(|line| line.trim().strip_prefix('"')?.strip_suffix("\","));
+        assert_eq!(classes.collect::<Vec<_>>(), OLD_C);
+    }
+}

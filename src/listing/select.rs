@@ -7,8 +7,9 @@ use crate::symbol::RelPath;
 use std::cmp::Reverse;
 
 /// Orders of a listing; what is equal stays in porting order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
+    /// Callees before callers.
     Order,
     Name,
     /// Easiest first.

@@ -23,6 +23,16 @@ struct Unit {
 const UBSAN: &str = "-fsanitize=signed-integer-overflow,shift,integer-divide-by-zero,bounds,unreachable,return,\
                      vla-bound,bool,enum,nonnull-attribute,returns-nonnull-attribute,float-cast-overflow";
 
+/// What C of older standards needs, and compilers of today take for errors.
+const DEMOTED: &[&str] = &[
+    "implicit-function-declaration",
+    "int-conversion",
+    "implicit-int",
+    "incompatible-function-pointer-types",
+    "incompatible-pointer-types",
+    "return-type",
+];
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=c_units.rs");
@@ -67,7 +77,7 @@ fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
     for flag in unit.flags {
         build.flag(from_root(root, flag));
     }
-    for class in ["implicit-function-declaration", "int-conversion", "implicit-int", "incompatible-pointer-types"] {
+    for class in DEMOTED {
         build.flag_if_supported(format!("-Wno-error={class}"));
     }
     if env::var_os("CARGO_CFG_FUZZING").is_some() {

@@ -12,14 +12,6 @@ use cargo_implfuzz::symbol::Library;
 use cargo_implfuzz::toolchain::Search;
 use std::path::{Path, PathBuf};
 
-/// C of older standards that newer compilers refuse.
-pub const DEMOTIONS: [&str; 4] = [
-    "-Wno-error=implicit-function-declaration",
-    "-Wno-error=int-conversion",
-    "-Wno-error=implicit-int",
-    "-Wno-error=incompatible-pointer-types",
-];
-
 /// Where the ports of all tests are built.
 pub fn target_dir() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("port")

@@ -1,8 +1,9 @@
 //! Which functions a C compiler makes of a library, against those that the front end lists.
 
-use super::clib::{DEMOTIONS, scratch};
+use super::clib::scratch;
 use assert_cmd::Command;
 use camino::Utf8Path;
+use cargo_implfuzz::c::flags::old_c_flags;
 use cargo_implfuzz::symbol::{Library, RelPath, Unit};
 use object::{Object, ObjectSymbol, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +73,7 @@ fn functions(mut compile: Command, source: &Path, object: &Path) -> BTreeSet<Str
 
 fn compiler(root: &Path, flags: &[String]) -> Command {
     let mut command = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
-    command.current_dir(root).arg("-w").args(flags).args(DEMOTIONS);
+    command.current_dir(root).arg("-w").args(flags).args(old_c_flags());
     command
 }
 

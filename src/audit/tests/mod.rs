@@ -1,9 +1,11 @@
 //! The audit against cheats, and against honest ports.
 
+mod call_through;
 mod cheats;
 mod honest;
+mod honest_c;
 
-use super::{Allowed, AuditReport, Candidate, FfiNames, audit};
+use super::{Allowed, AuditReport, Candidate, FfiNames, Rule, audit};
 
 /// The generated bindings of a small library.
 const FFI: &str = "
@@ -46,4 +48,24 @@ fn allowed(signature: &str) -> Allowed {
 fn run(signature: &str, text: &str) -> AuditReport {
     let name = "kit_crc32";
     audit(&Candidate { module: "checksum", name, text }, &allowed(signature))
+}
+
+const SIGNATURE: &str = "fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32";
+const HEAD: &str = "pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32";
+
+/// `text`, in which `HEAD` stands for the right signature, breaks `rule` in `line`, and the reason has `words`.
+#[track_caller]
+fn refused(text: &str, rule: Rule, line: usize, words: &str) {
+    let text = text.replace("HEAD", HEAD);
+    let report = run(SIGNATURE, &text);
+    let hit = report.problems.iter().any(|p| p.rule == rule && p.line == line && p.reason.contains(words));
+    assert!(hit, "{text}\nwanted {rule:?} in line {line} with `{words}`, got {:#?}", report.problems);
+}
+
+/// The number of unsafe blocks of a clean candidate.
+#[track_caller]
+fn accepted(signature: &str, text: &str) -> usize {
+    let report = run(signature, text);
+    assert!(report.is_clean(), "{text}\n{:#?}", report.problems);
+    report.unsafe_count
 }

@@ -1,6 +1,6 @@
 //! A copy of the project for build systems to look at, and the stamp by which an answer is known to be still good.
 
-use crate::c::sources::SKIPPED_FOLDERS;
+use crate::c::sources;
 use crate::digest::{of_parts, sha256};
 use crate::error::Result;
 use crate::workspace::CONFIG_FILE;
@@ -65,29 +65,9 @@ fn is_binary(path: &Utf8Path, text: &[u8]) -> bool {
         || text.starts_with(b"!<arch>\n")
 }
 
-/// Every file that a build may look at, in path order.
+/// Every file that a build may look at, in path order. Makefiles of automake include what lies in `.deps`.
 fn files(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![Utf8PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder))? {
-            let entry = entry?;
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let path = folder.join(&name);
-            if entry.file_type()?.is_dir() {
-                // Makefiles of automake include what lies in `.deps`.
-                let skip =
-                    name.starts_with('.') && name != ".deps" || SKIPPED_FOLDERS.contains(&name.as_str());
-                if !skip {
-                    folders.push(path);
-                }
-            } else if root.join(&path).is_file() {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
+    sources::files(root, |folder| folder.starts_with('.') && folder != ".deps")
 }
 
 /// Changes when an answer may change: with the names of all files (which a pattern may collect), their texts but for

@@ -7,10 +7,11 @@
 mod c;
 mod rust;
 
-use super::clib::{DEMOTIONS, scratch};
+use super::clib::scratch;
 use assert_cmd::Command;
 use camino::Utf8Path;
 use cargo_implfuzz::c::bind::Bindings;
+use cargo_implfuzz::c::flags::old_c_flags;
 use cargo_implfuzz::symbol::{Function, Library, RelPath};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,7 @@ fn compile(root: &Utf8Path, compiler: &Path, flags: &[String], source: &Path) ->
     let mut compile = Command::new(compiler);
     // Relative paths among the flags count from the root. Sections let the linker drop the library's own code.
     compile.current_dir(root).args(["-O0", "-w", "-fPIC", "-ffunction-sections", "-fdata-sections"]);
-    compile.args(flags).args(DEMOTIONS).arg("-c").arg(source).arg("-o").arg(&object);
+    compile.args(flags).args(old_c_flags()).arg("-c").arg(source).arg("-o").arg(&object);
     compile.assert().success();
     object
 }
