@@ -204,7 +204,7 @@ impl<'p> Judge<'p> {
         let rust = module.hash(&planned.function);
         Ok(Hashes {
             c: self.c_hash(planned),
-            contract: sha256(&contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
+            contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
             harness: sha256(&(harness + RUNTIME)),
             rust: rust.map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
         })
