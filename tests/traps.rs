@@ -189,3 +189,11 @@ fn a_port_made_for_one_compiler_builds_with_the_other() {
         port.builds((name, &compiler));
     }
 }
+
+#[test]
+fn every_harness_compiles_whatever_its_records_hold() {
+    let (port, library, _) = port("traps-harnesses", &system_compiler());
+    port.harnesses_compile();
+    let is_opaque = |name: &str| library.records.values().any(|r| r.rust_name == name && r.opaque);
+    assert!(is_opaque("frame") && !is_opaque("tight"));
+}

@@ -65,7 +65,7 @@ pub(super) fn forget_unknown(
     }
 }
 
-/// Gives every record the name that it has in `ffi.rs`. `units` tells where each was read, `shapes` what bindgen wrote
+/// Gives every record the name that it has in `ffi.rs`, and notes those that have no fields there. `units` tells where each was read, `shapes` what bindgen wrote
 /// there.
 pub(super) fn fill(
     records: &mut BTreeMap<String, Record>,
@@ -101,6 +101,9 @@ pub(super) fn fill(
         }
     }
     for (key, record) in records.iter_mut() {
+        let named = |name: String| units.get(key).and_then(|unit| shapes.get(&(unit.clone(), name)));
+        let shape = named(record.rust_name.clone()).or_else(|| named(format!("{}_", record.rust_name)));
+        record.opaque = shape.is_some_and(Shape::is_opaque);
         if !record.rust_name.is_empty() && is_keyword(&record.rust_name) {
             record.rust_name.push('_');
         }

@@ -83,6 +83,7 @@ impl TypeReader {
             c_name: c_name(declaration),
             is_union: declaration.kind() == CXCursor_UnionDecl,
             complete: definition.is_some(),
+            opaque: false,
             size: u64::try_from(ty.size()).unwrap_or(0),
             align: u64::try_from(ty.align()).unwrap_or(0),
             fields: Vec::new(),

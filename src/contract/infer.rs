@@ -253,6 +253,7 @@ pub fn flat(library: &Library, ty: &CType) -> bool {
         TypeKind::Array { of, len: Some(len) } => *len > 0 && flat(library, of),
         TypeKind::Record(key) => library.records.get(key).is_some_and(|record| {
             record.complete
+                && !record.opaque
                 && !record.rust_name.is_empty()
                 && !record.is_union
                 && !record.fields.is_empty()

@@ -92,7 +92,7 @@ impl Parts {
         let stride = 2 * at + 1;
         if let TypeKind::Enum { values, .. } = &ty.kind {
             let values: Vec<_> =
-                values.iter().map(|(_, v)| proc_macro2::Literal::i128_unsuffixed(*v)).collect();
+                values.iter().map(|(_, v)| proc_macro2::Literal::i128_suffixed(*v)).collect();
             self.width.push(quote!(2));
             self.decode.push(quote!(value.#ident = choose(reader, &[#(#values as _),*]);));
             self.encode.push(quote!(choice(writer, &[#(#values as _),*], &self.#ident);));

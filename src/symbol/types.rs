@@ -60,6 +60,8 @@ pub struct Record {
     pub is_union: bool,
     /// False when only a forward declaration is visible.
     pub complete: bool,
+    /// `ffi.rs` has its size and alignment, and no fields.
+    pub opaque: bool,
     /// Bytes.
     pub size: u64,
     /// Bytes; 0 while it is not known.

@@ -134,4 +134,11 @@ impl Port {
         build.current_dir(self.root.join("rust")).env("CARGO_TARGET_DIR", target).env("CC", compiler.1);
         build.args(["build", "--quiet"]).assert().success();
     }
+
+    /// Checks the harnesses of all functions that have one.
+    pub fn harnesses_compile(&self) {
+        let mut check = Command::new(std::env::var_os("CARGO").unwrap());
+        check.current_dir(self.root.join("rust/fuzz")).env("CARGO_TARGET_DIR", target_dir());
+        check.args(["check", "--quiet", "--lib"]).assert().success();
+    }
 }

@@ -42,7 +42,7 @@ impl Emitter<'_> {
     pub(super) fn decode(&self) -> TokenStream {
         let nulls = self.slots.iter().filter(|s| s.nullable()).map(|slot| {
             let flag = format_ident!("{}_null", slot.name);
-            quote!(let #flag = reader.array::<1>()[0] == 0xff;)
+            quote!(let #flag = __reader.array::<1>()[0] == 0xff;)
         });
         let lets = self.order().into_iter().map(|slot| {
             let (name, element) = (slot.name, slot.element());
@@ -50,32 +50,32 @@ impl Emitter<'_> {
             let value = match slot.role {
                 Role::Value { min, max } if limited(slot) => {
                     let (min, max) = (bound(*min), bound(*max));
-                    quote!(within(Value::decode(reader), #min, #max))
+                    quote!(within(Value::decode(__reader), #min, #max))
                 }
-                Role::Value { .. } => quote!(Value::decode(reader)),
+                Role::Value { .. } => quote!(Value::decode(__reader)),
                 Role::OneOf { values } => {
                     let values = literals(values);
-                    quote!(choose(reader, &[#(#values as _),*]))
+                    quote!(choose(__reader, &[#(#values as _),*]))
                 }
                 Role::Length => {
                     let max = self.max_of(slot);
-                    let below = if slot.signed { quote!(reader.array::<1>()[0] == 0xfe) } else { quote!(false) };
+                    let below = if slot.signed { quote!(__reader.array::<1>()[0] == 0xfe) } else { quote!(false) };
                     let group = self.contract.buffers_of(slot.label).count() > 1;
                     let null = self.contract.buffers_of(slot.label).any(|b| matches!(b.role, Role::Buffer { nullable: true, .. }));
-                    let length = if group || null { quote!(reader.length(#max)) } else { quote!(0) };
+                    let length = if group || null { quote!(__reader.length(#max)) } else { quote!(0) };
                     quote!((#below, #length))
                 }
-                Role::Buffer { direction: Direction::Out, max, .. } if !slot.shared => quote!(decode_output(reader, #max)),
+                Role::Buffer { direction: Direction::Out, max, .. } if !slot.shared => quote!(decode_output(__reader, #max)),
                 Role::Buffer { direction, .. } if slot.shared => {
                     let length = slot.length;
                     match direction {
-                        Direction::Out => quote!((#length.1, reader.array())),
-                        _ => quote!((0..#length.1).map(|_| <#element as Value>::decode(reader)).collect::<Vec<_>>()),
+                        Direction::Out => quote!((#length.1, __reader.array())),
+                        _ => quote!((0..#length.1).map(|_| <#element as Value>::decode(__reader)).collect::<Vec<_>>()),
                     }
                 }
-                Role::Buffer { max, .. } => quote!(decode_buffer::<#element>(reader, #max, #last)),
-                Role::CString { max, .. } => quote!(decode_string(reader, #max, #last)),
-                Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(reader)),
+                Role::Buffer { max, .. } => quote!(decode_buffer::<#element>(__reader, #max, #last)),
+                Role::CString { max, .. } => quote!(decode_string(__reader, #max, #last)),
+                Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(__reader)),
             };
             if slot.nullable() {
                 let flag = format_ident!("{}_null", slot.name);
@@ -231,8 +231,8 @@ impl Emitter<'_> {
             let longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
             let pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
             (0..longest * 2)
-                .map(|i| {
-                    let mut args = Args { #(#names: #names[pick(i, #strides, #names.len())].clone()),* };
+                .map(|__turn| {
+                    let mut args = Args { #(#names: #names[pick(__turn, #strides, #names.len())].clone()),* };
                     #(#fits)*
                     args
                 })

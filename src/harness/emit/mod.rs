@@ -46,7 +46,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
         impl Case for Harness {
             type Args = Args;
             type Effects = Effects;
-            fn decode(reader: &mut Reader) -> Args { #decode }
+            fn decode(__reader: &mut Reader) -> Args { #decode }
             fn encode(args: &Args, writer: &mut Writer) { #encode }
             fn show(args: &Args) -> Parts { #show }
             fn boundaries() -> Vec<Args> { #boundaries }
@@ -98,5 +98,5 @@ impl Emitter<'_> {
 }
 
 pub(super) fn literals(values: &[i64]) -> Vec<Literal> {
-    values.iter().map(|v| Literal::i64_unsuffixed(*v)).collect()
+    values.iter().map(|v| Literal::i64_suffixed(*v)).collect()
 }

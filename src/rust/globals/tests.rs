@@ -51,6 +51,7 @@ fn record(name: &str, size: u64, fields: &[(&str, CType)]) -> (String, Record) {
         c_name: String::new(),
         is_union: false,
         complete: true,
+        opaque: false,
         size,
         align: 1,
         fields: fields.collect(),

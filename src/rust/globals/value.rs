@@ -104,6 +104,8 @@ impl Reader<'_> {
             "is a union"
         } else if !record.complete {
             "is incomplete"
+        } else if record.opaque {
+            "is known to Rust by its size only"
         } else if record.fields.is_empty() {
             "has no fields"
         } else if record.fields.iter().any(|f| f.bits.is_some()) {
