@@ -1,6 +1,6 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
-use crate::commands::{Session, demo, doctor, fuzz, init, list, port, status, verify};
+use crate::commands::{Session, contract, demo, doctor, fuzz, init, list, port, status, verify};
 use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
 use crate::project::Options;
@@ -56,6 +56,7 @@ enum Command {
     Status(status::Args),
     Port(port::Args),
     Verify(verify::Args),
+    Contract(contract::Args),
     Fuzz(fuzz::Args),
     Demo(demo::Args),
 }
@@ -104,6 +105,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Status(args) => status::run(&session, &args),
         Command::Port(args) => port::run(&session, &args),
         Command::Verify(args) => verify::run(&session, &args),
+        Command::Contract(args) => contract::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
     }

@@ -9,7 +9,7 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::{Builder, Built};
 use crate::fuzz::overlay::Overlay;
-use crate::fuzz::run::{Budget, Campaign};
+use crate::fuzz::run::{Budget, Campaign, Subject};
 use crate::harness::emit;
 use crate::ported::{PortModule, Ported};
 use crate::process::Interrupt;
@@ -50,7 +50,18 @@ impl<'p> Judge<'p> {
     /// Builds the tree, with some files of the port's crate replaced by candidates.
     pub fn build(&self, replaced: &[(PathBuf, String)]) -> Result<Built> {
         let workspace = &self.project.workspace;
-        let overlay = Overlay::sync(&self.project.rust_dir(), &workspace.overlay(), replaced)?;
+        self.build_in(&workspace.overlay(), &workspace.cache().join("bin"), replaced)
+    }
+
+    /// As [`Judge::build`], in a copy of its own: what is replaced there for long does not disturb other builds.
+    pub fn build_beside(&self, name: &str, replaced: &[(PathBuf, String)]) -> Result<Built> {
+        let cache = self.project.workspace.cache();
+        self.build_in(&cache.join(name).join("overlay"), &cache.join(name).join("bin"), replaced)
+    }
+
+    fn build_in(&self, overlay: &Path, bin_dir: &Path, replaced: &[(PathBuf, String)]) -> Result<Built> {
+        let workspace = &self.project.workspace;
+        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, replaced)?;
         // Deeper than the user's own directory, so that both can be used at the same time.
         let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
             Some(dir) => Path::new(&dir).join("implfuzz"),
@@ -60,7 +71,7 @@ impl<'p> Judge<'p> {
             toolchain: self.project.toolchain(self.interrupt)?,
             root: workspace.root(),
             target_dir,
-            bin_dir: workspace.cache().join("bin"),
+            bin_dir: bin_dir.to_owned(),
         };
         builder.build(&overlay, self.interrupt)
     }
@@ -85,6 +96,7 @@ impl<'p> Judge<'p> {
             max_len: fuzz.max_len.max(longest.sum()),
             call_timeout_ms: fuzz.call_timeout_ms,
             rss_limit_mb: fuzz.rss_limit_mb,
+            subject: Subject::Port,
         }
     }
 

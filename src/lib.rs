@@ -30,6 +30,7 @@ pub mod listing;
 pub mod init;
 pub mod judge;
 pub mod verify;
+pub mod adequacy;
 pub mod port;
 pub mod demo;
 // floor 5

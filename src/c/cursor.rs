@@ -138,6 +138,20 @@ fn location(at: CXSourceLocation) -> Location {
     }
 }
 
+/// Whether a location lies in what a macro expands to: the text then stands elsewhere than the code.
+///
+/// # Safety
+/// The unit of the location is alive.
+unsafe fn is_expanded(at: CXSourceLocation) -> bool {
+    let offset = |ask: unsafe fn(CXSourceLocation, *mut CXFile, *mut c_uint, *mut c_uint, *mut c_uint)| {
+        let (mut file, mut line, mut column, mut offset) = (ptr::null_mut(), 0, 0, 0);
+        // SAFETY: the out-pointers are valid.
+        unsafe { ask(at, &mut file, &mut line, &mut column, &mut offset) };
+        (file, offset)
+    };
+    offset(clang_getExpansionLocation) != offset(clang_getSpellingLocation)
+}
+
 /// A node of the syntax tree.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'tu> {
@@ -227,6 +241,20 @@ impl<'tu> Cursor<'tu> {
     pub(super) fn end(self) -> Location {
         // SAFETY: the cursor's unit is alive.
         location(unsafe { clang_getRangeEnd(clang_getCursorExtent(self.raw)) })
+    }
+
+    /// Where its name stands.
+    pub(super) fn at(self) -> Location {
+        // SAFETY: the cursor's unit is alive.
+        location(unsafe { clang_getCursorLocation(self.raw) })
+    }
+
+    /// Whether an end of it is written in a macro, or as an argument of one.
+    pub(super) fn is_in_macro(self) -> bool {
+        // SAFETY: the cursor's unit is alive.
+        let range = unsafe { clang_getCursorExtent(self.raw) };
+        // SAFETY: as above.
+        unsafe { is_expanded(clang_getRangeStart(range)) || is_expanded(clang_getRangeEnd(range)) }
     }
 
     pub(super) fn children(self) -> Vec<Self> {

@@ -42,6 +42,7 @@ mod rust_text;
 mod record_names;
 pub mod bind;
 pub mod front;
+pub mod mutants;
 
 pub use front::{Analysis, load};
 pub use keeper::{Programs, Tools};

@@ -3,7 +3,7 @@
 //! A generated file carries the fingerprint of its own content. While that fits, the tool may write it anew; once a
 //! person has changed anything it no longer does, and the file is never overwritten.
 
-use super::types::{Contract, Direction, Parameter, Returns, Role, Signature};
+use super::types::{Contract, Direction, Equivalent, Parameter, Returns, Role, Signature};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,8 @@ struct ContractFile {
     interesting: Vec<usize>,
     #[serde(default, rename = "param")]
     params: Vec<ParamFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    equivalent: Vec<Equivalent>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,6 +77,7 @@ pub fn render(contract: &Contract) -> String {
         require: contract.require.clone(),
         interesting: contract.interesting.clone(),
         params: contract.params.iter().map(param_file).collect(),
+        equivalent: contract.equivalent.clone(),
     };
     let body = toml::to_string(&file).expect("a contract has only types that TOML knows");
     let head = "# How to call the function, and what is compared. Inferred from the C text by cargo-implfuzz;\n\
@@ -121,7 +124,11 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         errno: file.errno,
         require: file.require,
         interesting: file.interesting,
+        equivalent: file.equivalent,
     };
+    if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
+        return Err(bad(format!("the mutant `{}` is called equivalent without a reason", empty.mutant)));
+    }
     for param in &contract.params {
         if let Role::Buffer { length, .. } = &param.role
             && contract.role(length) != Some(&Role::Length)
@@ -240,6 +247,7 @@ mod tests {
             errno: true,
             require: vec!["v < 3".into()],
             interesting: vec![5552],
+            equivalent: vec![Equivalent { mutant: "0a1b".into(), reason: "x".into() }],
         }
     }
 

@@ -44,6 +44,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         errno,
         require: Vec::new(),
         interesting,
+        equivalent: Vec::new(),
     })
 }
 

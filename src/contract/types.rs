@@ -75,6 +75,17 @@ pub struct Contract {
     pub require: Vec<String>,
     /// Lengths around which behaviour may change: constants of the C text.
     pub interesting: Vec<usize>,
+    /// Mutants that are no other function, by the word of a person.
+    pub equivalent: Vec<Equivalent>,
+}
+
+/// A mutant that behaves as the original does, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Equivalent {
+    /// As `contract --check` names it.
+    pub mutant: String,
+    pub reason: String,
 }
 
 impl Contract {

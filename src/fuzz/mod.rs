@@ -4,3 +4,4 @@ pub mod overlay;
 pub mod build;
 pub mod report;
 pub mod run;
+pub mod mutants;

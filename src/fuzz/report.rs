@@ -1,7 +1,9 @@
 //! What the fuzz process says over its pipe, parsed. Lines without the run's nonce do not count.
 
+use super::mutants::Kill;
 use crate::verdict::{Finding, FindingClass, RunStats};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Everything that one run said.
 #[derive(Debug, Default)]
@@ -14,6 +16,8 @@ pub struct Told {
     pub exit_in_port: bool,
     /// Answer of a `show` run: arguments and what C makes of them.
     pub shown: Option<(Parts, Parts)>,
+    /// Mutants that were told from the original, by number.
+    pub killed: BTreeMap<usize, Kill>,
 }
 
 type Parts = Vec<(String, String)>;
@@ -34,6 +38,8 @@ struct Line {
     class: String,
     #[serde(default)]
     what: String,
+    #[serde(default)]
+    number: usize,
     #[serde(default)]
     input: String,
     #[serde(default)]
@@ -70,6 +76,9 @@ impl Told {
                     oracle: line.oracle,
                     subject: line.subject,
                 });
+            }
+            "killed" => {
+                self.killed.insert(line.number, Kill { what: line.what, input: bytes(&line.input) });
             }
             "shown" => self.shown = Some((line.args, line.oracle)),
             _ => {}

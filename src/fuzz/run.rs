@@ -29,6 +29,20 @@ pub struct Campaign<'a> {
     pub max_len: u64,
     pub call_timeout_ms: u64,
     pub rss_limit_mb: u64,
+    pub subject: Subject,
+}
+
+/// What stands beside the C original.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    Port,
+    /// The original once more.
+    Original,
+    /// Mutants of the original, but for those with the `skipped` numbers; the file `current` says which one runs.
+    Mutants {
+        skipped: String,
+        current: PathBuf,
+    },
 }
 
 const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0";
@@ -76,14 +90,35 @@ impl Campaign<'_> {
         Ok(conclude(total))
     }
 
-    fn leg(
+    pub(super) fn leg(
         &self,
         (budget, seed): (Budget, u32),
         flags: &[&str],
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<(RunStats, Option<Finding>)> {
-        let artifact = self.work.join("artifact");
+        let (output, mut told) = self.run((budget, seed), flags, interrupt, see)?;
+        let regular = told.done
+            && output.exit.success()
+            && (budget.executions.is_some_and(|n| told.stats.executions >= n)
+                || told.stats.millis + 1500 >= budget.seconds * 1000);
+        let finding = match told.finding.take() {
+            Some(finding) => Some(finding),
+            None if regular => None,
+            None => Some(self.irregular(&output, &told, interrupt)?),
+        };
+        Ok((told.stats, finding))
+    }
+
+    /// Runs libFuzzer to its end, and listens.
+    pub(super) fn run(
+        &self,
+        (budget, seed): (Budget, u32),
+        flags: &[&str],
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(Output, Told)> {
+        let artifact = self.artifact();
         drop(fs::remove_file(&artifact));
         let mut job = self
             .job()
@@ -105,26 +140,12 @@ impl Campaign<'_> {
         let (output, mut told) = self.listen(job, interrupt, see)?;
         told.stats.millis = u64::try_from(output.elapsed.as_millis()).unwrap_or(u64::MAX);
         told.stats.edges = edges(&output.stderr_text());
-        let regular = told.done
-            && output.exit.success()
-            && (budget.executions.is_some_and(|n| told.stats.executions >= n)
-                || told.stats.millis + 1500 >= budget.seconds * 1000);
-        let finding = match told.finding.take() {
-            Some(finding) => Some(finding),
-            None if regular => None,
-            None => Some(self.irregular(&output, &told, &artifact, interrupt)?),
-        };
-        Ok((told.stats, finding))
+        Ok((output, told))
     }
 
     /// An end that the harness did not report: the port crashed, hung, ate the memory or left the process.
-    fn irregular(
-        &self,
-        output: &Output,
-        told: &Told,
-        artifact: &Path,
-        interrupt: &Interrupt,
-    ) -> Result<Finding> {
+    fn irregular(&self, output: &Output, told: &Told, interrupt: &Interrupt) -> Result<Finding> {
+        let artifact = self.artifact();
         if told.stats.executions == 0
             && output.report.is_empty()
             && !artifact.exists()
@@ -143,7 +164,7 @@ impl Campaign<'_> {
             _ if told.exit_in_port => FindingClass::SilentExit,
             _ => FindingClass::Abort,
         };
-        let input = fs::read(artifact).unwrap_or_default();
+        let input = fs::read(&artifact).unwrap_or_default();
         let (args, oracle) = match artifact.exists() {
             true => self.show(&input, interrupt)?,
             false => Default::default(),
@@ -187,7 +208,7 @@ impl Campaign<'_> {
         Ok(job.run(interrupt)?.exit)
     }
 
-    fn write_boundaries(&self, interrupt: &Interrupt) -> Result<()> {
+    pub(super) fn write_boundaries(&self, interrupt: &Interrupt) -> Result<()> {
         for dir in [self.corpus(), self.boundaries()] {
             if dir.exists() {
                 fs::remove_dir_all(&dir)?;
@@ -209,6 +230,10 @@ impl Campaign<'_> {
         [self.corpus()].into_iter().chain(read.filter(|dir| dir.is_dir())).collect()
     }
 
+    fn artifact(&self) -> PathBuf {
+        self.work.join("artifact")
+    }
+
     fn corpus(&self) -> PathBuf {
         self.work.join("corpus")
     }
@@ -219,8 +244,15 @@ impl Campaign<'_> {
 
     fn job(&self) -> Job {
         drop(fs::create_dir_all(&self.work));
-        Job::new(self.binary)
-            .dir(&self.work)
+        let job = match &self.subject {
+            Subject::Port => Job::new(self.binary),
+            Subject::Original => Job::new(self.binary).env("IMPLFUZZ_SUBJECT", "original"),
+            Subject::Mutants { skipped, current } => Job::new(self.binary)
+                .env("IMPLFUZZ_SUBJECT", "mutants")
+                .env("IMPLFUZZ_SKIP", skipped)
+                .env("IMPLFUZZ_CURRENT", current),
+        };
+        job.dir(&self.work)
             .clean_env()
             .env("IMPLFUZZ_TARGET", self.target.as_str())
             .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use minijinja::{Environment, context};
+use std::collections::BTreeMap;
 
 /// A file of the target repository: its path below `rust/`, and its text.
 pub type GeneratedFile = (String, String);
@@ -44,8 +45,10 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
+    put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
     put("src/harness/mod.rs", &registry(targets));
+    put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));
     let all = render(include_str!("../../templates/fuzz/implfuzz_all.rs.j2"), context!(lib => &lib))?;
     put("fuzz_targets/implfuzz_all.rs", &all);
     for target in targets {
@@ -58,7 +61,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
 fn registry(targets: &[String]) -> String {
     let mut text = String::from(
         "//! One module per function that a harness can judge. Written by cargo-implfuzz.\n\n\
-         use crate::runtime::driver::Target;\n\npub mod values;\n",
+         use crate::runtime::driver::Target;\n\npub mod mutants;\npub mod values;\n",
     );
     for target in targets {
         text += &format!("pub mod {target};\n");
@@ -70,6 +73,30 @@ fn registry(targets: &[String]) -> String {
     text += "];\n\n/// The target of a symbol.\npub fn find(name: &str) -> Option<&'static Target> {\n    \
              TARGETS.iter().find(|target| target.name == name)\n}\n";
     text
+}
+
+/// Where `harness/mutants.rs` stands below `rust/`.
+pub const MUTANTS_FILE: &str = "fuzz/src/harness/mutants.rs";
+
+/// The tables of mutants that the C side is built with: their names in C and how long they are, by target. In the tree
+/// there are none; a build that measures harnesses has others.
+pub fn mutants_file(tables: &BTreeMap<String, (String, usize)>) -> String {
+    let mut declared = String::new();
+    let mut arms = String::new();
+    for (target, (table, length)) in tables {
+        declared += &format!("    static {table}: [Function; {length}];\n");
+        arms += &format!("        \"{target}\" => unsafe {{ {table} }}.to_vec(),\n");
+    }
+    let declared = match declared.is_empty() {
+        true => declared,
+        false => format!("unsafe extern \"C\" {{\n{declared}}}\n\n"),
+    };
+    format!(
+        "//! Mutants of the C functions, where the C side is built with some. Written by cargo-implfuzz.\n\n\
+         #![allow(warnings)]\n\nuse crate::runtime::mutants::Function;\n\n{declared}\
+         /// The text as it is, and its mutants.\npub fn of(target: &str) -> Vec<Function> {{\n    match target {{\n{arms}        \
+         _ => Vec::new(),\n    }}\n}}\n"
+    )
 }
 
 fn render(template: &str, context: minijinja::Value) -> Result<String> {

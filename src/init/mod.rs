@@ -189,7 +189,7 @@ fn globals(project: &Project) -> (String, Vec<(String, String)>) {
 }
 
 /// Header files of the library, which the build watches beside the sources.
-fn headers(project: &Project) -> Vec<String> {
+pub fn headers(project: &Project) -> Vec<String> {
     let functions = project.library.functions.iter().map(|f| &f.place.file);
     let macros = project.library.macros.iter().map(|m| &m.place.file);
     let all: BTreeSet<String> =

@@ -361,6 +361,7 @@ pub(super) mod tests {
             errno: true,
             require: vec!["n <= 100".into()],
             interesting: vec![5_552],
+            equivalent: Vec::new(),
         }
     }
 

@@ -47,11 +47,18 @@ impl Emitter<'_> {
         quote!(Effects { #ret #errno #(#outs),* })
     }
 
+    /// The address of the C original.
+    pub(super) fn original(&self) -> TokenStream {
+        let name = ident(self.bound.function);
+        quote!(ffi::#name as *const core::ffi::c_void)
+    }
+
     pub(super) fn oracle(&self) -> TokenStream {
         let (regions, lengths, collect) = (self.regions("exact"), self.lengths(), self.collect());
-        let name = ident(self.bound.function);
+        let types = self.slots.iter().map(|slot| slot.ty);
+        let ret = self.bound.c.ret.as_ref().map(|ty| quote!(-> #ty));
         let arguments = self.slots.iter().map(c_argument);
-        let call = quote!(unsafe { ffi::#name(#(#arguments),*) });
+        let call = quote!(unsafe { callee(#(#arguments),*) });
         let (before, assign, after) = match self.contract.returns {
             Returns::Nothing => (quote!(), quote!(#call;), quote!()),
             Returns::Value => (
@@ -78,6 +85,8 @@ impl Emitter<'_> {
         let read = errno.then(|| quote!(errno = guard::errno();));
         let declare = errno.then(|| quote!(let mut errno = 0;));
         quote! {
+            // SAFETY: the original, or a mutant of it with the same signature.
+            let callee: unsafe extern "C" fn(#(#types),*) #ret = unsafe { core::mem::transmute(callee) };
             #regions
             #lengths
             #before

@@ -28,7 +28,8 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let (args, effects) = (emitter.args_struct(), emitter.effects_struct());
     let (decode, encode, show) = (emitter.decode(), emitter.encode(), emitter.show());
     let (boundaries, admits) = (emitter.boundaries(), emitter.admits()?);
-    let (oracle, subject) = (emitter.oracle(), emitter.subject(&krate));
+    let (original, oracle) = (emitter.original(), emitter.oracle());
+    let subject = emitter.subject(&krate);
     let (differs, parts) = (emitter.differs(), emitter.effect_parts());
     let body = quote! {
         #![allow(warnings)]
@@ -51,7 +52,8 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
             fn show(args: &Args) -> Parts { #show }
             fn boundaries() -> Vec<Args> { #boundaries }
             fn admits(args: &Args) -> bool { #admits }
-            fn oracle(args: &Args) -> Result<Effects, Broke> { #oracle }
+            fn original() -> *const core::ffi::c_void { #original }
+            fn oracle(args: &Args, callee: *const core::ffi::c_void) -> Result<Effects, Broke> { #oracle }
             fn subject(args: &Args) -> Result<Effects, String> { #subject }
             fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
             fn effects(effects: &Effects) -> Parts { #parts }

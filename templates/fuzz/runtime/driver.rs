@@ -2,13 +2,15 @@
 
 use super::codec::{Reader, Writer};
 use super::guard::{self, Broke};
+use super::mutants;
 use super::report::{self, Json, Parts};
 use libfuzzer_sys::Corpus;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::sync::Mutex;
+use std::ffi::c_void;
+use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -23,8 +25,10 @@ pub trait Case {
     fn boundaries() -> Vec<Self::Args>;
     /// Whether the contract's preconditions hold.
     fn admits(args: &Self::Args) -> bool;
-    /// Calls the C original on memory of its own.
-    fn oracle(args: &Self::Args) -> Result<Self::Effects, Broke>;
+    /// The C original.
+    fn original() -> *const c_void;
+    /// Calls the C original, or a function with the same signature in its place, on memory of its own.
+    fn oracle(args: &Self::Args, callee: *const c_void) -> Result<Self::Effects, Broke>;
     /// Calls the port on memory of its own; `Err` names memory that it wrote outside of its bounds.
     fn subject(args: &Self::Args) -> Result<Self::Effects, String>;
     /// What differs, if anything does.
@@ -78,12 +82,17 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
     }
     // What an earlier call left there is nobody's input.
     guard::set_errno(0);
-    let oracle = match C::oracle(&args) {
+    let oracle = match C::oracle(&args, C::original()) {
         Ok(effects) => effects,
         Err(Broke(reason)) => return Judged::Rejected(reason),
     };
     guard::set_errno(0);
     ORACLE_CALLS.fetch_add(1, Ordering::Relaxed);
+    match SUBJECT.get() {
+        None | Some(Subject::Port) => {}
+        Some(Subject::Original) => return again::<C>(&args, &oracle),
+        Some(Subject::Mutants) => return against_mutants::<C>(&args, &oracle, data),
+    }
     IN_SUBJECT.store(true, Ordering::Relaxed);
     let subject = catch_unwind(AssertUnwindSafe(|| C::subject(&args)));
     IN_SUBJECT.store(false, Ordering::Relaxed);
@@ -99,6 +108,41 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
             }
         }
     }
+}
+
+/// What stands beside the original.
+#[derive(Debug, Clone, Copy)]
+enum Subject {
+    Port,
+    /// The original once more: a harness that finds a difference then is wrong.
+    Original,
+    /// Mutants of the original: a harness that finds no difference then is blind.
+    Mutants,
+}
+
+static SUBJECT: OnceLock<Subject> = OnceLock::new();
+
+fn again<C: Case>(args: &C::Args, oracle: &C::Effects) -> Judged {
+    SUBJECT_CALLS.fetch_add(1, Ordering::Relaxed);
+    let (what, subject) = match C::oracle(args, C::original()) {
+        Ok(second) => match C::differs(oracle, &second) {
+            Some(what) => (what, C::effects(&second)),
+            None => return Judged::Same,
+        },
+        Err(Broke(reason)) => (format!("C breaks when it is called again: {reason}"), Vec::new()),
+    };
+    Judged::Found(Found { class: "mismatch", what, oracle: C::effects(oracle), subject })
+}
+
+fn against_mutants<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> Judged {
+    if mutants::run::<C>(args, oracle, data) {
+        SUBJECT_CALLS.store(mutants::CALLS.load(Ordering::Relaxed), Ordering::Relaxed);
+        send_stats("done");
+        // SAFETY: nothing is left to be found out.
+        unsafe { libc::_exit(0) };
+    }
+    SUBJECT_CALLS.store(mutants::CALLS.load(Ordering::Relaxed), Ordering::Relaxed);
+    Judged::Same
 }
 
 /// One execution of the fuzz target.
@@ -244,6 +288,14 @@ pub fn init(target: &Target) {
             }
         }
         _ => {
+            _ = SUBJECT.set(match std::env::var("IMPLFUZZ_SUBJECT").as_deref() {
+                Ok("original") => Subject::Original,
+                Ok("mutants") => {
+                    mutants::take(crate::harness::mutants::of(target.name));
+                    Subject::Mutants
+                }
+                _ => Subject::Port,
+            });
             // SAFETY: registers a function that lives as long as the process.
             unsafe { libc::atexit(at_exit) };
             return;
@@ -263,7 +315,7 @@ fn write_seeds<C: Case>(dir: &Path) {
 
 fn show_input<C: Case>(data: &[u8]) {
     let args = C::decode(&mut Reader::new(data));
-    let oracle = match C::oracle(&args) {
+    let oracle = match C::oracle(&args, C::original()) {
         Ok(effects) => C::effects(&effects),
         Err(Broke(reason)) => vec![("rejected".into(), reason)],
     };
@@ -280,7 +332,7 @@ fn selfcheck<C: Case>() -> (u64, Vec<String>) {
         if !C::admits(&args) {
             continue;
         }
-        match (C::oracle(&args), C::oracle(&args)) {
+        match (C::oracle(&args, C::original()), C::oracle(&args, C::original())) {
             (Ok(first), Ok(second)) => {
                 accepted += 1;
                 let what = C::differs(&first, &second);

@@ -4,4 +4,5 @@ pub mod codec;
 pub mod driver;
 pub mod guard;
 pub mod memory;
+pub mod mutants;
 pub mod report;

@@ -1,0 +1,226 @@
+//! Which small changes of a function's text are worth a mutant: an operator exchanged, a constant off by one, a
+//! condition turned round, a statement dropped, a variable narrowed. What comes out of a macro stays as it is.
+
+#![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
+
+use crate::c::cursor::{Cursor, Location};
+use clang_sys::*;
+use std::ops::Range;
+
+/// One change of a function's text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Edit {
+    /// In the file of the function.
+    pub line: u32,
+    /// Bytes of the function's text.
+    pub range: Range<usize>,
+    pub by: String,
+    /// For people: what stands there, and what in its place.
+    pub what: String,
+}
+
+/// All edits of a definition with this text, in the order of their places.
+pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
+    let start = definition.start();
+    let Some(body) = definition.children().into_iter().find(|c| c.kind() == CXCursor_CompoundStmt) else {
+        return Vec::new();
+    };
+    let mut walk = Walk { text, start: &start, edits: Vec::new() };
+    walk.visit(body);
+    walk.edits.sort_by(|a, b| (a.range.start, a.range.end, &a.by).cmp(&(b.range.start, b.range.end, &b.by)));
+    walk.edits.dedup();
+    walk.edits
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    start: &'a Location,
+    edits: Vec<Edit>,
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, node: Cursor<'_>) {
+        if !node.is_in_macro() {
+            match node.kind() {
+                CXCursor_BinaryOperator | CXCursor_CompoundAssignOperator => self.binary(node),
+                CXCursor_UnaryOperator => self.step(node),
+                CXCursor_IntegerLiteral | CXCursor_CharacterLiteral => self.constant(node),
+                CXCursor_IfStmt | CXCursor_ConditionalOperator => self.condition(node),
+                CXCursor_VarDecl => self.narrow(node),
+                _ => {}
+            }
+        }
+        let children = node.children();
+        for child in &children {
+            let is_statement = match node.kind() {
+                CXCursor_CompoundStmt => true,
+                // The condition comes first, or last.
+                CXCursor_IfStmt | CXCursor_WhileStmt | CXCursor_ForStmt => Some(child) != children.first(),
+                CXCursor_CaseStmt | CXCursor_DefaultStmt | CXCursor_LabelStmt => {
+                    Some(child) == children.last()
+                }
+                _ => false,
+            };
+            if is_statement && !child.is_in_macro() && is_droppable(*child) && self.ends_in_semicolon(*child)
+            {
+                self.push(*child, self.range(*child), "((void)0)", "dropped");
+            }
+            self.visit(*child);
+        }
+    }
+
+    /// The bytes of a node in the function's text.
+    fn range(&self, node: Cursor<'_>) -> Option<Range<usize>> {
+        self.between(&node.start(), &node.end())
+    }
+
+    fn between(&self, from: &Location, to: &Location) -> Option<Range<usize>> {
+        let here = from.file == self.start.file && to.file == self.start.file;
+        let range = from.offset.checked_sub(self.start.offset)?..to.offset.checked_sub(self.start.offset)?;
+        (here && self.text.get(range.clone()).is_some()).then_some(range)
+    }
+
+    fn push(&mut self, node: Cursor<'_>, range: Option<Range<usize>>, by: &str, what: &str) {
+        let Some(range) = range else { return };
+        let old = self.text[range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
+        let old = match old.char_indices().nth(40) {
+            Some((at, _)) => format!("{}…", &old[..at]),
+            None => old,
+        };
+        let what =
+            if what.is_empty() { format!("`{old}` → `{}`", by.trim()) } else { format!("`{old}` {what}") };
+        self.edits.push(Edit { line: node.start().line, range, by: by.to_owned(), what });
+    }
+
+    fn binary(&mut self, node: Cursor<'_>) {
+        let [left, right] = node.children()[..] else { return };
+        let Some(gap) = self.between(&left.end(), &right.start()) else { return };
+        let operator = node.operator_text();
+        // Only where nothing but the operator stands between: a comment or a macro there would be cut.
+        let between = &self.text[gap.clone()];
+        if operator.is_empty() || between.trim() != operator {
+            return;
+        }
+        let at = gap.start + between.find(&operator).unwrap_or(0);
+        for by in others(&operator) {
+            self.push(node, Some(at..at + operator.len()), by, "");
+        }
+    }
+
+    /// `++` and `--`.
+    fn step(&mut self, node: Cursor<'_>) {
+        let (from, by) = match node.unary_operator() {
+            CXUnaryOperator_PostInc | CXUnaryOperator_PreInc => ("++", "--"),
+            CXUnaryOperator_PostDec | CXUnaryOperator_PreDec => ("--", "++"),
+            CXUnaryOperator_Not => ("~", ""),
+            CXUnaryOperator_LNot => ("!", "!!"),
+            CXUnaryOperator_Minus => ("-", "+"),
+            _ => return,
+        };
+        let Some(range) = self.range(node) else { return };
+        let text = &self.text[range.clone()];
+        let at = if text.starts_with(from) {
+            Some(0)
+        } else {
+            text.ends_with(from).then(|| text.len() - from.len())
+        };
+        let place = at.map(|at| range.start + at..range.start + at + from.len());
+        let what = if by.is_empty() { "dropped" } else { "" };
+        self.push(node, place, by, what);
+    }
+
+    fn constant(&mut self, node: Cursor<'_>) {
+        let Some(range) = self.range(node) else { return };
+        let text = self.text[range.clone()].to_owned();
+        self.push(node, Some(range.clone()), &format!("({text} + 1)"), "");
+        if node.evaluate() != Some(0) {
+            self.push(node, Some(range), &format!("({text} - 1)"), "");
+        }
+    }
+
+    fn condition(&mut self, node: Cursor<'_>) {
+        let Some(condition) = node.children().first().copied().filter(|c| !c.is_in_macro()) else { return };
+        let Some(range) = self.range(condition) else { return };
+        let by = format!("!({})", &self.text[range.clone()]);
+        self.push(condition, Some(range), &by, "turned round");
+    }
+
+    /// An integer variable of the function with 8 bits in place of more.
+    fn narrow(&mut self, node: Cursor<'_>) {
+        let ty = node.ty().canonical();
+        let by = match ty.kind() {
+            CXType_Int | CXType_Long | CXType_LongLong => "signed char ",
+            CXType_UInt | CXType_ULong | CXType_ULongLong => "unsigned char ",
+            _ => return,
+        };
+        let Some(range) = self.between(&node.start(), &node.at()) else { return };
+        let words = &self.text[range.clone()];
+        let is_plain = words.split_whitespace().all(|word| {
+            word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                && !matches!(word, "static" | "const" | "register" | "extern")
+        });
+        if is_plain && words.ends_with(char::is_whitespace) {
+            self.push(node, Some(range), by, &format!("`{}` with 8 bits", node.name()));
+        }
+    }
+
+    /// What is dropped must be a whole statement: `;` may only follow.
+    fn ends_in_semicolon(&self, node: Cursor<'_>) -> bool {
+        let Some(range) = self.range(node) else { return false };
+        self.text[range.end..].trim_start().starts_with(';')
+    }
+}
+
+/// A statement whose absence leaves the function whole.
+fn is_droppable(node: Cursor<'_>) -> bool {
+    match node.kind() {
+        CXCursor_CallExpr | CXCursor_CompoundAssignOperator | CXCursor_BreakStmt | CXCursor_ContinueStmt => {
+            true
+        }
+        CXCursor_BinaryOperator => node.binary_operator() == CXBinaryOperator_Assign,
+        CXCursor_UnaryOperator => matches!(
+            node.unary_operator(),
+            CXUnaryOperator_PostInc
+                | CXUnaryOperator_PreInc
+                | CXUnaryOperator_PostDec
+                | CXUnaryOperator_PreDec
+        ),
+        CXCursor_ReturnStmt => node.children().is_empty(),
+        _ => false,
+    }
+}
+
+/// What may stand in place of an operator.
+fn others(operator: &str) -> &'static [&'static str] {
+    match operator {
+        "<" => &["<=", ">="],
+        "<=" => &["<", ">"],
+        ">" => &[">=", "<="],
+        ">=" => &[">", "<"],
+        "==" => &["!="],
+        "!=" => &["=="],
+        "+" => &["-"],
+        "-" => &["+"],
+        "*" => &["+"],
+        "/" => &["*"],
+        "%" => &["*"],
+        "&" => &["|"],
+        "|" => &["&"],
+        "^" => &["&"],
+        "<<" => &[">>"],
+        ">>" => &["<<"],
+        "&&" => &["||"],
+        "||" => &["&&"],
+        "+=" => &["-="],
+        "-=" => &["+="],
+        "*=" => &["+="],
+        "/=" => &["*="],
+        "%=" => &["*="],
+        "&=" => &["|="],
+        "|=" => &["&="],
+        "^=" => &["&="],
+        "<<=" => &[">>="],
+        ">>=" => &["<<="],
+        _ => &[],
+    }
+}

@@ -1,0 +1,246 @@
+//! Mutants of C functions: what a harness that is worth its name tells from the original. Each is a copy of the function
+//! with one small change, behind the unit that defines it; no file of the library is touched.
+//!
+//! Here they are made, and the compiler says which of them are C; how they are run and what is concluded from it is
+//! decided above.
+
+mod edits;
+
+use super::cursor::TranslationUnit;
+use super::flags::clang_arguments;
+use super::keeper::Tools;
+use super::translate::Compiler;
+use super::workers;
+use crate::digest::of_parts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::{Function, Library, Linkage, RelPath, SymbolName, Unit};
+use camino::Utf8Path;
+use clang_sys::CXCursor_FunctionDecl;
+use edits::{Edit, edits};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One mutant of a function.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Mutant {
+    /// The same as long as its line and the change are, wherever the line stands: contracts name it.
+    pub id: String,
+    /// Of the function's file.
+    pub line: u32,
+    /// What stands there, and what in its place.
+    pub what: String,
+}
+
+/// The mutants of some functions, as the C side is built with them.
+#[derive(Debug, Clone, Default)]
+pub struct Mutants {
+    /// By symbol, in the order of the table that the C side offers. The table has one entry more, in front: the
+    /// function's text as it is, which must not differ from the function.
+    pub of: BTreeMap<SymbolName, Vec<Mutant>>,
+    /// Functions of which no mutant can be made, and why.
+    pub without: BTreeMap<SymbolName, String>,
+    /// What stands behind each unit, after its other lines.
+    pub lines: BTreeMap<RelPath, Vec<String>>,
+}
+
+/// The table of a function's mutants in the C side.
+pub fn table(name: &SymbolName) -> String {
+    format!("implfuzz_mutants_{name}")
+}
+
+/// Coverage is that of the original; sanitizers stay.
+const QUIET: &str = "#if defined(__clang__)\n\
+    #define IMPLFUZZ_MUTANT __attribute__((no_sanitize(\"coverage\")))\n\
+    #elif defined(__GNUC__) && __GNUC__ >= 12\n\
+    #define IMPLFUZZ_MUTANT __attribute__((no_sanitize_coverage))\n\
+    #else\n#define IMPLFUZZ_MUTANT\n#endif";
+
+/// A copy of a function behind its unit.
+struct Copy {
+    symbol: SymbolName,
+    /// None for the text as it is.
+    mutant: Option<Mutant>,
+    name: String,
+    text: String,
+}
+
+/// Makes at most `most` mutants of each of `functions`, spread evenly over its text.
+///
+/// # Errors
+/// `Environment` without libclang or the compiler, `Io` when the scratch folder cannot be written, and Ctrl-C.
+pub fn mutants(
+    root: &Utf8Path,
+    library: &Library,
+    functions: &[&Function],
+    most: usize,
+    tools: Tools,
+) -> Result<Mutants> {
+    let mut by_unit: BTreeMap<&RelPath, Vec<&Function>> = BTreeMap::new();
+    for function in functions {
+        if let Some(unit) = library.unit_of.get(&function.key) {
+            by_unit.entry(unit).or_default().push(function);
+        }
+    }
+    let work: Vec<(&Unit, Vec<&Function>)> =
+        library.units.iter().filter_map(|unit| Some((unit, by_unit.remove(&unit.file)?))).collect();
+    let cc = (tools.programs)()?.cc;
+    let scratch = tools.scratch.join("mutants");
+    fs_err::create_dir_all(&scratch)?;
+    let scratch = fs_err::canonicalize(&scratch)?;
+    let compiler = Compiler { root, cc: &cc, scratch: &scratch, interrupt: tools.interrupt };
+    let answers = workers::map(&work, |(unit, functions)| {
+        tools.interrupt.check()?;
+        of_unit(&compiler, library, unit, functions, most)
+    })?;
+    let mut all = Mutants::default();
+    for ((unit, _), answer) in work.iter().zip(answers) {
+        let (of, without, lines) = answer?;
+        all.of.extend(of);
+        all.without.extend(without);
+        all.lines.insert(unit.file.clone(), lines);
+    }
+    drop(std::fs::remove_dir_all(&scratch));
+    Ok(all)
+}
+
+type OfUnit = (BTreeMap<SymbolName, Vec<Mutant>>, BTreeMap<SymbolName, String>, Vec<String>);
+
+fn of_unit(
+    compiler: &Compiler,
+    library: &Library,
+    unit: &Unit,
+    functions: &[&Function],
+    most: usize,
+) -> Result<OfUnit> {
+    let mut without = BTreeMap::new();
+    let mut copies = Vec::new();
+    let found = copies_of(compiler.root, unit, functions, most)?;
+    for (function, found) in functions.iter().zip(found) {
+        match found {
+            Ok(found) => copies.extend(found),
+            Err(why) => drop(without.insert(function.name.clone(), why)),
+        }
+    }
+    let before = library.alias_lines.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
+    let texts =
+        before.iter().map(String::as_str).chain([QUIET]).chain(copies.iter().map(|c| c.text.as_str()));
+    let translation = compiler.translate(unit, &texts.collect::<Vec<_>>())?;
+    let translation = translation.map_err(|why| {
+        Error::new(ErrorKind::C, format!("{}: the mutants' unit does not compile: {why}", unit.file))
+    })?;
+    let first = before.len() + 1;
+    let refused: BTreeSet<usize> =
+        translation.refused.keys().filter_map(|at| at.checked_sub(first)).collect();
+    // A copy that is no C is no mutant; without the plain copy nothing can be said of the others.
+    let is_plain_lost = |symbol: &SymbolName| {
+        refused.iter().any(|at| copies.get(*at).is_some_and(|c| c.symbol == *symbol && c.mutant.is_none()))
+    };
+    let (mut of, mut lines) = (BTreeMap::new(), vec![QUIET.to_owned()]);
+    for function in functions.iter().filter(|f| !without.contains_key(&f.name)).copied().collect::<Vec<_>>() {
+        if is_plain_lost(&function.name) {
+            let why = "a copy of its text does not compile behind the file that it comes from";
+            without.insert(function.name.clone(), why.to_owned());
+            continue;
+        }
+        let kept =
+            copies.iter().enumerate().filter(|(at, c)| c.symbol == function.name && !refused.contains(at));
+        let kept: Vec<&Copy> = kept.map(|(_, copy)| copy).collect();
+        let mutants: Vec<Mutant> = kept.iter().filter_map(|copy| copy.mutant.clone()).collect();
+        if mutants.is_empty() {
+            without.insert(function.name.clone(), "its text has nothing to change".to_owned());
+            continue;
+        }
+        lines.extend(kept.iter().map(|copy| copy.text.clone()));
+        let names: Vec<String> = kept.iter().map(|copy| format!("(void *){}", copy.name)).collect();
+        lines.push(format!("void *const {}[] = {{ {} }};", table(&function.name), names.join(", ")));
+        of.insert(function.name.clone(), mutants);
+    }
+    Ok((of, without, lines))
+}
+
+/// The copies of each function, the plain one first; the inner error says why there are none.
+#[expect(clippy::type_complexity, reason = "an answer for each function, and an error of ours around them")]
+fn copies_of(
+    root: &Utf8Path,
+    unit: &Unit,
+    functions: &[&Function],
+    most: usize,
+) -> Result<Vec<std::result::Result<Vec<Copy>, String>>> {
+    let parsed = TranslationUnit::parse(root.join(&unit.file.0).as_str(), &clang_arguments(root, unit));
+    let parsed = parsed
+        .ok_or_else(|| Error::new(ErrorKind::C, format!("{}: clang cannot parse it at all", unit.file)))?;
+    let items = parsed.items();
+    let definitions = items.iter().filter(|c| c.kind() == CXCursor_FunctionDecl && c.is_definition());
+    let definitions: BTreeMap<(String, usize), _> =
+        definitions.map(|c| ((c.name(), c.start().offset), *c)).collect();
+    Ok(functions
+        .iter()
+        .map(|function| {
+            let definition = definitions
+                .get(&(function.c_name.clone(), function.place.start))
+                .ok_or("its definition is not where it was read: run `cargo implfuzz init`")?;
+            let at = definition.at().offset.checked_sub(definition.start().offset);
+            let name = at.map(|at| at..at + function.c_name.len());
+            let name = name
+                .filter(|name| function.text.get(name.clone()) == Some(function.c_name.as_str()))
+                .ok_or("its name comes out of a macro")?;
+            let edits = edits(*definition, &function.text);
+            let ids = ids(function, &edits);
+            let edits = spread(edits.into_iter().zip(ids).collect(), most);
+            let plain = copy(function, &name, 0, None);
+            let mutants =
+                edits.iter().enumerate().map(|(at, edit)| copy(function, &name, at + 1, Some(edit)));
+            Ok(std::iter::once(plain).chain(mutants).collect())
+        })
+        .collect())
+}
+
+/// At most `most`, as evenly spread as can be.
+fn spread<T>(edits: Vec<T>, most: usize) -> Vec<T> {
+    let count = edits.len();
+    if count <= most {
+        return edits;
+    }
+    let chosen: BTreeSet<usize> = (0..most).map(|i| (2 * i + 1) * count / (2 * most)).collect();
+    edits.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, edit)| edit).collect()
+}
+
+/// A name for each edit that stays when something else changes.
+fn ids(function: &Function, edits: &[Edit]) -> Vec<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let id = |edit: &Edit| {
+        let line = function.text[..edit.range.start].rfind('\n').map_or(0, |at| at + 1);
+        let line = function.text[line..].lines().next().unwrap_or_default().trim();
+        let what = of_parts([line, edit.what.as_str()]);
+        let nth = seen.entry(what.clone()).or_default();
+        *nth += 1;
+        of_parts([what.as_str(), &nth.to_string()])[..8].to_owned()
+    };
+    edits.iter().map(id).collect()
+}
+
+fn copy(
+    function: &Function,
+    name: &std::ops::Range<usize>,
+    number: usize,
+    edit: Option<&(Edit, String)>,
+) -> Copy {
+    let copy_name = format!("implfuzz_mutant_{}_{number}", function.name);
+    let mut text = function.text.clone();
+    // The body stands behind the name, so the later place is changed first.
+    if let Some((edit, _)) = edit {
+        text.replace_range(edit.range.clone(), &edit.by);
+    }
+    text.replace_range(name.clone(), &copy_name);
+    let specifiers = &function.text[..name.start];
+    let has_storage =
+        specifiers.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|w| w == "extern");
+    let storage = if function.linkage == Linkage::External && !has_storage { "static " } else { "" };
+    let mutant = edit.map(|(edit, id)| Mutant { id: id.clone(), line: edit.line, what: edit.what.clone() });
+    Copy {
+        symbol: function.name.clone(),
+        mutant,
+        name: copy_name,
+        text: format!("IMPLFUZZ_MUTANT {storage}{text}"),
+    }
+}

@@ -1,0 +1,239 @@
+//! `cargo implfuzz contract`
+
+use super::{Session, select};
+use crate::adequacy::{self, Adequacy, Fate};
+use crate::contract::types::{Contract, Judgeable, Parameter, Role};
+use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
+use crate::judge::Judge;
+use crate::process::{Exit, Job};
+use crate::project::{Planned, Project};
+use crate::report::{Column, printable, table};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Shows how a function is called and what is compared, or measures what that is worth
+///
+/// Every role names the C line that it was inferred from. With --check the C original is judged in place of a port: against
+/// itself, where no difference may be found, and against mutants of it, which should be told from it.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("which").required(true))]
+pub struct Args {
+    /// Functions to look at
+    #[arg(group = "which")]
+    symbols: Vec<String>,
+    /// Every function that has a contract
+    #[arg(long, group = "which")]
+    all: bool,
+    /// Measure: the share of inputs that C accepts, executions per second, mutants killed and survivors by line
+    #[arg(long)]
+    check: bool,
+    /// With --check: seconds for the mutants of a function
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "check")]
+    seconds: u64,
+    /// Open the contract in $VISUAL or $EDITOR; an edited contract is never overwritten
+    #[arg(long, conflicts_with_all = ["check", "all"])]
+    edit: bool,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, _store) = session.open(reporter.as_mut())?;
+    let mut wanted = select(&project, &args.symbols, args.all)?;
+    if args.edit {
+        return edit(&project, &wanted, session);
+    }
+    if args.all {
+        wanted.retain(|p| p.judgeable.contract().is_some());
+    }
+    if !args.check {
+        let values: Vec<Value> = wanted.iter().map(|p| as_json(p)).collect();
+        session.screen.result("contract", &json!({ "symbols": values }), || {
+            wanted.iter().map(|p| explained(&project, p)).collect::<Vec<_>>().join("\n")
+        });
+        return Ok(ExitCode::Ok);
+    }
+    if let Some((name, why)) = wanted.iter().find_map(|p| match &p.judgeable {
+        Judgeable::NotYet(why) => Some((&p.function.name, why)),
+        Judgeable::Yes(_) => None,
+    }) {
+        return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
+            .help("`cargo implfuzz contract --check --all` takes those that have one"));
+    }
+    let judge = Judge::new(&project, &session.interrupt);
+    let all = adequacy::measure(&project, &judge, &wanted, args.seconds, reporter.as_mut())?;
+    drop(reporter);
+    let values: Vec<Value> = all.iter().map(measured_json).collect();
+    session.screen.result("contract-check", &json!({ "symbols": values }), || measured(&all));
+    let is_sound = all.iter().all(|adequacy| adequacy.shortcomings().is_empty());
+    Ok(if is_sound { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+fn edit(project: &Project, wanted: &[&Planned], session: &Session) -> Result<ExitCode> {
+    let [planned] = wanted else {
+        return Err(Error::new(ErrorKind::Usage, "--edit takes one function"));
+    };
+    let path = project.contract_path(planned.function.name.as_str());
+    if !path.exists() {
+        let why = match &planned.judgeable {
+            Judgeable::NotYet(why) => why.as_str(),
+            Judgeable::Yes(_) => "it was not written yet",
+        };
+        let text = format!("`{}` has no contract to edit: {why}", planned.function.name);
+        return Err(Error::new(ErrorKind::Usage, text)
+            .help(format!("write {} by hand; docs/formats.md lists its keys", path.display())));
+    }
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let editor = editor.ok_or_else(|| {
+        Error::new(ErrorKind::Usage, "neither VISUAL nor EDITOR is set")
+            .help(format!("EDITOR=vi cargo implfuzz contract --edit {}", planned.function.name))
+    })?;
+    let mut words = editor.split_whitespace();
+    let job = Job::new(Path::new(words.next().unwrap_or("vi"))).args(words).arg(&path).inherit();
+    let ended = job.run(&session.interrupt).context(|| format!("starting {editor}"))?.exit;
+    if ended != Exit::Code(0) {
+        return Err(Error::new(ErrorKind::Environment, format!("{editor} ended with an error")));
+    }
+    // Read again at once: a mistake is told now and not by the next command.
+    Project::open(&session.options, &session.interrupt)?;
+    Ok(ExitCode::Ok)
+}
+
+fn as_json(planned: &Planned) -> Value {
+    let name = &planned.function.name;
+    match &planned.judgeable {
+        Judgeable::NotYet(why) => json!({ "symbol": name, "reason": why }),
+        Judgeable::Yes(contract) => {
+            let params = contract.params.iter();
+            let params: Vec<Value> =
+                params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
+            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "equivalent": contract.equivalent })
+        }
+    }
+}
+
+fn explained(project: &Project, planned: &Planned) -> String {
+    let function = &planned.function;
+    let place = format!("{}:{}", function.place.file, function.place.line);
+    match &planned.judgeable {
+        Judgeable::NotYet(why) => {
+            format!("{} ({place})\n  not judged yet: {}\n", function.name, printable(why))
+        }
+        Judgeable::Yes(contract) => {
+            let path = project.contract_path(function.name.as_str());
+            let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
+            let edited = if planned.edited { ", edited by hand" } else { "" };
+            format!("{} ({place}; {path}{edited})\n{}{}", function.name, roles(contract), compared(contract))
+        }
+    }
+}
+
+fn roles(contract: &Contract) -> String {
+    let columns = [Column::left("parameter"), Column::left("role"), Column::left("from")];
+    let row = |p: &Parameter| vec![p.name.clone(), role(p), p.reason.clone()];
+    let rows: Vec<Vec<String>> = contract.params.iter().map(row).collect();
+    if rows.is_empty() { "  no parameters\n".to_owned() } else { table(&columns, &rows, None) }
+}
+
+fn role(param: &Parameter) -> String {
+    let null = |nullable: bool| if nullable { " or null" } else { "" };
+    match &param.role {
+        Role::Value { min: None, max: None } => "any value".into(),
+        Role::Value { min, max } => {
+            let bound = |b: &Option<i64>| b.map_or_else(|| "…".to_owned(), |n| n.to_string());
+            format!("value from {} to {}", bound(min), bound(max))
+        }
+        Role::OneOf { values } => format!("one of {values:?}"),
+        Role::Buffer { direction, length, max, nullable } => {
+            format!("{direction:?} buffer of `{length}` elements, at most {max}{}", null(*nullable))
+                .to_lowercase()
+        }
+        Role::Length => "length".into(),
+        Role::CString { max, nullable } => format!("string of at most {max} bytes{}", null(*nullable)),
+        Role::Pointer { direction, nullable } => {
+            format!("{direction:?} pointer to one{}", null(*nullable)).to_lowercase()
+        }
+        Role::FixedArray { direction, len } => format!("{direction:?} array of {len}").to_lowercase(),
+    }
+}
+
+fn compared(contract: &Contract) -> String {
+    let mut parts = Vec::new();
+    if contract.returns != crate::contract::types::Returns::Nothing {
+        parts.push("the return value".to_owned());
+    }
+    if contract
+        .params
+        .iter()
+        .any(|p| !matches!(p.role, Role::Value { .. } | Role::OneOf { .. } | Role::Length))
+    {
+        parts.push("all memory that it gets, to its whole capacity".to_owned());
+    }
+    if contract.errno {
+        parts.push("errno".to_owned());
+    }
+    let mut text =
+        format!("compared: {}\n", if parts.is_empty() { "nothing".into() } else { parts.join(", ") });
+    for condition in &contract.require {
+        text += &format!("only inputs with: {}\n", printable(condition));
+    }
+    for equivalent in &contract.equivalent {
+        text += &format!(
+            "mutant {} is no other function: {}\n",
+            equivalent.mutant,
+            printable(&equivalent.reason)
+        );
+    }
+    text
+}
+
+fn measured_json(adequacy: &Adequacy) -> Value {
+    let (killed, total) = adequacy.kills();
+    let mut value = json!(adequacy);
+    value["killed"] = json!(killed);
+    value["to_kill"] = json!(total);
+    value["shortcomings"] = json!(adequacy.shortcomings());
+    value["difference"] = json!(adequacy.difference.as_ref().map(|finding| &finding.what));
+    value
+}
+
+fn measured(all: &[Adequacy]) -> String {
+    let columns = [
+        Column::left("symbol"),
+        Column::right("accepted"),
+        Column::right("executions/s"),
+        Column::right("killed"),
+        Column::left("remarks"),
+    ];
+    let row = |a: &Adequacy| {
+        let (killed, total) = a.kills();
+        let unknown = || "-".to_owned();
+        vec![
+            a.symbol.to_string(),
+            a.accept_rate.map_or_else(unknown, |rate| format!("{:.1} %", rate * 100.0)),
+            a.executions_per_second.map_or_else(unknown, |n| n.to_string()),
+            if a.without.is_some() { unknown() } else { format!("{killed}/{total}") },
+            a.shortcomings().join("; "),
+        ]
+    };
+    let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
+    for adequacy in all {
+        let survivors: Vec<_> = adequacy.mutants.iter().filter(|m| m.fate == Fate::Survived).collect();
+        if !survivors.is_empty() {
+            text += &format!("\nsurvivors of {}:\n", adequacy.symbol);
+        }
+        for tried in survivors {
+            let mutant = &tried.mutant;
+            text +=
+                &format!("  {}  {}:{}: {}\n", mutant.id, adequacy.file, mutant.line, printable(&mutant.what));
+        }
+    }
+    let sound = all.iter().filter(|a| a.shortcomings().is_empty()).count();
+    text + &format!(
+        "\n{sound} of {} harnesses are sound: C never differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of its mutants are killed\n",
+        all.len(),
+        adequacy::ACCEPTED * 100.0,
+        adequacy::KILLED * 100.0
+    )
+}

@@ -1,0 +1,93 @@
+//! Runs that say what a harness is worth: the original against itself, which must never differ, and against its
+//! mutants, which should.
+
+use super::run::{Budget, Campaign, Subject};
+use crate::error::Result;
+use crate::process::{Exit, Interrupt};
+use crate::verdict::{Finding, RunStats};
+use fs_err as fs;
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// How a mutant gave itself away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kill {
+    pub what: String,
+    /// Empty where the process ended with it.
+    pub input: Vec<u8>,
+}
+
+/// What came of a run over mutants.
+#[derive(Debug, Clone, Default)]
+pub struct MutantRun {
+    pub stats: RunStats,
+    /// By number; number 0 is the function's text as it is, which should not be among them.
+    pub killed: BTreeMap<usize, Kill>,
+    /// Why the run ended before its time, where it did.
+    pub broken: Option<String>,
+}
+
+/// How often a mutant may bring the process down before the rest is given up.
+const ENDS: usize = 16;
+/// A mutant that needs longer than this for what the original does in less hangs. Milliseconds of processor time.
+const CALL_TIMEOUT_MS: u64 = 200;
+
+impl Campaign<'_> {
+    /// The original against itself, from an empty corpus: statistics, and what differs all the same.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn against_itself(
+        &self,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(RunStats, Option<Finding>)> {
+        let own = Campaign { subject: Subject::Original, ..self.clone() };
+        own.write_boundaries(interrupt)?;
+        own.leg((budget, self.seed), &[], interrupt, see)
+    }
+
+    /// All mutants side by side on the same inputs, those of the run before first, until none is left or the budget is
+    /// spent: every mutant gets every input until it is found out.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn against_mutants(
+        &self,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<MutantRun> {
+        let mut run = MutantRun::default();
+        let start = Instant::now();
+        for _ in 0..ENDS {
+            let skipped: Vec<String> = run.killed.keys().map(usize::to_string).collect();
+            let spent = start.elapsed().as_secs();
+            if spent >= budget.seconds.max(1) {
+                break;
+            }
+            let current = self.work.join("current-mutant");
+            drop(fs::remove_file(&current));
+            let subject = Subject::Mutants { skipped: skipped.join(","), current: current.clone() };
+            let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
+            let left = Budget { seconds: budget.seconds.max(1) - spent, ..budget };
+            let (output, told) = own.run((left, self.seed), &[], interrupt, see)?;
+            run.stats = told.stats;
+            run.killed.extend(told.killed);
+            if told.done && output.exit.success() {
+                return Ok(run);
+            }
+            let number =
+                fs::read(&current).ok().and_then(|bytes| Some(u32::from_ne_bytes(bytes.try_into().ok()?)));
+            let Some(number) = number.filter(|n| *n != u32::MAX) else {
+                let how = if output.exit == Exit::Code(70) { "hangs" } else { "breaks" };
+                run.broken = Some(format!("the C original {how} in a way that the guard does not see"));
+                return Ok(run);
+            };
+            let what = if output.exit == Exit::Code(70) { "does not return" } else { "ends the process" };
+            run.killed.insert(number as usize, Kill { what: what.into(), input: Vec::new() });
+        }
+        Ok(run)
+    }
+}

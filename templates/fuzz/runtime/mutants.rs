@@ -1,0 +1,86 @@
+//! Mutants of the C original in the place of the port: which of them does this harness tell from the original?
+//! Written by cargo-implfuzz.
+
+use super::driver::Case;
+use super::guard::{self, Broke};
+use super::report::{self, Json};
+use std::ffi::c_void;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+/// A function in the table of mutants.
+#[derive(Clone, Copy)]
+pub struct Function(pub *const c_void);
+
+// SAFETY: the address of a function, which every thread may call.
+unsafe impl Send for Function {}
+// SAFETY: as above.
+unsafe impl Sync for Function {}
+
+/// Those that nothing was found about yet, by their numbers. Number 0 is the original's text as it is.
+static ALIVE: Mutex<Vec<(usize, Function)>> = Mutex::new(Vec::new());
+/// Runs of a mutant; zero of them would say nothing.
+pub static CALLS: AtomicU64 = AtomicU64::new(0);
+
+const NONE: u32 = u32::MAX;
+
+/// Takes the mutants of a function; numbers in IMPLFUZZ_SKIP are left out.
+pub fn take(table: Vec<Function>) {
+    let skipped = std::env::var("IMPLFUZZ_SKIP").unwrap_or_default();
+    let skipped: Vec<usize> = skipped.split(',').filter_map(|n| n.parse().ok()).collect();
+    let alive = table.into_iter().enumerate().filter(|(number, _)| !skipped.contains(number));
+    if let Ok(mut list) = ALIVE.lock() {
+        *list = alive.collect();
+    }
+}
+
+/// Which mutant runs right now, in a file that survives this process.
+fn current() -> &'static AtomicU32 {
+    static CURRENT: OnceLock<&'static AtomicU32> = OnceLock::new();
+    static NOWHERE: AtomicU32 = AtomicU32::new(NONE);
+    CURRENT.get_or_init(|| map().unwrap_or(&NOWHERE))
+}
+
+fn map() -> Option<&'static AtomicU32> {
+    let path = std::env::var_os("IMPLFUZZ_CURRENT")?;
+    let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).ok()?;
+    file.set_len(4).ok()?;
+    // SAFETY: four bytes of a file that is open; the mapping stays until the process ends.
+    let at = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            4,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    // SAFETY: a mapping begins at a page, which is aligned for any number.
+    (at != libc::MAP_FAILED).then(|| unsafe { &*at.cast::<AtomicU32>() })
+}
+
+/// Runs all that are alive on an input that the original accepts; true when none is left.
+pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
+    let Ok(mut alive) = ALIVE.lock() else { return true };
+    alive.retain(|(number, function)| {
+        current().store(u32::try_from(*number).unwrap_or(NONE), Ordering::Relaxed);
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        guard::set_errno(0);
+        let what = match C::oracle(args, function.0) {
+            Err(Broke(reason)) => Some(reason),
+            Ok(effects) => C::differs(oracle, &effects),
+        };
+        let Some(what) = what else { return true };
+        let fields = [
+            ("number", Json::Number(*number as u64)),
+            ("what", Json::Text(what)),
+            ("input", Json::Text(report::hex(data))),
+        ];
+        report::send("killed", &fields);
+        false
+    });
+    current().store(NONE, Ordering::Relaxed);
+    alive.iter().all(|(number, _)| *number == 0)
+}
