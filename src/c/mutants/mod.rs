@@ -159,7 +159,6 @@ fn of_unit(
 }
 
 /// The copies of each function, the plain one first; the inner error says why there are none.
-#[expect(clippy::type_complexity, reason = "an answer for each function, and an error of ours around them")]
 fn copies_of(
     root: &Utf8Path,
     unit: &Unit,
@@ -244,3 +243,6 @@ fn copy(
         text: format!("IMPLFUZZ_MUTANT {storage}{text}"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! `contract`: what is shown of a harness, and what it is worth, measured on the C original alone.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use support::Repo;
+
+#[test]
+fn roles_come_with_the_lines_that_they_were_seen_in() {
+    let repo = Repo::initialised();
+    repo.run(&["contract", "sum_bytes"]).ok().shows("in buffer of `len` elements").shows("sum += data[i]");
+    repo.run(&["contract", "--all", "--edit"]).code(2);
+}
+
+#[test]
+fn a_harness_kills_mutants_and_one_that_sees_too_little_is_told_with_its_survivors() {
+    let repo = Repo::initialised();
+    let before = repo.tree();
+    let ran = repo.run(&["contract", "--check", "--all", "--seconds", "2", "--format", "json"]);
+    let told = ran.ok().json("contract-check");
+    let symbols = told["symbols"].as_array().unwrap();
+    assert_eq!(symbols.len(), 3);
+    for symbol in symbols {
+        assert_eq!(symbol["accept_rate"], 1.0, "{symbol}");
+        assert!(symbol["executions"].as_u64().unwrap() > 0, "{symbol}");
+        assert_eq!(symbol["difference"], serde_json::Value::Null, "{symbol}");
+        assert!(symbol["to_kill"].as_u64().unwrap() > 0, "{symbol}");
+        assert_eq!(symbol["shortcomings"], serde_json::json!([]), "{symbol}");
+    }
+    support::assert_same(&before, &repo.tree());
+
+    // Only zero is tried: twice zero is zero whatever the factor is.
+    repo.replace("rust/contracts/twice.toml", "role = \"value\"", "role = \"value\"\nmin = 0\nmax = 0");
+    let blind = repo.run(&["contract", "--check", "twice", "--seconds", "1"]);
+    blind.code(11).shows("mutants killed").shows("survivors of twice:").shows("sum.c:4: `2u` → `(2u + 1)`");
+    let told = repo.run(&["contract", "--check", "twice", "--seconds", "1", "--format", "json"]);
+    let told = told.code(11).json("contract-check");
+    let survivor = told["symbols"][0]["mutants"].as_array().unwrap().iter().find(|m| m["fate"] == "survived");
+    let id = survivor.unwrap()["id"].as_str().unwrap().to_owned();
+
+    // What a person calls equivalent counts for nobody, and only with a reason.
+    let mark = |reason: &str| format!("\n[[equivalent]]\nmutant = \"{id}\"\nreason = \"{reason}\"\n");
+    let text = repo.read("rust/contracts/twice.toml");
+    repo.write("rust/contracts/twice.toml", &(text.clone() + &mark("")));
+    repo.run(&["contract", "twice"]).fails(2, &["without a reason"]);
+    repo.write("rust/contracts/twice.toml", &(text + &mark("only zero is tried")));
+    let marked = repo.run(&["contract", "--check", "twice", "--seconds", "1", "--format", "json"]);
+    let marked = marked.code(11).json("contract-check");
+    assert_eq!(
+        marked["symbols"][0]["to_kill"].as_u64().unwrap() + 1,
+        told["symbols"][0]["to_kill"].as_u64().unwrap()
+    );
+}
