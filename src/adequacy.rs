@@ -7,36 +7,37 @@
 use crate::c::archive::units_file;
 use crate::c::mutants::{Mutant, Mutants, mutants, table};
 use crate::c::{Programs, Tools};
+use crate::config::Grades;
+use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
 use crate::fuzz::mutants::MutantRun;
 use crate::fuzz::run::Budget;
+use crate::grade;
 use crate::harness::files::{MUTANTS_FILE, mutants_file};
 use crate::init;
-use crate::judge::Judge;
+use crate::judge::{Judge, does_not_compile};
 use crate::project::{Planned, Project};
-use crate::symbol::SymbolName;
-use crate::verdict::{Finding, RunStats};
-use crate::verify::does_not_compile;
+use crate::store::{MeasureKind, Store};
+use crate::symbol::{SymbolKey, SymbolName};
+use crate::verdict::{Measured, RunStats, Share};
 use camino::Utf8Path;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Fewer accepted inputs than this, and the contract needs a hint.
-pub const ACCEPTED: f64 = 0.5;
-/// Fewer kills than this, and the harness is blind.
-pub const KILLED: f64 = 0.8;
 /// Mutants of one function.
 const MOST: usize = 30;
 /// The original against itself.
 const ITSELF: Budget = Budget { seconds: 3, executions: Some(20_000) };
 /// Mutants of one build: their texts are compiled once more each.
 const BATCH: usize = 60;
+/// Counts up when the same texts are measured in another way.
+const EDITION: u32 = 1;
 
 /// What became of a mutant.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "fate")]
 pub enum Fate {
     /// What gave it away.
@@ -51,7 +52,7 @@ pub enum Fate {
 }
 
 /// A mutant and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tried {
     #[serde(flatten)]
     pub mutant: Mutant,
@@ -60,8 +61,9 @@ pub struct Tried {
 }
 
 /// What a harness is worth.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Adequacy {
+    pub key: SymbolKey,
     pub symbol: SymbolName,
     pub file: String,
     pub executions: u64,
@@ -70,60 +72,83 @@ pub struct Adequacy {
     pub executions_per_second: Option<u64>,
     /// Inputs that C broke on or the contract rules out, by reason, the most frequent first.
     pub rejected: Vec<(String, u64)>,
-    /// C differs from itself: no port can be judged by that.
-    #[serde(skip)]
-    pub difference: Option<Finding>,
+    /// Where C differs from itself: no port can be judged by that.
+    pub difference: Option<String>,
     pub mutants: Vec<Tried>,
     /// Why there are no mutants, or why nothing can be said of them.
     pub without: Option<String>,
 }
 
 impl Adequacy {
-    /// Mutants that were killed, and those that should have been.
-    pub fn kills(&self) -> (usize, usize) {
-        let of = |is: fn(&Fate) -> bool| self.mutants.iter().filter(|m| is(&m.fate)).count();
+    /// Mutants that were killed, of those that should have been.
+    pub fn kills(&self) -> Measured<Share> {
+        if let Some(why) = &self.without {
+            return Measured::No(why.clone());
+        }
+        let of = |is: fn(&Fate) -> bool| self.mutants.iter().filter(|m| is(&m.fate)).count() as u64;
         let equivalent = of(|fate| matches!(fate, Fate::Equivalent { .. }));
-        (of(|fate| matches!(fate, Fate::Killed { .. })), self.mutants.len() - equivalent)
+        let reached = of(|fate| matches!(fate, Fate::Killed { .. }));
+        Measured::Yes(Share { reached, total: self.mutants.len() as u64 - equivalent })
     }
 
-    /// What is in the way of trusting the harness. Zero of zero is no proof.
-    pub fn shortcomings(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        if let Some(difference) = &self.difference {
-            all.push(format!("C differs from itself: {}", difference.what));
+    /// What is in the way of trusting the harness.
+    pub fn shortcomings(&self, asked: &Grades) -> Vec<String> {
+        if let Some(what) = &self.difference {
+            return vec![format!("C differs from itself: {what}")];
         }
-        match self.accept_rate {
-            None => all.push("nothing was executed".to_owned()),
-            Some(rate) if rate < ACCEPTED => {
-                let why = self.rejected.first().map_or("unknown", |(why, _)| why.as_str());
-                all.push(format!(
-                    "C accepts {:.0} % of the inputs ({why}): the contract needs a hint",
-                    rate * 100.0
-                ));
-            }
-            Some(_) => {}
-        }
-        if let Some(why) = &self.without {
-            all.push(format!("unmeasured: {why}"));
-        } else {
-            let (killed, total) = self.kills();
-            if total == 0 {
-                all.push("no mutant to kill".to_owned());
-            } else if (killed as f64) < KILLED * total as f64 {
-                all.push(format!("{killed} of {total} mutants killed"));
-            }
-        }
-        all
+        let accepted = grade::accepted(self.accept_rate, asked).map(|text| match self.rejected.first() {
+            Some((why, _)) => format!("{text} ({why}): the contract needs a hint"),
+            None => text,
+        });
+        accepted.into_iter().chain(grade::kills(&self.kills(), asked)).collect()
     }
 }
 
-/// Measures the harnesses of `wanted`, which have one; each gets so many seconds for its mutants.
+/// What the harnesses of `wanted`, which have one, are worth: from the store, else measured now and stored.
+///
+/// # Errors
+/// Those of the build and of running the fuzz process, and Ctrl-C.
+pub fn known(
+    project: &Project,
+    (judge, store): (&Judge, &mut Store),
+    wanted: &[&Planned],
+    reporter: &mut dyn Reporter,
+) -> Result<BTreeMap<SymbolKey, Adequacy>> {
+    let mut all = BTreeMap::new();
+    let mut unknown = Vec::new();
+    for planned in wanted {
+        match stored(judge, store, planned)? {
+            Some(adequacy) => drop(all.insert(planned.function.key.clone(), adequacy)),
+            None => unknown.push(*planned),
+        }
+    }
+    if project.config.grade.measure {
+        let seconds = project.config.grade.mutant_seconds;
+        for adequacy in measure(project, (judge, store), &unknown, seconds, reporter)? {
+            all.insert(adequacy.key.clone(), adequacy);
+        }
+    }
+    Ok(all)
+}
+
+/// What is known of a harness without measuring.
+pub fn stored(judge: &Judge, store: &Store, planned: &Planned) -> Result<Option<Adequacy>> {
+    store.measure((&planned.function.key, MeasureKind::Adequacy), &about(judge, planned)?)
+}
+
+/// Everything that the worth of a harness depends on.
+fn about(judge: &Judge, planned: &Planned) -> Result<String> {
+    let hashes = judge.harness_hashes(planned)?;
+    Ok(sha256(format!("{EDITION} {} {} {}", hashes.c, hashes.contract, hashes.harness)))
+}
+
+/// Measures the harnesses of `wanted`, which have one, and stores it; each gets so many seconds for its mutants.
 ///
 /// # Errors
 /// Those of the build and of running the fuzz process, and Ctrl-C.
 pub fn measure(
     project: &Project,
-    judge: &Judge,
+    (judge, store): (&Judge, &mut Store),
     wanted: &[&Planned],
     seconds: u64,
     reporter: &mut dyn Reporter,
@@ -145,11 +170,14 @@ pub fn measure(
                 total: wanted.len(),
             });
             let adequacy = one(judge, planned, (&binary, &made), seconds, reporter)?;
-            let shortcomings = adequacy.shortcomings();
-            let (killed, total) = adequacy.kills();
-            let summary = match shortcomings.is_empty() {
-                true => format!("{killed} of {total} mutants killed"),
-                false => shortcomings.join("; "),
+            let about = about(judge, planned)?;
+            store.put_measure((&adequacy.key, MeasureKind::Adequacy), &about, &adequacy)?;
+            let shortcomings = adequacy.shortcomings(&project.config.grade);
+            let summary = match (shortcomings.is_empty(), adequacy.kills()) {
+                (true, Measured::Yes(Share { reached, total })) => {
+                    format!("{reached} of {total} mutants killed")
+                }
+                _ => shortcomings.join("; "),
             };
             reporter.event(Event::SymbolFinished {
                 symbol: name.clone(),
@@ -235,13 +263,14 @@ fn one(
     let mut rejected = stats.rejected.clone();
     rejected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Ok(Adequacy {
+        key: planned.function.key.clone(),
         symbol: name.clone(),
         file: planned.function.place.file.to_string(),
         executions: stats.executions,
         accept_rate: stats.accept_rate(),
         executions_per_second: (stats.executions * 1000).checked_div(stats.millis),
         rejected,
-        difference,
+        difference: difference.map(|finding| finding.what),
         mutants: match without {
             None => list.into_iter().flatten().enumerate().map(fates).collect(),
             Some(_) => Vec::new(),

@@ -27,6 +27,7 @@ pub struct Config {
     /// Settings of single symbols, by their name on the Rust side.
     pub symbols: BTreeMap<String, SymbolOverride>,
     pub fuzz: Fuzz,
+    pub grade: Grades,
     pub limits: Limits,
     pub llm: Llm,
 }
@@ -39,6 +40,7 @@ impl Default for Config {
             rust: Rust::default(),
             symbols: BTreeMap::new(),
             fuzz: Fuzz::default(),
+            grade: Grades::default(),
             limits: Limits::default(),
             llm: Llm::default(),
         }
@@ -184,6 +186,49 @@ impl Default for Fuzz {
             seed: 1,
         }
     }
+}
+
+/// `[grade]`: what a port must show to be called verified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Grades {
+    /// The least grade that commands are content with.
+    pub least: Least,
+    /// Measure harness and coverage where nothing is known of them; without, ports stay weak.
+    pub measure: bool,
+    /// Share of inputs that C accepts, 0 to 1.
+    pub accept_rate: f64,
+    /// Executions of the run that accepted the port.
+    pub executions: u64,
+    /// Share of C mutants that the harness kills, 0 to 1.
+    pub kills: f64,
+    /// Share of the C function's branches that the run reached, 0 to 1.
+    pub branches: f64,
+    /// Time for the mutants of one function, seconds.
+    pub mutant_seconds: u64,
+}
+
+impl Default for Grades {
+    fn default() -> Self {
+        Self {
+            least: Least::default(),
+            measure: true,
+            accept_rate: 0.5,
+            executions: 10_000,
+            kills: 0.8,
+            branches: 0.9,
+            mutant_seconds: 10,
+        }
+    }
+}
+
+/// A grade to be content with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Least {
+    Weak,
+    #[default]
+    Verified,
 }
 
 /// `[limits]`: how often the loop tries again.

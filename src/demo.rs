@@ -53,6 +53,7 @@ pub fn demo(
         format!("fuzz.loop_seconds={seconds}"),
         format!("fuzz.accept_seconds={seconds}"),
         "fuzz.accept_executions=100000".to_owned(),
+        format!("grade.mutant_seconds={seconds}"),
     ];
     all.extend(overrides.iter().cloned());
     let options = Options { dir: Some(library.clone()), overrides: all };

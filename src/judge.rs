@@ -2,12 +2,15 @@
 //! what stands in the tree and by `port` for candidates.
 
 mod c_text;
+mod outcome;
+
+pub use outcome::Outcome;
 
 use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
 use crate::contract::{file, types::Role};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fuzz::build::{Builder, Built};
+use crate::fuzz::build::{Builder, Built, Diagnostic};
 use crate::fuzz::overlay::Overlay;
 use crate::fuzz::run::{Budget, Campaign, Subject};
 use crate::harness::emit;
@@ -18,7 +21,7 @@ use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
 use crate::symbol::{Function, Library, SymbolKey, SymbolName};
-use crate::verdict::{Finding, Grade, RunStats};
+use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use c_text::CTexts;
 use fs_err as fs;
@@ -207,18 +210,24 @@ impl<'p> Judge<'p> {
 
     /// Hashes of everything that a verdict on `planned`, as it stands in `module`, is about.
     pub fn hashes(&self, planned: &Planned, module: &PortModule) -> Result<Hashes> {
+        let rust = module.hash(&planned.function);
+        let rust = rust.map(|hash| hash.as_str().to_owned()).unwrap_or_default();
+        Ok(Hashes { rust, ..self.harness_hashes(planned)? })
+    }
+
+    /// As [`Judge::hashes`], but for the port.
+    pub fn harness_hashes(&self, planned: &Planned) -> Result<Hashes> {
         let bound = planned.bound();
         let contract = planned.judgeable.contract();
         let harness = match contract {
             Some(contract) => emit::harness(&bound, contract, &self.project.crate_name())?,
             None => String::new(),
         };
-        let rust = module.hash(&planned.function);
         Ok(Hashes {
             c: self.c_hash(planned),
             contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
             harness: sha256(&(harness + RUNTIME)),
-            rust: rust.map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
+            rust: String::new(),
         })
     }
 
@@ -228,17 +237,19 @@ impl<'p> Judge<'p> {
         store: &mut Store,
         planned: &Planned,
         module: &PortModule,
-        (grade, stats, provenance): (Grade, &RunStats, &str),
+        (outcome, provenance): (&Outcome, &str),
     ) -> Result<()> {
         let hashes = self.hashes(planned, module)?;
         store.put_evidence(&Evidence {
+            shortcomings: outcome.shortcomings.clone(),
+            proofs: outcome.proofs.clone(),
             c_hash: hashes.c,
             contract_hash: hashes.contract,
             harness_hash: hashes.harness,
             rust_hash: hashes.rust,
             callees_in_c: self.callees_in_c(planned)?,
             provenance: provenance.to_owned(),
-            ..Evidence::of_run(planned.function.key.clone(), grade, stats)
+            ..Evidence::of_run(planned.function.key.clone(), outcome.grade, &outcome.stats)
         })
     }
 
@@ -338,6 +349,21 @@ const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/memory.rs"),
     include_str!("../templates/fuzz/guard.c"),
 );
+
+/// The tree does not compile: shown as rustc shows it.
+pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
+    let dir = &project.config.rust.dir;
+    let here = |e: &Diagnostic| e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+    let shown: Vec<String> = errors.iter().take(5).map(here).collect();
+    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
+    if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
+        let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
+        return Error::new(ErrorKind::Internal, text)
+            .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] goes round it");
+    }
+    Error::new(ErrorKind::Build, format!("the port in {dir}/ does not compile:\n{}{more}", shown.join("\n")))
+        .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
+}
 
 fn not_rust(what: &str, error: &syn::Error) -> Error {
     Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")

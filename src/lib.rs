@@ -28,9 +28,10 @@ pub mod ported;
 pub mod project;
 pub mod listing;
 pub mod init;
+pub mod grade;
 pub mod judge;
-pub mod verify;
 pub mod adequacy;
+pub mod verify;
 pub mod port;
 pub mod demo;
 // floor 5

@@ -3,9 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The state of a symbol.
-///
-/// The word `verified` is not here yet on purpose: it needs the adequacy of the harness to be measured.
+/// The state of a symbol. What leads to which is in `grade`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
@@ -15,12 +13,16 @@ pub enum Grade {
     Unjudged,
     /// Judged once, but the C text, the contract or the Rust text has changed since.
     Stale,
-    /// Fuzzed against the C original without a difference; adequacy of the harness unmeasured.
-    Unrefuted,
     /// The C original disagrees.
     Refuted,
     /// No harness can judge it yet: the reason is stored beside.
     Unverifiable,
+    /// No difference from the C original was found, but a proof is missing or short of its threshold: which is stored beside.
+    Weak,
+    /// No difference was found, and every proof is there.
+    Verified,
+    /// As verified, and every input that the contract admits was tried.
+    Exhaustive,
 }
 
 impl Grade {
@@ -30,20 +32,67 @@ impl Grade {
             Self::Stub => "stub",
             Self::Unjudged => "unjudged",
             Self::Stale => "stale",
-            Self::Unrefuted => "unrefuted",
             Self::Refuted => "refuted",
             Self::Unverifiable => "unverifiable",
+            Self::Weak => "weak",
+            Self::Verified => "verified",
+            Self::Exhaustive => "exhaustive",
         }
     }
 }
 
 impl fmt::Display for Grade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// So many of so many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Share {
+    pub reached: u64,
+    pub total: u64,
+}
+
+impl Share {
+    /// 0 to 1; zero of zero is zero, never a pass.
+    pub fn ratio(self) -> f64 {
+        if self.total == 0 { 0.0 } else { self.reached as f64 / self.total as f64 }
+    }
+}
+
+/// A proof that was made, or why it was not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Measured<T> {
+    Yes(T),
+    No(String),
+}
+
+impl<T> Default for Measured<T> {
+    fn default() -> Self {
+        Self::No("unmeasured".into())
+    }
+}
+
+impl<T> Measured<T> {
+    /// What was measured.
+    pub fn value(&self) -> Option<&T> {
         match self {
-            Self::Unrefuted => f.write_str("unrefuted (adequacy unmeasured)"),
-            other => f.write_str(other.word()),
+            Self::Yes(value) => Some(value),
+            Self::No(_) => None,
         }
     }
+}
+
+/// What is known of a port beyond that no input refuted it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Proofs {
+    /// Mutants of the C function that its harness tells from it.
+    pub kills: Measured<Share>,
+    /// Branches of the C function that the inputs of the run reached.
+    pub branches: Measured<Share>,
 }
 
 /// Classes of findings.
@@ -148,15 +197,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What a port is worth on this verdict alone.
-    pub fn grade(&self) -> Grade {
-        match self {
-            Self::Unrefuted(_) => Grade::Unrefuted,
-            Self::Refuted { .. } => Grade::Refuted,
-            Self::Vacuous { .. } => Grade::Unverifiable,
-        }
-    }
-
     /// What the run measured.
     pub fn stats(&self) -> &RunStats {
         match self {

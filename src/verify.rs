@@ -1,19 +1,22 @@
 //! `verify`: judges what stands in the tree, whoever wrote it; and what the store knows without judging anew.
 
+use crate::adequacy::{self, Adequacy};
 use crate::audit::AuditReport;
+use crate::contract::types::Judgeable;
 use crate::digest::sha256;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::{Built, Diagnostic};
+use crate::fuzz::build::Built;
 use crate::fuzz::run::Budget;
-use crate::judge::Judge;
+use crate::grade;
+use crate::judge::{Judge, Outcome, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::store::{Evidence, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
-use crate::symbol::SymbolName;
-use crate::verdict::{Finding, Grade, RunStats, Verdict};
+use crate::symbol::{SymbolKey, SymbolName};
+use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 /// What is known of one symbol.
@@ -25,6 +28,7 @@ pub struct Judgement {
     pub grade: Grade,
     /// Why the grade is not better, where that is not plain.
     pub reason: Option<String>,
+    pub proofs: Proofs,
     pub executions: Option<u64>,
     /// 0 to 1.
     pub accept_rate: Option<f64>,
@@ -45,6 +49,7 @@ impl Judgement {
             line: planned.function.place.line,
             grade,
             reason,
+            proofs: Proofs::default(),
             executions: None,
             accept_rate: None,
             callees_in_c: Vec::new(),
@@ -67,8 +72,8 @@ pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
     let functions = project.library.functions.iter().map(|function| {
         let planned = planned.get(&function.key).copied();
         let unjudgeable = match planned.map(|p| &p.judgeable) {
-            Some(crate::contract::types::Judgeable::Yes(_)) => None,
-            Some(crate::contract::types::Judgeable::NotYet(why)) => Some(why.clone()),
+            Some(Judgeable::Yes(_)) => None,
+            Some(Judgeable::NotYet(why)) => Some(why.clone()),
             None => Some(function.unsupported.clone().unwrap_or_else(|| "not bound".into())),
         };
         let item_hash = sha256(&function.text);
@@ -103,8 +108,8 @@ pub fn status(project: &Project, store: &Store, judge: &Judge) -> Result<Vec<Jud
 
 fn known(project: &Project, store: &Store, judge: &Judge, planned: &Planned) -> Result<Judgement> {
     let reason = match &planned.judgeable {
-        crate::contract::types::Judgeable::NotYet(why) => Some(why.clone()),
-        crate::contract::types::Judgeable::Yes(_) => None,
+        Judgeable::NotYet(why) => Some(why.clone()),
+        Judgeable::Yes(_) => None,
     };
     match project.ported(&planned.function) {
         Ported::Yes => {}
@@ -120,11 +125,13 @@ fn known(project: &Project, store: &Store, judge: &Judge, planned: &Planned) -> 
     let callees_in_c = judge.callees_in_c(planned)?;
     let reason = match (&stale, evidence.grade) {
         (None, Grade::Refuted) => refuted_by(store, judge, planned, (&evidence, module.text()))?,
+        (None, _) if !evidence.shortcomings.is_empty() => Some(evidence.shortcomings.join("; ")),
         _ => reason,
     };
     Ok(Judgement {
         grade: if stale.is_some() { Grade::Stale } else { evidence.grade },
         reason: stale.or(reason),
+        proofs: evidence.proofs,
         executions: Some(evidence.executions),
         accept_rate: evidence.accept_rate,
         callees_in_c,
@@ -182,7 +189,7 @@ pub fn verify(
     let result = verify_in(project, store, wanted, budget, (judge, run), reporter);
     let outcome = match &result {
         Ok(all) if all.iter().any(|j| j.grade == Grade::Refuted) => RunOutcome::Refuted,
-        Ok(all) if all.iter().all(|j| j.grade == Grade::Unrefuted) => RunOutcome::Done,
+        Ok(all) if all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) => RunOutcome::Done,
         Ok(_) => RunOutcome::Incomplete,
         Err(error) if error.kind() == ErrorKind::Interrupted => RunOutcome::Interrupted,
         Err(_) => RunOutcome::Failed,
@@ -214,27 +221,34 @@ fn verify_in(
         true => harnesses(project, judge, reporter)?,
         false => PathBuf::new(),
     };
+    let judged: Vec<&Planned> = wanted.iter().copied().filter(|p| is_judged(project, p)).collect();
+    let worth = adequacy::known(project, (judge, store), &judged, reporter)?;
     let mut all = Vec::new();
     for (index, planned) in wanted.iter().enumerate() {
         let name = &planned.function.name;
         reporter.event(Event::SymbolStarted { symbol: name.clone(), index: index + 1, total: wanted.len() });
-        let judgement = one(project, store, planned, (&binary, budget), (judge, run), reporter)?;
+        let judgement = one(project, store, planned, (&binary, budget, &worth), (judge, run), reporter)?;
         let summary = match &judgement.reason {
             Some(reason) => format!("{}: {reason}", judgement.grade),
             None => judgement.grade.to_string(),
         };
-        let ok = judgement.grade == Grade::Unrefuted;
+        let ok = grade::is_enough(judgement.grade, &project.config.grade);
         reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, summary });
         all.push(judgement);
     }
     Ok(all)
 }
 
+/// Whether there is a port and a harness for it.
+fn is_judged(project: &Project, planned: &Planned) -> bool {
+    planned.judgeable.contract().is_some() && project.ported(&planned.function) == Ported::Yes
+}
+
 fn one(
     project: &Project,
     store: &mut Store,
     planned: &Planned,
-    (binary, budget): (&Path, Option<Budget>),
+    (binary, budget, worth): (&Path, Option<Budget>, &BTreeMap<SymbolKey, Adequacy>),
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
 ) -> Result<Judgement> {
@@ -251,12 +265,15 @@ fn one(
         before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
     let report = judge.audit(planned, module.text())?;
     if !report.problems.is_empty() {
-        let nothing_ran = (Grade::Refuted, &RunStats::default(), provenance.as_str());
-        judge.record(store, planned, &module, nothing_ran)?;
-        return Ok(Judgement::new(planned, Grade::Refuted, Some(audit_reason(planned, &report))));
+        let outcome = Outcome::without_run(Grade::Refuted, audit_reason(planned, &report));
+        judge.record(store, planned, &module, (&outcome, &provenance))?;
+        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
     }
-    if let crate::contract::types::Judgeable::NotYet(why) = &planned.judgeable {
-        return Ok(Judgement::new(planned, Grade::Unverifiable, Some(why.clone())));
+    let adequacy = worth.get(&planned.function.key);
+    if let Some(why) = unverifiable(planned, adequacy) {
+        let outcome = Outcome::without_run(Grade::Unverifiable, why);
+        judge.record(store, planned, &module, (&outcome, &provenance))?;
+        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
     }
     let campaign = judge.campaign(binary, planned);
     let name = &planned.function.name;
@@ -267,23 +284,28 @@ fn one(
             reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
         },
     )?;
-    judge.record(store, planned, &module, (verdict.grade(), verdict.stats(), &provenance))?;
-    if let Verdict::Refuted { finding, .. } = &verdict {
-        judge.record_finding(store, run, planned, (finding, &hash), &judge.seeds(name))?;
+    let callees_in_c = judge.callees_in_c(planned)?;
+    let proofs = Proofs { kills: adequacy.map(Adequacy::kills).unwrap_or_default(), ..Proofs::default() };
+    let outcome = Outcome::of(&verdict, proofs, &callees_in_c, &project.config.grade);
+    judge.record(store, planned, &module, (&outcome, &provenance))?;
+    let judgement = Judgement::new(planned, outcome.grade, outcome.reason()).with(&outcome.stats);
+    let mut judgement =
+        Judgement { callees_in_c, provenance: Some(provenance), proofs: outcome.proofs, ..judgement };
+    if let Verdict::Refuted { finding, .. } = verdict {
+        judge.record_finding(store, run, planned, (&finding, &hash), &judge.seeds(name))?;
+        reporter.event(Event::Found { symbol: name.clone(), finding: finding.clone() });
+        judgement.finding = Some(*finding);
     }
-    let judgement = match verdict {
-        Verdict::Unrefuted(stats) => Judgement::new(planned, Grade::Unrefuted, None).with(&stats),
-        Verdict::Vacuous { reason, stats } => {
-            Judgement::new(planned, Grade::Unverifiable, Some(reason)).with(&stats)
-        }
-        Verdict::Refuted { finding, stats } => {
-            reporter.event(Event::Found { symbol: name.clone(), finding: finding.clone() });
-            let reason = Some(format!("{}: {}", finding.class, finding.what));
-            let judgement = Judgement::new(planned, Grade::Refuted, reason).with(&stats);
-            Judgement { finding: Some(*finding), ..judgement }
-        }
-    };
-    Ok(Judgement { callees_in_c: judge.callees_in_c(planned)?, provenance: Some(provenance), ..judgement })
+    Ok(judgement)
+}
+
+/// Why no run can say anything of a port.
+fn unverifiable(planned: &Planned, adequacy: Option<&Adequacy>) -> Option<String> {
+    if let Judgeable::NotYet(why) = &planned.judgeable {
+        return Some(why.clone());
+    }
+    let difference = adequacy?.difference.as_ref()?;
+    Some(format!("C differs from itself: {difference}"))
 }
 
 fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
@@ -291,19 +313,4 @@ fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
     let problems: Vec<String> =
         report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
     format!("the audit rejects it: {}", problems.join("; "))
-}
-
-/// The tree does not compile: shown as rustc shows it.
-pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
-    let dir = &project.config.rust.dir;
-    let here = |e: &Diagnostic| e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
-    let shown: Vec<String> = errors.iter().take(5).map(here).collect();
-    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
-    if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
-        let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
-        return Error::new(ErrorKind::Internal, text)
-            .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] goes round it");
-    }
-    Error::new(ErrorKind::Build, format!("the port in {dir}/ does not compile:\n{}{more}", shown.join("\n")))
-        .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
 }

@@ -33,7 +33,11 @@ fn a_harness_kills_mutants_and_one_that_sees_too_little_is_told_with_its_survivo
     // Only zero is tried: twice zero is zero whatever the factor is.
     repo.replace("rust/contracts/twice.toml", "role = \"value\"", "role = \"value\"\nmin = 0\nmax = 0");
     let blind = repo.run(&["contract", "--check", "twice", "--seconds", "1"]);
-    blind.code(11).shows("mutants killed").shows("survivors of twice:").shows("sum.c:4: `2u` → `(2u + 1)`");
+    blind
+        .code(11)
+        .shows("mutants of C killed")
+        .shows("survivors of twice:")
+        .shows("sum.c:4: `2u` → `(2u + 1)`");
     let told = repo.run(&["contract", "--check", "twice", "--seconds", "1", "--format", "json"]);
     let told = told.code(11).json("contract-check");
     let survivor = told["symbols"][0]["mutants"].as_array().unwrap().iter().find(|m| m["fate"] == "survived");

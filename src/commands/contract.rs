@@ -1,7 +1,8 @@
 //! `cargo implfuzz contract`
 
-use super::{Session, select};
+use super::{Session, Which};
 use crate::adequacy::{self, Adequacy, Fate};
+use crate::config::Grades;
 use crate::contract::types::{Contract, Judgeable, Parameter, Role};
 use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
@@ -16,14 +17,9 @@ use std::path::Path;
 /// Every role names the C line that it was inferred from. With --check the C original is judged in place of a port: against
 /// itself, where no difference may be found, and against mutants of it, which should be told from it.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("which").required(true))]
 pub struct Args {
-    /// Functions to look at
-    #[arg(group = "which")]
-    symbols: Vec<String>,
-    /// Every function that has a contract
-    #[arg(long, group = "which")]
-    all: bool,
+    #[command(flatten)]
+    which: Which,
     /// Measure: the share of inputs that C accepts, executions per second, mutants killed and survivors by line
     #[arg(long)]
     check: bool,
@@ -38,12 +34,12 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, _store) = session.open(reporter.as_mut())?;
-    let mut wanted = select(&project, &args.symbols, args.all)?;
+    let (project, mut store) = session.open(reporter.as_mut())?;
+    let mut wanted = args.which.select(&project)?;
     if args.edit {
         return edit(&project, &wanted, session);
     }
-    if args.all {
+    if args.which.all {
         wanted.retain(|p| p.judgeable.contract().is_some());
     }
     if !args.check {
@@ -61,11 +57,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             .help("`cargo implfuzz contract --check --all` takes those that have one"));
     }
     let judge = Judge::new(&project, &session.interrupt);
-    let all = adequacy::measure(&project, &judge, &wanted, args.seconds, reporter.as_mut())?;
+    let all = adequacy::measure(&project, (&judge, &mut store), &wanted, args.seconds, reporter.as_mut())?;
     drop(reporter);
-    let values: Vec<Value> = all.iter().map(measured_json).collect();
-    session.screen.result("contract-check", &json!({ "symbols": values }), || measured(&all));
-    let is_sound = all.iter().all(|adequacy| adequacy.shortcomings().is_empty());
+    let asked = &project.config.grade;
+    let values: Vec<Value> = all.iter().map(|a| measured_json(a, asked)).collect();
+    session.screen.result("contract-check", &json!({ "symbols": values }), || measured(&all, asked));
+    let is_sound = all.iter().all(|adequacy| adequacy.shortcomings(asked).is_empty());
     Ok(if is_sound { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
@@ -188,17 +185,16 @@ fn compared(contract: &Contract) -> String {
     text
 }
 
-fn measured_json(adequacy: &Adequacy) -> Value {
-    let (killed, total) = adequacy.kills();
+fn measured_json(adequacy: &Adequacy, asked: &Grades) -> Value {
     let mut value = json!(adequacy);
-    value["killed"] = json!(killed);
-    value["to_kill"] = json!(total);
-    value["shortcomings"] = json!(adequacy.shortcomings());
-    value["difference"] = json!(adequacy.difference.as_ref().map(|finding| &finding.what));
+    let kills = adequacy.kills();
+    value["killed"] = json!(kills.value().map(|share| share.reached));
+    value["to_kill"] = json!(kills.value().map(|share| share.total));
+    value["shortcomings"] = json!(adequacy.shortcomings(asked));
     value
 }
 
-fn measured(all: &[Adequacy]) -> String {
+fn measured(all: &[Adequacy], asked: &Grades) -> String {
     let columns = [
         Column::left("symbol"),
         Column::right("accepted"),
@@ -207,14 +203,13 @@ fn measured(all: &[Adequacy]) -> String {
         Column::left("remarks"),
     ];
     let row = |a: &Adequacy| {
-        let (killed, total) = a.kills();
         let unknown = || "-".to_owned();
         vec![
             a.symbol.to_string(),
             a.accept_rate.map_or_else(unknown, |rate| format!("{:.1} %", rate * 100.0)),
             a.executions_per_second.map_or_else(unknown, |n| n.to_string()),
-            if a.without.is_some() { unknown() } else { format!("{killed}/{total}") },
-            a.shortcomings().join("; "),
+            a.kills().value().map_or_else(unknown, |share| format!("{}/{}", share.reached, share.total)),
+            a.shortcomings(asked).join("; "),
         ]
     };
     let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
@@ -229,11 +224,11 @@ fn measured(all: &[Adequacy]) -> String {
                 &format!("  {}  {}:{}: {}\n", mutant.id, adequacy.file, mutant.line, printable(&mutant.what));
         }
     }
-    let sound = all.iter().filter(|a| a.shortcomings().is_empty()).count();
+    let sound = all.iter().filter(|a| a.shortcomings(asked).is_empty()).count();
     text + &format!(
         "\n{sound} of {} harnesses are sound: C never differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of its mutants are killed\n",
         all.len(),
-        adequacy::ACCEPTED * 100.0,
-        adequacy::KILLED * 100.0
+        asked.accept_rate * 100.0,
+        asked.kills * 100.0
     )
 }

@@ -47,16 +47,18 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let overrides = &session.options.overrides;
     let shown = demo::demo(&dir, (args.seconds, overrides), &session.interrupt, reporter.as_mut())?;
     drop(reporter);
-    let unrefuted = shown.judgements.iter().filter(|j| j.grade == Grade::Unrefuted).count();
+    let of = |grades: &[Grade]| shown.judgements.iter().filter(|j| grades.contains(&j.grade)).count();
+    let verified = of(&[Grade::Verified, Grade::Exhaustive]);
+    let weak = of(&[Grade::Weak]);
     let failed = shown.ports.iter().filter(|r| r.end == End::Failed).count();
     let not_judged = shown.ports.iter().filter(|r| r.end == End::NotJudgeable).count();
     let value = json!({
         "dir": shown.dir.display().to_string(), "symbols": shown.ports, "verified": shown.judgements,
-        "unrefuted": unrefuted, "failed": failed, "not_judged_yet": not_judged,
+        "counts": { "verified": verified, "weak": weak }, "failed": failed, "not_judged_yet": not_judged,
     });
     session.screen.result("demo", &value, || {
         format!(
-            "{}\n{}\nverify --all: {unrefuted} of {} ports unrefuted (adequacy unmeasured)\n\
+            "{}\n{}\nverify --all: {} ports, {verified} verified, {weak} weak (`cargo implfuzz status` says what they lack)\n\
              {not_judged} functions are not judged yet (handles, callbacks, mutable globals), {failed} failed\n\
              the ported library: {}\n",
             rows::ports(&shown.ports),
@@ -66,8 +68,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         )
     });
     Ok(match () {
-        () if unrefuted < shown.judgements.len() => ExitCode::Divergence,
-        () if failed > 0 || unrefuted == 0 => ExitCode::Incomplete,
+        () if verified + weak < shown.judgements.len() => ExitCode::Divergence,
+        () if failed > 0 || shown.judgements.is_empty() => ExitCode::Incomplete,
         () => ExitCode::Ok,
     })
 }

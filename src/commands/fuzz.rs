@@ -5,10 +5,9 @@ use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
-use crate::judge::Judge;
+use crate::judge::{Judge, does_not_compile};
 use crate::ported::Ported;
 use crate::process::Exit;
-use crate::verify::does_not_compile;
 
 /// Fuzzes one function by hand: libFuzzer on this terminal, with any of its flags
 #[derive(Debug, clap::Args)]

@@ -49,11 +49,29 @@ impl Session {
     }
 }
 
-/// The functions with these names, or all.
-pub fn select<'p>(project: &'p Project, names: &[String], all: bool) -> Result<Vec<&'p Planned>> {
-    if all {
-        Ok(project.planned.iter().collect())
-    } else {
-        names.iter().map(|name| project.find(name)).collect()
+/// Which functions a command is about.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct Which {
+    /// Functions, as `list` names them
+    pub symbols: Vec<String>,
+    /// Every function that the command can do something for
+    #[arg(long)]
+    pub all: bool,
+}
+
+impl Which {
+    /// The functions with these names, or all.
+    pub fn select<'p>(&self, project: &'p Project) -> Result<Vec<&'p Planned>> {
+        if self.all {
+            Ok(project.planned.iter().collect())
+        } else {
+            self.symbols.iter().map(|name| project.find(name)).collect()
+        }
+    }
+
+    /// A command that is about them, as the store notes it down.
+    pub fn words(&self, command: &str) -> String {
+        if self.all { format!("{command} --all") } else { format!("{command} {}", self.symbols.join(" ")) }
     }
 }

@@ -1,6 +1,6 @@
 //! `cargo implfuzz port`
 
-use super::{Session, rows, select};
+use super::{Session, Which, rows};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
 use crate::port::run::{self, End};
@@ -10,16 +10,11 @@ use std::path::PathBuf;
 
 /// Lets a model port functions, each judged by fuzzing against the C original
 ///
-/// A port is written into the tree only when the audit, the build and the fuzzing leave it unrefuted; otherwise the tree stays as it was.
+/// A port is written into the tree only when audit, build and fuzzing find nothing against it; otherwise the tree stays as it was.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("which").required(true))]
 pub struct Args {
-    /// Functions to port
-    #[arg(group = "which")]
-    symbols: Vec<String>,
-    /// Every function that a harness can judge, one after the other, callees first
-    #[arg(long, group = "which")]
-    all: bool,
+    #[command(flatten)]
+    which: Which,
     /// Write every exchange with the model into this directory, for the `replay` provider
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
@@ -35,12 +30,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let session = Session { options, ..session.clone() };
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
-    let wanted = select(&project, &args.symbols, args.all)?;
+    let wanted = args.which.select(&project)?;
     if wanted.is_empty() {
         return Err(Error::new(ErrorKind::Usage, "the library has no function that can be ported")
             .help("`cargo implfuzz list` shows why"));
     }
-    let command = if args.all { "port --all".to_owned() } else { format!("port {}", args.symbols.join(" ")) };
+    let command = args.which.words("port");
     let judge = Judge::new(&project, &session.interrupt);
     let (results, totals) = run::port(&project, &mut store, &wanted, &command, judge, reporter.as_mut())?;
     drop(reporter);
@@ -65,7 +60,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(match () {
         () if failed(End::Budget) => ExitCode::Budget,
         () if refuted => ExitCode::Divergence,
-        () if failed(End::Failed) || (failed(End::NotJudgeable) && !args.all) => ExitCode::Incomplete,
+        () if failed(End::Failed) || (failed(End::NotJudgeable) && !args.which.all) => ExitCode::Incomplete,
         () => ExitCode::Ok,
     })
 }

@@ -3,6 +3,7 @@
 use crate::port::run::PortResult;
 use crate::report::{Column, printable, table};
 use crate::store::Totals;
+use crate::verdict::Grade;
 use crate::verify::Judgement;
 
 /// Judgements as a table, with what each rests on.
@@ -34,7 +35,8 @@ fn remarks(judgement: &Judgement) -> String {
     if judgement.contract_edited {
         parts.push("contract edited by hand".into());
     }
-    if !judgement.callees_in_c.is_empty() {
+    // Of a weak port it is among the reasons.
+    if !judgement.callees_in_c.is_empty() && judgement.grade != Grade::Weak {
         let names: Vec<String> = judgement.callees_in_c.iter().map(ToString::to_string).collect();
         parts.push(format!("still calls C: {}", names.join(", ")));
     }
@@ -57,13 +59,13 @@ pub fn ports(all: &[PortResult]) -> String {
         .map(|r| {
             let mut remarks: Vec<String> =
                 r.reason.iter().map(|text| printable(text.lines().next().unwrap_or_default())).collect();
-            if !r.callees_in_c.is_empty() {
+            if !r.callees_in_c.is_empty() && r.grade.is_none() {
                 let names: Vec<String> = r.callees_in_c.iter().map(ToString::to_string).collect();
                 remarks.push(format!("still calls C: {}", names.join(", ")));
             }
             vec![
                 r.symbol.to_string(),
-                r.end.text(),
+                r.grade.map_or_else(|| r.end.text().to_owned(), |grade| format!("{}, {grade}", r.end.text())),
                 r.executions.map_or_else(|| "-".into(), |n| n.to_string()),
                 r.accept_rate.map_or_else(|| "-".into(), |rate| format!("{:.1} %", rate * 100.0)),
                 r.calls.to_string(),

@@ -2,6 +2,7 @@
 
 use super::{Session, rows};
 use crate::error::{ExitCode, Result};
+use crate::grade;
 use crate::init;
 use crate::judge::Judge;
 use crate::project::Project;
@@ -9,7 +10,7 @@ use crate::verdict::Grade;
 use crate::verify;
 use serde_json::json;
 
-/// Shows what is known of every function: stub, unrefuted, refuted, stale; builds and runs nothing
+/// Shows what is known of every function: stub, grade, what it lacks, whether it is stale; builds and runs nothing
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
@@ -28,14 +29,14 @@ pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
         };
         format!("{}\n{}; {spent}\n", rows::judgements(&all), rows::counts(&all))
     });
-    Ok(code(&all))
+    Ok(code(&all, &project))
 }
 
 /// What a set of judgements means for the exit code.
-pub fn code(all: &[verify::Judgement]) -> ExitCode {
+pub fn code(all: &[verify::Judgement], project: &Project) -> ExitCode {
     if all.iter().any(|j| j.grade == Grade::Refuted) {
         ExitCode::Divergence
-    } else if all.iter().any(|j| j.grade != Grade::Unrefuted) {
+    } else if !all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) {
         ExitCode::Incomplete
     } else {
         ExitCode::Ok

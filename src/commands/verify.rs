@@ -1,6 +1,6 @@
 //! `cargo implfuzz verify`
 
-use super::{Session, rows, select};
+use super::{Session, Which, rows};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::fuzz::run::Budget;
 use crate::judge::Judge;
@@ -11,14 +11,9 @@ use serde_json::json;
 
 /// Judges ports as they stand in the tree, whoever wrote them: audit, build, fuzzing against the C original
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("which").required(true))]
 pub struct Args {
-    /// Functions to judge
-    #[arg(group = "which")]
-    symbols: Vec<String>,
-    /// Every function that has a body in Rust
-    #[arg(long, group = "which")]
-    all: bool,
+    #[command(flatten)]
+    which: Which,
     /// Fuzz each for so long [default: fuzz.accept_seconds]
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
@@ -31,8 +26,8 @@ pub struct Args {
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
-    let mut wanted = select(&project, &args.symbols, args.all)?;
-    if args.all {
+    let mut wanted = args.which.select(&project)?;
+    if args.which.all {
         wanted.retain(|p| project.ported(&p.function) == Ported::Yes);
         if wanted.is_empty() {
             return Err(Error::new(
@@ -48,10 +43,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         seconds: args.seconds.unwrap_or(normal.seconds),
         executions: args.runs.or(normal.executions),
     };
-    let command = match args.all {
-        true => "verify --all".to_owned(),
-        false => format!("verify {}", args.symbols.join(" ")),
-    };
+    let command = args.which.words("verify");
     let asked = (wanted.as_slice(), command.as_str());
     let all = verify::verify(&project, &mut store, asked, Some(budget), &judge, reporter.as_mut())?;
     drop(reporter);
@@ -67,5 +59,5 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         }
         format!("{text}{}\n{}\n", rows::judgements(&all), rows::counts(&all))
     });
-    Ok(super::status::code(&all))
+    Ok(super::status::code(&all, &project))
 }

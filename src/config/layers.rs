@@ -170,9 +170,22 @@ fn validate(config: &Config, path: &Path) -> Result<()> {
         ("fuzz.max_len", config.fuzz.max_len),
         ("fuzz.rss_limit_mb", config.fuzz.rss_limit_mb),
         ("fuzz.seed", config.fuzz.seed.into()),
+        ("grade.executions", config.grade.executions),
+        ("grade.mutant_seconds", config.grade.mutant_seconds),
     ];
-    match positive.iter().find(|(_, value)| *value == 0) {
-        Some((key, _)) => Err(wrong(format!("{key} must be at least 1"))),
+    if let Some((key, _)) = positive.iter().find(|(_, value)| *value == 0) {
+        return Err(wrong(format!("{key} must be at least 1")).help("leave it out for the default"));
+    }
+    let grade = &config.grade;
+    let shares = [
+        ("grade.accept_rate", grade.accept_rate),
+        ("grade.kills", grade.kills),
+        ("grade.branches", grade.branches),
+    ];
+    // With nothing to show, everything would be verified.
+    match shares.iter().find(|(_, share)| !(*share > 0.0 && *share <= 1.0)) {
+        Some((key, share)) => Err(wrong(format!("{key} = {share}: it must be above 0 and at most 1"))
+            .help("leave it out for the default")),
         None => Ok(()),
     }
 }

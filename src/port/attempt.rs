@@ -228,7 +228,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
             }
             Built::Errors(errors) => {
                 if errors.iter().all(|e| e.file != file) {
-                    return Err(crate::verify::does_not_compile(self.run.project, &errors));
+                    return Err(crate::judge::does_not_compile(self.run.project, &errors));
                 }
                 let text = self.state.candidate().unwrap_or_default();
                 let first_line = self.first_line(text);

@@ -4,17 +4,18 @@ use super::attempt::{Attempting, Ended};
 use super::prompt::Templates;
 use super::session::Session;
 use super::supervisor::StopReason;
+use crate::adequacy::{self, Adequacy};
 use crate::contract::types::Judgeable;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::init;
-use crate::judge::Judge;
+use crate::judge::{Judge, Outcome};
 use crate::llm::{self, Budget};
 use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::store::{NewRun, RunOutcome, Store, Totals};
 use crate::symbol::SymbolName;
-use crate::verdict::{Finding, Grade, RunStats, Verdict};
+use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -23,6 +24,8 @@ use std::collections::BTreeMap;
 pub struct PortResult {
     pub symbol: SymbolName,
     pub end: End,
+    /// Of an accepted port.
+    pub grade: Option<Grade>,
     /// Why it is not better.
     pub reason: Option<String>,
     pub executions: Option<u64>,
@@ -38,8 +41,8 @@ pub struct PortResult {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// Accepted in this run.
-    Unrefuted,
+    /// In this run; how strong the evidence is, the grade says.
+    Accepted,
     /// It had a body before.
     AlreadyPorted,
     /// No harness can judge it yet.
@@ -52,13 +55,13 @@ pub enum End {
 
 impl End {
     /// As in tables.
-    pub fn text(self) -> String {
+    pub fn text(self) -> &'static str {
         match self {
-            Self::Unrefuted => Grade::Unrefuted.to_string(),
-            Self::AlreadyPorted => "ported before".into(),
-            Self::NotJudgeable => "not judged yet".into(),
-            Self::Failed => "failed".into(),
-            Self::Budget => "budget spent".into(),
+            Self::Accepted => "accepted",
+            Self::AlreadyPorted => "ported before",
+            Self::NotJudgeable => "not judged yet",
+            Self::Failed => "failed",
+            Self::Budget => "budget spent",
         }
     }
 }
@@ -74,7 +77,7 @@ pub fn port<'p>(
 ) -> Result<(Vec<PortResult>, Totals)> {
     let mut models = BTreeMap::new();
     let root = project.workspace.root();
-    if wanted.iter().any(|p| p.judgeable.contract().is_some() && project.ported(&p.function) != Ported::Yes) {
+    if wanted.iter().any(|p| is_asked_about(project, p)) {
         for role in crate::config::ROLES {
             let env = |name: &str| std::env::var(name).ok();
             models.insert(role, llm::select(&project.config, root, role, &env, judge.interrupt)?);
@@ -91,8 +94,10 @@ pub fn port<'p>(
         model: first.map(|c| c.model.name()),
         tool_version: env!("CARGO_PKG_VERSION").into(),
     })?;
+    let asked: Vec<&Planned> = wanted.iter().copied().filter(|p| is_asked_about(project, p)).collect();
+    let worth = adequacy::known(project, (&judge, store), &asked, reporter)?;
     let mut run =
-        Session { project, judge, store, reporter, templates, id, models, budget, exhausted: false };
+        Session { project, judge, store, reporter, templates, id, models, budget, exhausted: false, worth };
     let result = run.all(wanted);
     let outcome = match &result {
         Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
@@ -108,6 +113,11 @@ pub fn port<'p>(
     Ok((result?, totals))
 }
 
+/// Whether a model will be asked about a function.
+fn is_asked_about(project: &Project, planned: &Planned) -> bool {
+    planned.judgeable.contract().is_some() && project.ported(&planned.function) != Ported::Yes
+}
+
 impl<'p> Session<'p> {
     fn all(&mut self, wanted: &[&'p Planned]) -> Result<Vec<PortResult>> {
         let mut results = Vec::new();
@@ -117,12 +127,12 @@ impl<'p> Session<'p> {
                 Event::SymbolStarted { symbol: symbol.clone(), index: index + 1, total: wanted.len() };
             self.reporter.event(started);
             let result = self.one(planned)?;
-            let ok = matches!(result.end, End::Unrefuted | End::AlreadyPorted);
+            let ok = matches!(result.end, End::Accepted | End::AlreadyPorted);
             let summary = match &result.reason {
                 Some(reason) => {
                     format!("{}: {}", result.end.text(), reason.lines().next().unwrap_or_default())
                 }
-                None => result.end.text(),
+                None => result.end.text().to_owned(),
             };
             self.reporter.event(Event::SymbolFinished { symbol, ok, summary });
             results.push(result);
@@ -140,10 +150,15 @@ impl<'p> Session<'p> {
         if let Judgeable::NotYet(why) = &planned.judgeable {
             return self.result(planned, End::NotJudgeable, Some(why.clone()), None);
         }
+        if let Some(what) = self.worth.get(&planned.function.key).and_then(|a| a.difference.clone()) {
+            let reason = format!("C differs from itself, so that no port can be judged: {what}");
+            return self.result(planned, End::NotJudgeable, Some(reason), None);
+        }
         match Attempting::new(self, planned)?.carry_out()? {
             Ended::Accepted { module, verdict, role } => {
-                self.accept(planned, &module, (&verdict, role))?;
-                self.result(planned, End::Unrefuted, None, Some(verdict.stats()))
+                let outcome = self.accept(planned, &module, (&verdict, role))?;
+                let result = self.result(planned, End::Accepted, outcome.reason(), Some(verdict.stats()))?;
+                Ok(PortResult { grade: Some(outcome.grade), ..result })
             }
             Ended::Stopped { reason: StopReason::Budget, detail, .. } => {
                 self.result(planned, End::Budget, Some(detail), None)
@@ -162,7 +177,12 @@ impl<'p> Session<'p> {
     }
 
     /// Puts an accepted port into the tree: the module, and the way to it for its callers, all or nothing.
-    fn accept(&mut self, planned: &Planned, module: &str, (verdict, role): (&Verdict, &str)) -> Result<()> {
+    fn accept(
+        &mut self,
+        planned: &Planned,
+        module: &str,
+        (verdict, role): (&Verdict, &str),
+    ) -> Result<Outcome> {
         let project = self.project;
         let mut transaction = project.workspace.transaction();
         transaction.add(project.module_path(&planned.function.module), module)?;
@@ -172,7 +192,12 @@ impl<'p> Session<'p> {
         self.judge.publish_seeds(&planned.function.name)?;
         let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.model.name());
         let module = PortModule::read(module.to_owned());
-        self.judge.record(self.store, planned, &module, (verdict.grade(), verdict.stats(), &provenance))
+        let callees_in_c = self.judge.callees_in_c(planned)?;
+        let adequacy = self.worth.get(&planned.function.key);
+        let proofs = Proofs { kills: adequacy.map(Adequacy::kills).unwrap_or_default(), ..Proofs::default() };
+        let outcome = Outcome::of(verdict, proofs, &callees_in_c, &project.config.grade);
+        self.judge.record(self.store, planned, &module, (&outcome, &provenance))?;
+        Ok(outcome)
     }
 
     fn result(
@@ -186,6 +211,7 @@ impl<'p> Session<'p> {
         Ok(PortResult {
             symbol: planned.function.name.clone(),
             end,
+            grade: None,
             reason,
             executions: stats.map(|s| s.executions),
             accept_rate: stats.and_then(RunStats::accept_rate),

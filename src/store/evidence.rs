@@ -4,7 +4,7 @@ use super::Store;
 use super::columns::{date, from_json, int, json, unsigned, unsigned32, word};
 use crate::error::Result;
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::verdict::{Grade, RunStats};
+use crate::verdict::{Grade, Proofs, RunStats};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -17,6 +17,9 @@ pub struct Evidence {
     pub harness_hash: String,
     pub rust_hash: String,
     pub grade: Grade,
+    /// What keeps it from being better.
+    pub shortcomings: Vec<String>,
+    pub proofs: Proofs,
     pub executions: u64,
     /// Share of inputs that the C original accepted, 0 to 1; absent when unmeasured.
     pub accept_rate: Option<f64>,
@@ -43,6 +46,8 @@ impl Evidence {
             harness_hash: String::new(),
             rust_hash: String::new(),
             grade,
+            shortcomings: Vec::new(),
+            proofs: Proofs::default(),
             executions: stats.executions,
             accept_rate: stats.accept_rate(),
             oracle_calls: stats.oracle_calls,
@@ -65,8 +70,8 @@ impl Store {
             connection.execute(
                 "INSERT OR REPLACE INTO evidence (symbol, c_hash, contract_hash, harness_hash, rust_hash, grade,
                      executions, accept_rate, oracle_calls, subject_calls, edges, seed, millis, callees_in_c,
-                     provenance, date)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                     provenance, date, shortcomings, proofs)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
                 params![
                     e.symbol.0,
                     e.c_hash,
@@ -84,6 +89,8 @@ impl Store {
                     json(&e.callees_in_c),
                     e.provenance,
                     e.date.to_string(),
+                    json(&e.shortcomings),
+                    json(&e.proofs),
                 ],
             )?;
             Ok(())
@@ -107,6 +114,8 @@ fn read(row: &Row) -> rusqlite::Result<Evidence> {
         harness_hash: row.get("harness_hash")?,
         rust_hash: row.get("rust_hash")?,
         grade: word(row, "grade")?,
+        shortcomings: from_json(row, "shortcomings")?,
+        proofs: from_json(row, "proofs")?,
         executions: unsigned(row, "executions")?,
         accept_rate: row.get("accept_rate")?,
         oracle_calls: unsigned(row, "oracle_calls")?,

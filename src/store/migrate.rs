@@ -5,8 +5,11 @@ use crate::error::{Error, ErrorKind, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Migration `i` leads from version `i` to `i + 1`; the version is `PRAGMA user_version`.
-const MIGRATIONS: &[&str] =
-    &[include_str!("migrations/0001_start.sql"), include_str!("migrations/0002_analysis.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_start.sql"),
+    include_str!("migrations/0002_analysis.sql"),
+    include_str!("migrations/0003_grades.sql"),
+];
 
 /// Brings the database to the newest version known here, or says that it is newer still.
 pub(super) fn migrate(store: &mut Store) -> Result<()> {

@@ -70,7 +70,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 2);
+    assert_eq!(version(&path), 3);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);
@@ -120,7 +120,7 @@ fn symbols_come_back_in_order_and_the_lost_ones_keep_their_history() {
     let (a, b) = (symbol("a"), symbol("b"));
     store.save_symbols(&[b.clone(), a.clone()]).unwrap();
     assert_eq!(store.symbols().unwrap(), [b.clone(), a.clone()]);
-    let evidence = Evidence::of_run(a.key.clone(), Grade::Unrefuted, &RunStats::default());
+    let evidence = Evidence::of_run(a.key.clone(), Grade::Weak, &RunStats::default());
     store.put_evidence(&evidence).unwrap();
     store.save_symbols(std::slice::from_ref(&b)).unwrap();
     assert_eq!(store.symbols().unwrap(), [b]);
@@ -134,9 +134,7 @@ fn evidence_comes_back_as_it_was_and_the_newest_stays() {
     store.save_symbols(std::slice::from_ref(&a)).unwrap();
     assert_eq!(store.evidence(&a.key).unwrap(), None);
     let stats = RunStats { executions: 10, rejected: vec![("x".into(), 5)], seed: 3, ..RunStats::default() };
-    for grade in
-        [Grade::Stub, Grade::Unjudged, Grade::Stale, Grade::Unrefuted, Grade::Refuted, Grade::Unverifiable]
-    {
+    for grade in [Grade::Stub, Grade::Unjudged, Grade::Stale, Grade::Weak, Grade::Verified, Grade::Refuted] {
         let evidence = Evidence {
             c_hash: "ab".into(),
             callees_in_c: vec![SymbolName::new("g")],

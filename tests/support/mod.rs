@@ -30,6 +30,13 @@ pub const SOURCE: &str = "#include \"sum.h\"\n\n/* Doubles. */\nuint32_t twice(u
     /* Adds the bytes up. */\nuint32_t sum_bytes(const uint8_t *data, size_t len) {\n    uint32_t sum = 0;\n    \
     for (size_t i = 0; i < len; i++) sum += data[i];\n    return sum;\n}\n";
 
+/// Harnesses are not measured, which takes a build of its own, and weak ports will do: what most tests are not about.
+/// What stands behind it on a command line, as in [`MEASURED`], counts.
+const UNMEASURED: [&str; 4] = ["--config", "grade.measure=false", "--config", "grade.least='weak'"];
+
+/// Undoes [`UNMEASURED`].
+pub const MEASURED: [&str; 4] = ["--config", "grade.measure=true", "--config", "grade.least='verified'"];
+
 /// A short campaign, as `--config` arguments.
 pub const QUICK: [&str; 6] = [
     "--config",
@@ -119,7 +126,12 @@ impl Repo {
     pub fn command(&self, args: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "tests start the tool itself")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-implfuzz"));
-        command.arg("implfuzz").args(args).current_dir(self.root()).stdin(Stdio::null());
+        // Behind the subcommand, because settings there hide those in front of it.
+        let graded = |arg: &&str| ["port", "verify", "status"].contains(arg);
+        let (front, rest) = args.split_at(args.iter().position(graded).map_or(0, |at| at + 1));
+        let unmeasured: &[&str] = if front.is_empty() { &[] } else { &UNMEASURED };
+        command.arg("implfuzz").args(front).args(unmeasured).args(rest);
+        command.current_dir(self.root()).stdin(Stdio::null());
         command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("port"));
         for name in FOREIGN {
             command.env_remove(name);

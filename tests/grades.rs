@@ -1,0 +1,68 @@
+//! From proofs to grades, over the binary: what is measured, what is kept, what keeps a port from being verified.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking, in their helpers too")]
+
+mod support;
+
+use serde_json::Value;
+use support::{MEASURED, Ran, Repo};
+
+const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
+
+fn ported() -> Repo {
+    let repo = Repo::initialised();
+    let module = repo.read("rust/src/sum.rs");
+    let start = module.find("pub fn twice").unwrap();
+    let end = start + module[start..].find("\n}").unwrap() + 2;
+    repo.write("rust/src/sum.rs", &format!("{}{TWICE}{}", &module[..start], &module[end..]));
+    repo
+}
+
+fn verify(repo: &Repo, options: &[&str]) -> Ran {
+    let asked = ["verify", "twice", "--runs", "20000", "--seconds", "4", "--format", "json"];
+    repo.run(&[&asked, options].concat())
+}
+
+fn judged(ran: &Ran) -> Value {
+    ran.json("verify")["symbols"][0].clone()
+}
+
+#[test]
+fn a_harness_is_measured_once_and_counts() {
+    let repo = ported();
+    let unmeasured = judged(verify(&repo, &[]).ok());
+    assert_eq!(unmeasured["proofs"]["kills"]["no"], "unmeasured");
+
+    // Less than verified is not enough unless it is said to be.
+    let asked = [&MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat();
+    let first = verify(&repo, &asked);
+    let kills = judged(&first)["proofs"]["kills"]["yes"].clone();
+    assert!(kills["total"].as_u64().unwrap() > 0 && kills["reached"] == kills["total"], "{kills}");
+    assert!(first.stdout.contains("mutants of 1 functions built"), "{}", first.stdout);
+
+    // What was measured is known, also to those who do not measure, as long as nothing that it is about changed.
+    let second = verify(&repo, &asked);
+    assert!(!second.stdout.contains("mutants of 1 functions built"), "{}", second.stdout);
+    assert_eq!(judged(&second)["proofs"]["kills"]["yes"], kills);
+    assert_eq!(judged(&verify(&repo, &[]))["proofs"]["kills"]["yes"], kills);
+    assert_eq!(repo.status("twice")["proofs"]["kills"]["yes"], kills);
+    repo.replace("rust/contracts/twice.toml", "role = \"value\"", "role = \"value\"\nmax = 900");
+    assert_eq!(judged(&verify(&repo, &[]))["proofs"]["kills"]["no"], "unmeasured");
+}
+
+#[test]
+fn thresholds_decide_and_are_never_nothing() {
+    let repo = ported();
+    let ran = repo.run(&["verify", "twice", "--runs", "2000", "--config", "grade.least='verified'"]);
+    ran.code(11).shows("weak").shows("2000 executions of 10000").shows("mutants of C: unmeasured");
+    for nothing in [
+        "grade.kills=0",
+        "grade.branches=0.0",
+        "grade.accept_rate=-1",
+        "grade.executions=0",
+        "grade.kills=1.5",
+    ] {
+        let key = nothing.split('=').next().unwrap();
+        repo.run(&["status", "--config", nothing]).fails(2, &[key]);
+    }
+}
