@@ -100,6 +100,7 @@ impl<'p> Judge<'p> {
             call_timeout_ms: fuzz.call_timeout_ms,
             rss_limit_mb: fuzz.rss_limit_mb,
             subject: Subject::Port,
+            held_back: None,
         }
     }
 
@@ -179,6 +180,11 @@ impl<'p> Judge<'p> {
     /// Where counterexamples to candidates are kept until one is accepted.
     pub fn private_seeds(&self, name: &SymbolName) -> PathBuf {
         self.project.workspace.cache().join("seeds").join(name.as_str())
+    }
+
+    /// As [`Judge::private_seeds`], for those that no prompt may show.
+    pub fn hidden_seeds(&self, name: &SymbolName) -> PathBuf {
+        self.project.workspace.cache().join("hidden").join(name.as_str())
     }
 
     /// Functions of the library that the port's code names, directly or through other ports, and that still run as C.
@@ -279,10 +285,10 @@ impl<'p> Judge<'p> {
 
     /// Moves the counterexamples to candidates into the tree, where they are committed with the accepted port.
     pub fn publish_seeds(&self, name: &SymbolName) -> Result<()> {
-        let (from, to) = (self.private_seeds(name), self.seeds(name));
-        if from.is_dir() {
+        let to = self.seeds(name);
+        for from in [self.private_seeds(name), self.hidden_seeds(name)].iter().filter(|dir| dir.is_dir()) {
             fs::create_dir_all(&to)?;
-            for entry in fs::read_dir(&from)? {
+            for entry in fs::read_dir(from)? {
                 let path = entry?.path();
                 write_atomic(&to.join(path.file_name().unwrap_or_default()), &fs::read(&path)?)?;
                 fs::remove_file(&path)?;

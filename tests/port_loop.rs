@@ -288,3 +288,33 @@ fn the_key_reaches_the_server_and_no_file() {
         assert!(!found, "{} holds the key", path.display());
     }
 }
+
+#[test]
+fn what_only_the_hidden_gate_refutes_is_not_shown_to_the_model() {
+    let repo = Repo::initialised();
+    // Each is wrong for one text, behind a hash, so that nothing but the text itself finds it.
+    let hash = |data: &[u8]| {
+        data.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3))
+    };
+    let wrong = |len: usize| {
+        let text: Vec<u8> = b"-12345678 ".iter().copied().cycle().take(len).collect();
+        reply(&format!(
+            "pub fn sum_bytes(data: &[u8]) -> u32 {{
+    let hash = data.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
+    if hash == {} {{ return 7; }}
+    data.iter().map(|b| u32::from(*b)).sum()
+}}",
+            hash(&text)
+        ))
+    };
+    let replies = [33, 257, 31, 64, 128].map(wrong);
+    repo.model(&replies.iter().map(String::as_str).collect::<Vec<_>>());
+    let before = repo.tree();
+    repo.port(&["sum_bytes"]).code(10);
+    assert_same(&before, &repo.tree());
+    let told: Vec<String> = (2..=repo.asked()).map(|n| repo.prompt(n)).collect();
+    let (hidden, shown): (Vec<_>, Vec<_>) = told.iter().partition(|prompt| prompt.contains("kept back"));
+    assert!(!hidden.is_empty() && !shown.is_empty(), "{} of {} hidden", hidden.len(), told.len());
+    assert!(hidden.iter().all(|prompt| !prompt.contains("Arguments:")), "{hidden:#?}");
+    assert!(shown.iter().all(|prompt| prompt.contains("data = ")), "{shown:#?}");
+}

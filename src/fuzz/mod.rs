@@ -3,5 +3,6 @@
 pub mod overlay;
 pub mod build;
 pub mod report;
+pub mod gate;
 pub mod run;
 pub mod mutants;

@@ -1,5 +1,6 @@
 //! Running a target: libFuzzer in a child process with limits, its verdict over the pipe.
 
+use super::gate::HeldBack;
 use super::report::Told;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Job, Limits, Output, Stream};
@@ -30,6 +31,8 @@ pub struct Campaign<'a> {
     pub call_timeout_ms: u64,
     pub rss_limit_mb: u64,
     pub subject: Subject,
+    /// Boundary inputs to leave out.
+    pub held_back: Option<HeldBack>,
 }
 
 /// What stands beside the C original.
@@ -218,7 +221,7 @@ impl Campaign<'_> {
         let job = self.job().env("IMPLFUZZ_MODE", "seeds").env("IMPLFUZZ_PATH", self.boundaries());
         let output = job.timeout(Duration::from_secs(60)).run(interrupt)?;
         if output.exit.success() {
-            return Ok(());
+            return self.held_back.as_ref().map_or(Ok(()), |held| held.take_from(&self.boundaries()));
         }
         let text = output.stderr_text();
         Err(Error::new(ErrorKind::Internal, format!("the fuzz binary wrote no seeds: {}", text.trim())))

@@ -9,14 +9,15 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
-use crate::fuzz::run::Budget;
+use crate::fuzz::gate::HeldBack;
+use crate::fuzz::run::{Budget, Campaign};
 use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
 use crate::project::Planned;
 use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::store::Attempt;
-use crate::verdict::{Finding, Verdict};
+use crate::verdict::{Finding, RunStats, Verdict};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -27,6 +28,13 @@ pub enum Ended {
     Accepted { module: String, verdict: Verdict, role: &'static str },
     /// The tree stays as it was.
     Stopped { reason: supervisor::StopReason, detail: String, finding: Option<Finding> },
+}
+
+/// Whether the model may be told what a run found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inputs {
+    Shown,
+    Hidden,
 }
 
 /// One function on its way.
@@ -249,31 +257,52 @@ impl<'r, 'p> Attempting<'r, 'p> {
         self.spliced.lines().position(|line| line == first).map_or(1, |at| at + 1)
     }
 
-    fn judge(&mut self, budget: Budget) -> Result<Verdict> {
+    fn judge(&mut self, budget: Budget, inputs: Inputs) -> Result<Verdict> {
         let binary =
             self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
         let name = self.planned.function.name.clone();
         let (judge, reporter) = (&self.run.judge, &mut self.run.reporter);
-        judge.campaign(&binary, self.planned).judge(budget, judge.interrupt, &mut |stats| {
+        let mut see = |stats: &RunStats| {
             reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
-        })
+        };
+        let held_back = Some(HeldBack { key: judge.harness_hashes(self.planned)?.contract });
+        let campaign = Campaign { held_back, ..judge.campaign(&binary, self.planned) };
+        match inputs {
+            Inputs::Shown => campaign.judge(budget, judge.interrupt, &mut see),
+            Inputs::Hidden => campaign.gate(budget, judge.hidden_seeds(&name), judge.interrupt, &mut see),
+        }
     }
 
     fn fuzz(&mut self, budget: Budget) -> Result<Outcome> {
         self.say("fuzzing");
-        let verdict = self.judge(budget)?;
-        self.outcome(&verdict, Outcome::Unrefuted, Outcome::Refuted)
+        let verdict = self.judge(budget, Inputs::Shown)?;
+        self.outcome(&verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)
     }
 
     fn accept(&mut self) -> Result<Outcome> {
         self.say("acceptance run");
-        let verdict = self.judge(self.run.judge.acceptance_budget())?;
-        let outcome = self.outcome(&verdict, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)?;
+        let budget = self.run.judge.acceptance_budget();
+        let verdict = self.judge(budget, Inputs::Shown)?;
+        let outcome =
+            self.outcome(&verdict, Inputs::Shown, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)?;
+        if outcome != Outcome::AcceptanceUnrefuted {
+            return Ok(outcome);
+        }
         self.accepted = Some(verdict);
-        Ok(outcome)
+        self.say("hidden gate");
+        let part = |n: u64| (n / 4).max(1);
+        let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
+        let verdict = self.judge(budget, Inputs::Hidden)?;
+        self.outcome(&verdict, Inputs::Hidden, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)
     }
 
-    fn outcome(&mut self, verdict: &Verdict, good: Outcome, bad: fn(String) -> Outcome) -> Result<Outcome> {
+    fn outcome(
+        &mut self,
+        verdict: &Verdict,
+        inputs: Inputs,
+        good: Outcome,
+        bad: fn(String) -> Outcome,
+    ) -> Result<Outcome> {
         match verdict {
             Verdict::Unrefuted(_) => Ok(good),
             Verdict::Vacuous { reason, .. } => {
@@ -284,9 +313,13 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 let symbol = self.planned.function.name.clone();
                 self.run.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
                 let hash = sha256(self.state.candidate().unwrap_or_default());
-                let dir = self.run.judge.private_seeds(&symbol);
+                let judge = &self.run.judge;
+                let (dir, feedback) = match inputs {
+                    Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),
+                    Inputs::Hidden => (judge.hidden_seeds(&symbol), feedback::refuted_unseen(finding.class)),
+                };
                 self.run.record_finding(self.planned, (finding, &hash), &dir)?;
-                self.feedback = Some(feedback::refuted(finding));
+                self.feedback = Some(feedback);
                 self.finding = Some((**finding).clone());
                 Ok(bad(format!("{}: {}", finding.class, finding.what)))
             }

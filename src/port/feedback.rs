@@ -234,6 +234,18 @@ pub fn refuted(finding: &Finding) -> Feedback {
     Feedback { category, key: normalised(&format!("{} {}", finding.class, finding.what)), text }
 }
 
+/// After the hidden gate refuted the candidate: the class, and nothing of the input.
+pub fn refuted_unseen(class: FindingClass) -> Feedback {
+    let category = Category::of_finding(class);
+    let mut text = format!(
+        "The candidate agrees with the C original on every input that was tried in the open, and is refuted ({class}) by one that \
+         is kept back. Compare it with the C text once more, case by case: limits of loops and lengths, widths and signs of types, \
+         order of evaluation, what happens to memory that is not written.\n"
+    );
+    hints(&mut text, &BTreeSet::from([category]));
+    Feedback { category, key: normalised(&format!("hidden {class}")), text }
+}
+
 /// One part of a result; marked when the same part of the other side differs.
 fn beside((name, own): &(String, String), others: &[(String, String)]) -> String {
     match others.iter().find(|(other, _)| other == name) {
