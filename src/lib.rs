@@ -22,6 +22,7 @@ pub mod harness;
 // floor 3
 pub mod audit;
 pub mod fuzz;
+pub mod coverage;
 // floor 4
 pub mod doctor;
 pub mod ported;

@@ -1,0 +1,126 @@
+//! What of a function was run: LLVM's source coverage, read without LLVM's tools. The compilers put a table of regions
+//! into the binary (`mapping`), a run leaves its counters in a raw profile (`profile`), `count` brings both together.
+//! Built and run is elsewhere (`fuzz`); that both compilers write what is understood here is asked first (`probe`).
+
+pub mod bytes;
+pub mod mapping;
+pub mod profile;
+pub mod count;
+pub mod probe;
+
+pub use count::{Block, Branch, Reached};
+pub use probe::{CSide, probe};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::Place;
+use bytes::Malformed;
+use fs_err as fs;
+use mapping::FunctionRecord;
+use object::{Object, ObjectSection};
+use profile::Counters;
+use serde::Serialize;
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// So many of so many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Tally {
+    pub reached: usize,
+    pub total: usize,
+}
+
+/// The ways that the branches of a C function can take: each condition has two, true and false.
+pub type CBranches = Tally;
+
+impl Tally {
+    /// Counts those for which it is true.
+    pub fn of(each: impl Iterator<Item = bool>) -> Self {
+        each.fold(Self::default(), |sum, reached| Self {
+            reached: sum.reached + usize::from(reached),
+            total: sum.total + 1,
+        })
+    }
+
+    /// The share that was reached; none of none is no share.
+    pub fn share(self) -> Option<f64> {
+        (self.total > 0).then(|| self.reached as f64 / self.total as f64)
+    }
+}
+
+/// The functions of a binary with what runs of it counted.
+#[derive(Debug)]
+pub struct Coverage {
+    functions: HashMap<PathBuf, Vec<FunctionRecord>>,
+    counters: Counters,
+}
+
+impl Coverage {
+    /// Reads the tables of a binary and the profiles that its runs left; counts add up.
+    pub fn read(binary: &Path, profiles: &[PathBuf]) -> Result<Self> {
+        let data = fs::read(binary)?;
+        let (covmap, covfun) = sections(&data).map_err(|why| unreadable(binary, &why))?;
+        let mut functions: HashMap<PathBuf, Vec<FunctionRecord>> = HashMap::new();
+        let mut known: HashMap<Rc<Path>, PathBuf> = HashMap::new();
+        for record in mapping::records(covmap, covfun).map_err(|why| unreadable(binary, &why))? {
+            let Some(file) = count::own_file(&record).map(|file| Rc::clone(&record.files[file])) else {
+                continue;
+            };
+            let real = || file.canonicalize().unwrap_or_else(|_| file.to_path_buf());
+            let file = known.entry(Rc::clone(&file)).or_insert_with(real);
+            functions.entry(file.clone()).or_default().push(record);
+        }
+        let mut counters = Counters::new();
+        for path in profiles {
+            profile::add(&mut counters, &fs::read(path)?).map_err(|why| unreadable(path, &why))?;
+        }
+        Ok(Self { functions, counters })
+    }
+
+    /// What was run of the code whose functions begin on these lines of a file. None where the binary has no such
+    /// function or it was never entered: that is not the same as none of its branches.
+    pub fn at(&self, file: &Path, lines: &[RangeInclusive<u32>]) -> Result<Option<Reached>> {
+        let here = |record: &&FunctionRecord| {
+            let first = count::first_line(record);
+            first.is_some_and(|line| lines.iter().any(|range| range.contains(&line)))
+        };
+        let mut parts = count::Parts::default();
+        for record in self.functions.get(file).into_iter().flatten().filter(here) {
+            let counters = self.counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
+            parts.add(record, counters).map_err(|why| unreadable(file, &why))?;
+        }
+        Ok(parts.reached().filter(|reached| reached.entered > 0))
+    }
+}
+
+/// The branches of a C function that were taken; none where it was never entered, or cannot be measured.
+pub fn of_symbol(coverage: &Coverage, root: &Path, place: &Place) -> Result<Option<CBranches>> {
+    Ok(c_function(coverage, root, place)?.map(|reached| reached.branch_tally()))
+}
+
+/// All that was run of a C function, in all copies that the binary has of it.
+pub fn c_function(coverage: &Coverage, root: &Path, place: &Place) -> Result<Option<Reached>> {
+    let file = root.join(&place.file.0);
+    coverage.at(&file.canonicalize().unwrap_or(file), &[place.line..=place.end_line])
+}
+
+fn sections(binary: &[u8]) -> bytes::Read<(&[u8], &[u8])> {
+    let object = object::File::parse(binary).map_err(|error| Malformed(error.to_string()))?;
+    let section = |name: &str| {
+        let section = object.section_by_name(name).ok_or_else(|| Malformed(format!("it has no {name}")))?;
+        section.data().map_err(|error| Malformed(error.to_string()))
+    };
+    Ok((section("__llvm_covmap")?, section("__llvm_covfun")?))
+}
+
+fn unreadable(file: &Path, why: &Malformed) -> Error {
+    Error::new(
+        ErrorKind::Internal,
+        format!("the coverage data of {} is not understood: {why}", file.display()),
+    )
+    .help("this tool reads what LLVM 19 to 22 writes: `cargo implfuzz doctor` shows the compilers")
+}
+
+#[cfg(test)]
+mod tests;
