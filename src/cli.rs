@@ -1,6 +1,6 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
-use crate::commands::{Session, contract, demo, doctor, fuzz, init, list, port, status, verify};
+use crate::commands::{Session, contract, coverage, demo, doctor, fuzz, init, list, port, status, verify};
 use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
 use crate::project::Options;
@@ -57,6 +57,7 @@ enum Command {
     Port(port::Args),
     Verify(verify::Args),
     Contract(contract::Args),
+    Coverage(coverage::Args),
     Fuzz(fuzz::Args),
     Demo(demo::Args),
 }
@@ -106,6 +107,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Port(args) => port::run(&session, &args),
         Command::Verify(args) => verify::run(&session, &args),
         Command::Contract(args) => contract::run(&session, &args),
+        Command::Coverage(args) => coverage::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
     }

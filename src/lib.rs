@@ -32,6 +32,8 @@ pub mod init;
 pub mod grade;
 pub mod judge;
 pub mod adequacy;
+pub mod reach;
+pub mod proofs;
 pub mod verify;
 pub mod port;
 pub mod demo;

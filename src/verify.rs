@@ -1,6 +1,5 @@
 //! `verify`: judges what stands in the tree, whoever wrote it; and what the store knows without judging anew.
 
-use crate::adequacy::{self, Adequacy};
 use crate::audit::AuditReport;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
@@ -12,11 +11,12 @@ use crate::grade;
 use crate::judge::{Judge, Outcome, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
+use crate::proofs::Grounds;
 use crate::store::{Evidence, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
-use crate::symbol::{SymbolKey, SymbolName};
+use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// What is known of one symbol.
@@ -222,12 +222,12 @@ fn verify_in(
         false => PathBuf::new(),
     };
     let judged: Vec<&Planned> = wanted.iter().copied().filter(|p| is_judged(project, p)).collect();
-    let worth = adequacy::known(project, (judge, store), &judged, reporter)?;
+    let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
     let mut all = Vec::new();
     for (index, planned) in wanted.iter().enumerate() {
         let name = &planned.function.name;
         reporter.event(Event::SymbolStarted { symbol: name.clone(), index: index + 1, total: wanted.len() });
-        let judgement = one(project, store, planned, (&binary, budget, &worth), (judge, run), reporter)?;
+        let judgement = one(project, store, planned, (&binary, budget, &grounds), (judge, run), reporter)?;
         let summary = match &judgement.reason {
             Some(reason) => format!("{}: {reason}", judgement.grade),
             None => judgement.grade.to_string(),
@@ -248,7 +248,7 @@ fn one(
     project: &Project,
     store: &mut Store,
     planned: &Planned,
-    (binary, budget, worth): (&Path, Option<Budget>, &BTreeMap<SymbolKey, Adequacy>),
+    (binary, budget, grounds): (&Path, Option<Budget>, &Grounds),
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
 ) -> Result<Judgement> {
@@ -269,8 +269,7 @@ fn one(
         judge.record(store, planned, &module, (&outcome, &provenance))?;
         return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
     }
-    let adequacy = worth.get(&planned.function.key);
-    if let Some(why) = unverifiable(planned, adequacy) {
+    if let Some(why) = unverifiable(planned, grounds) {
         let outcome = Outcome::without_run(Grade::Unverifiable, why);
         judge.record(store, planned, &module, (&outcome, &provenance))?;
         return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
@@ -285,7 +284,7 @@ fn one(
         },
     )?;
     let callees_in_c = judge.callees_in_c(planned)?;
-    let proofs = Proofs { kills: adequacy.map(Adequacy::kills).unwrap_or_default(), ..Proofs::default() };
+    let proofs = grounds.proofs(judge, planned, &verdict)?;
     let outcome = Outcome::of(&verdict, proofs, &callees_in_c, &project.config.grade);
     judge.record(store, planned, &module, (&outcome, &provenance))?;
     let judgement = Judgement::new(planned, outcome.grade, outcome.reason()).with(&outcome.stats);
@@ -300,12 +299,11 @@ fn one(
 }
 
 /// Why no run can say anything of a port.
-fn unverifiable(planned: &Planned, adequacy: Option<&Adequacy>) -> Option<String> {
-    if let Judgeable::NotYet(why) = &planned.judgeable {
-        return Some(why.clone());
+fn unverifiable(planned: &Planned, grounds: &Grounds) -> Option<String> {
+    match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(why.clone()),
+        Judgeable::Yes(_) => grounds.differs(planned),
     }
-    let difference = adequacy?.difference.as_ref()?;
-    Some(format!("C differs from itself: {difference}"))
 }
 
 fn audit_reason(planned: &Planned, report: &AuditReport) -> String {

@@ -36,6 +36,9 @@ fn a_harness_is_measured_once_and_counts() {
     // Less than verified is not enough unless it is said to be.
     let asked = [&MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat();
     let first = verify(&repo, &asked);
+    let verified = judged(first.ok());
+    assert_eq!((&verified["grade"], &verified["reason"]), (&"verified".into(), &Value::Null));
+    assert_eq!(verified["proofs"]["branches"]["yes"]["reached"], 1, "its line: it has no branch");
     let kills = judged(&first)["proofs"]["kills"]["yes"].clone();
     assert!(kills["total"].as_u64().unwrap() > 0 && kills["reached"] == kills["total"], "{kills}");
     assert!(first.stdout.contains("mutants of 1 functions built"), "{}", first.stdout);

@@ -1,6 +1,7 @@
 //! One file per subcommand: its arguments, and the one function that runs it. No logic: options in, results out.
 
 pub mod contract;
+pub mod coverage;
 pub mod demo;
 pub mod doctor;
 pub mod fuzz;

@@ -10,29 +10,25 @@ pub mod probe;
 
 pub use count::{Block, Branch, Reached};
 pub use probe::{CSide, probe};
+pub use profile::Counters;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::symbol::Place;
 use bytes::Malformed;
 use fs_err as fs;
 use mapping::FunctionRecord;
 use object::{Object, ObjectSection};
-use profile::Counters;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 /// So many of so many.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub reached: usize,
     pub total: usize,
 }
-
-/// The ways that the branches of a C function can take: each condition has two, true and false.
-pub type CBranches = Tally;
 
 impl Tally {
     /// Counts those for which it is true.
@@ -49,16 +45,24 @@ impl Tally {
     }
 }
 
-/// The functions of a binary with what runs of it counted.
+/// The functions of a binary, by the files that they stand in.
 #[derive(Debug)]
-pub struct Coverage {
+pub struct Tables {
     functions: HashMap<PathBuf, Vec<FunctionRecord>>,
-    counters: Counters,
 }
 
-impl Coverage {
-    /// Reads the tables of a binary and the profiles that its runs left; counts add up.
-    pub fn read(binary: &Path, profiles: &[PathBuf]) -> Result<Self> {
+/// Reads the profiles that runs of one binary left; counts add up.
+pub fn counters(profiles: &[PathBuf]) -> Result<Counters> {
+    let mut counters = Counters::new();
+    for path in profiles {
+        profile::add(&mut counters, &fs::read(path)?).map_err(|why| unreadable(path, &why))?;
+    }
+    Ok(counters)
+}
+
+impl Tables {
+    /// Reads what the compilers have put into a binary.
+    pub fn read(binary: &Path) -> Result<Self> {
         let data = fs::read(binary)?;
         let (covmap, covfun) = sections(&data).map_err(|why| unreadable(binary, &why))?;
         let mut functions: HashMap<PathBuf, Vec<FunctionRecord>> = HashMap::new();
@@ -71,38 +75,28 @@ impl Coverage {
             let file = known.entry(Rc::clone(&file)).or_insert_with(real);
             functions.entry(file.clone()).or_default().push(record);
         }
-        let mut counters = Counters::new();
-        for path in profiles {
-            profile::add(&mut counters, &fs::read(path)?).map_err(|why| unreadable(path, &why))?;
-        }
-        Ok(Self { functions, counters })
+        Ok(Self { functions })
     }
 
     /// What was run of the code whose functions begin on these lines of a file. None where the binary has no such
     /// function or it was never entered: that is not the same as none of its branches.
-    pub fn at(&self, file: &Path, lines: &[RangeInclusive<u32>]) -> Result<Option<Reached>> {
+    pub fn at(
+        &self,
+        counters: &Counters,
+        file: &Path,
+        lines: &[RangeInclusive<u32>],
+    ) -> Result<Option<Reached>> {
         let here = |record: &&FunctionRecord| {
             let first = count::first_line(record);
             first.is_some_and(|line| lines.iter().any(|range| range.contains(&line)))
         };
         let mut parts = count::Parts::default();
         for record in self.functions.get(file).into_iter().flatten().filter(here) {
-            let counters = self.counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
+            let counters = counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
             parts.add(record, counters).map_err(|why| unreadable(file, &why))?;
         }
         Ok(parts.reached().filter(|reached| reached.entered > 0))
     }
-}
-
-/// The branches of a C function that were taken; none where it was never entered, or cannot be measured.
-pub fn of_symbol(coverage: &Coverage, root: &Path, place: &Place) -> Result<Option<CBranches>> {
-    Ok(c_function(coverage, root, place)?.map(|reached| reached.branch_tally()))
-}
-
-/// All that was run of a C function, in all copies that the binary has of it.
-pub fn c_function(coverage: &Coverage, root: &Path, place: &Place) -> Result<Option<Reached>> {
-    let file = root.join(&place.file.0);
-    coverage.at(&file.canonicalize().unwrap_or(file), &[place.line..=place.end_line])
 }
 
 fn sections(binary: &[u8]) -> bytes::Read<(&[u8], &[u8])> {

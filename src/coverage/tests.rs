@@ -8,7 +8,8 @@ use tempfile::TempDir;
 /// A program of C and Rust, built with both compilers' coverage and run once.
 struct Program {
     dir: TempDir,
-    coverage: Coverage,
+    tables: Tables,
+    counters: Counters,
 }
 
 impl Program {
@@ -31,8 +32,9 @@ impl Program {
             .arg(real.join("counted.rs"))
             .dir(&real));
         run(Job::new(real.join("program")).env("LLVM_PROFILE_FILE", real.join("once.profraw")).dir(&real));
-        let coverage = Coverage::read(&real.join("program"), &[real.join("once.profraw")]).unwrap();
-        Self { dir, coverage }
+        let tables = Tables::read(&real.join("program")).unwrap();
+        let counters = counters(&[real.join("once.profraw")]).unwrap();
+        Self { dir, tables, counters }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -44,7 +46,7 @@ impl Program {
         let all = fs::read_to_string(self.path(file)).unwrap();
         let line = all.lines().position(|line| line.contains(text)).unwrap() as u32 + 1;
         let last = end_of_fn(self.path(file).to_str().unwrap(), line);
-        self.coverage.at(&self.path(file), &[line..=last]).unwrap()
+        self.tables.at(&self.counters, &self.path(file), &[line..=last]).unwrap()
     }
 }
 
@@ -97,9 +99,9 @@ fn parts_of_rust_are_those_that_a_person_counts() {
 fn counts_of_two_runs_add_up() {
     let program = Program::new();
     let once = program.path("once.profraw");
-    let twice = Coverage::read(&program.path("program"), &[once.clone(), once]).unwrap();
+    let twice = counters(&[once.clone(), once]).unwrap();
     let lines = [36..=36];
-    let pick = twice.at(&program.path("counted.c"), &lines).unwrap().unwrap();
+    let pick = program.tables.at(&twice, &program.path("counted.c"), &lines).unwrap().unwrap();
     assert_eq!((pick.entered, pick.lines[&38]), (6, 4));
 }
 
@@ -132,25 +134,25 @@ fn llvm_cov_says_the_same() {
             .map(|(line, count)| (line.parse().unwrap(), count.parse().unwrap()))
             .collect();
         let mut ours = BTreeMap::new();
-        for record in &program.coverage.functions[Path::new(file)] {
+        for record in &program.tables.functions[Path::new(file)] {
             let line = count::first_line(record).unwrap();
             // A closure is part of the function around it.
             let is_inner = file.ends_with(".rs") && !(theirs[&line] == 0 || is_fn(file, line));
             let mut parts = count::Parts::default();
-            let counters = program.coverage.counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
+            let counters = program.counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
             parts.add(record, counters).unwrap();
             if !is_inner && parts.clone().reached().is_some_and(|r| r.entered == 0) {
                 ours.extend(parts.reached().unwrap().lines);
             }
         }
         let starts: BTreeSet<u32> =
-            program.coverage.functions[Path::new(file)].iter().filter_map(count::first_line).collect();
+            program.tables.functions[Path::new(file)].iter().filter_map(count::first_line).collect();
         for line in starts.into_iter().filter(|line| is_fn(file, *line)) {
             let last = end_of_fn(file, line);
             ours.extend(
                 program
-                    .coverage
-                    .at(Path::new(file), &[line..=last])
+                    .tables
+                    .at(&program.counters, Path::new(file), &[line..=last])
                     .unwrap()
                     .into_iter()
                     .flat_map(|r| r.lines),
@@ -174,7 +176,7 @@ fn llvm_cov_says_the_same() {
         };
         let theirs: Vec<Vec<u64>> = function["branches"].as_array().unwrap().iter().map(numbers).collect();
         let line = numbers(&function["regions"][0])[0] as u32;
-        let ours = program.coverage.at(Path::new(file), &[line..=line]).unwrap().unwrap();
+        let ours = program.tables.at(&program.counters, Path::new(file), &[line..=line]).unwrap().unwrap();
         let counts = |b: &Branch| vec![b.held.unwrap_or(0), b.failed.unwrap_or(0)];
         let mut mine: Vec<Vec<u64>> = ours.branches.iter().map(counts).collect();
         let mut yours: Vec<Vec<u64>> = theirs.iter().map(|b| b[4..6].to_vec()).collect();

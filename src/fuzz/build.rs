@@ -43,10 +43,20 @@ pub struct Builder<'a> {
     pub target_dir: PathBuf,
     /// Where the binary is put, out of the way of other builds in the same target directory.
     pub bin_dir: PathBuf,
+    pub counts: Counts,
+}
+
+/// What the built code counts while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// Edges and comparisons, which guide the fuzzer.
+    Edges,
+    /// How often each part of the sources runs: for replays. The C side only where its compiler can.
+    Sources { c: bool },
 }
 
 /// rustc flags that instrument Rust as libFuzzer expects it, measured on stable 1.95.
-const COVERAGE: [&str; 8] = [
+const EDGES: [&str; 8] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
     "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
@@ -56,6 +66,9 @@ const COVERAGE: [&str; 8] = [
     "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
     "--cfg=fuzzing",
 ];
+
+/// rustc flags for replays: the harness has its mode for them only then.
+const SOURCES: [&str; 3] = ["-Cinstrument-coverage", "--cfg=implfuzz_coverage", "--cfg=fuzzing"];
 
 impl Builder<'_> {
     /// Builds the fuzz crate of an overlay. `Err` when something other than the port's own text is at fault.
@@ -128,8 +141,12 @@ impl Builder<'_> {
             format!("-Clink-arg={asan}"),
             "-Clink-arg=-Wl,--no-whole-archive".to_owned(),
         ];
-        let flags: Vec<String> = COVERAGE.iter().map(|flag| (*flag).to_owned()).chain(link).collect();
-        Job::new(&self.toolchain.cargo)
+        let (flags, c_side) = match self.counts {
+            Counts::Edges => (&EDGES[..], None),
+            Counts::Sources { c } => (&SOURCES[..], Some(if c { "1" } else { "0" })),
+        };
+        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).chain(link).collect();
+        let job = Job::new(&self.toolchain.cargo)
             .args(["build", "--release", "--message-format=json", "--bin", "implfuzz_all", "--target"])
             .arg(&self.toolchain.host)
             .arg("--manifest-path")
@@ -145,7 +162,11 @@ impl Builder<'_> {
             .env("OBJCOPY", &self.toolchain.objcopy)
             .env_remove("RUSTFLAGS")
             .env_remove("CARGO_TARGET_DIR")
-            .timeout(Duration::from_secs(20 * 60))
+            .timeout(Duration::from_secs(20 * 60));
+        match c_side {
+            Some(value) => job.env("IMPLFUZZ_COVERAGE", value),
+            None => job.env_remove("IMPLFUZZ_COVERAGE"),
+        }
     }
 
     fn failed(&self, stderr: &str) -> Error {

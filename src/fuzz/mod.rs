@@ -6,3 +6,4 @@ pub mod report;
 pub mod gate;
 pub mod run;
 pub mod mutants;
+pub mod replay;

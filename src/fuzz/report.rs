@@ -18,6 +18,8 @@ pub struct Told {
     pub shown: Option<(Parts, Parts)>,
     /// Mutants that were told from the original, by number.
     pub killed: BTreeMap<usize, Kill>,
+    /// A replay came to its end: so many inputs there are.
+    pub replayed: Option<usize>,
 }
 
 type Parts = Vec<(String, String)>;
@@ -80,6 +82,7 @@ impl Told {
             "killed" => {
                 self.killed.insert(line.number, Kill { what: line.what, input: bytes(&line.input) });
             }
+            "replayed" => self.replayed = Some(line.number),
             "shown" => self.shown = Some((line.args, line.oracle)),
             _ => {}
         }

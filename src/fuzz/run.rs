@@ -39,6 +39,8 @@ pub struct Campaign<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     Port,
+    /// Nothing: for replays of what only the original may run.
+    Nobody,
     /// The original once more.
     Original,
     /// Mutants of the original, but for those with the `skipped` numbers; the file `current` says which one runs.
@@ -48,7 +50,7 @@ pub enum Subject {
     },
 }
 
-const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0";
+pub(super) const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0";
 
 impl Campaign<'_> {
     /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
@@ -228,7 +230,7 @@ impl Campaign<'_> {
     }
 
     /// The first is the one that libFuzzer writes to.
-    fn corpora(&self) -> Vec<PathBuf> {
+    pub(super) fn corpora(&self) -> Vec<PathBuf> {
         let read = [self.boundaries()].into_iter().chain(self.regressions.iter().cloned());
         [self.corpus()].into_iter().chain(read.filter(|dir| dir.is_dir())).collect()
     }
@@ -245,10 +247,11 @@ impl Campaign<'_> {
         self.work.join("boundaries")
     }
 
-    fn job(&self) -> Job {
+    pub(super) fn job(&self) -> Job {
         drop(fs::create_dir_all(&self.work));
         let job = match &self.subject {
             Subject::Port => Job::new(self.binary),
+            Subject::Nobody => Job::new(self.binary).env("IMPLFUZZ_SUBJECT", "nobody"),
             Subject::Original => Job::new(self.binary).env("IMPLFUZZ_SUBJECT", "original"),
             Subject::Mutants { skipped, current } => Job::new(self.binary)
                 .env("IMPLFUZZ_SUBJECT", "mutants")
@@ -263,7 +266,7 @@ impl Campaign<'_> {
             .limits(Limits { file_size: Some(64 << 20), cpu_seconds: None, no_core: true })
     }
 
-    fn listen(
+    pub(super) fn listen(
         &self,
         job: Job,
         interrupt: &Interrupt,

@@ -46,6 +46,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
+    put("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs"));
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
     put("src/harness/mod.rs", &registry(targets));
     put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));

@@ -4,7 +4,6 @@ use super::attempt::{Attempting, Ended};
 use super::prompt::Templates;
 use super::session::Session;
 use super::supervisor::StopReason;
-use crate::adequacy::{self, Adequacy};
 use crate::contract::types::Judgeable;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -13,9 +12,10 @@ use crate::judge::{Judge, Outcome};
 use crate::llm::{self, Budget};
 use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
+use crate::proofs::Grounds;
 use crate::store::{NewRun, RunOutcome, Store, Totals};
 use crate::symbol::SymbolName;
-use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
+use crate::verdict::{Finding, Grade, RunStats, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -95,9 +95,9 @@ pub fn port<'p>(
         tool_version: env!("CARGO_PKG_VERSION").into(),
     })?;
     let asked: Vec<&Planned> = wanted.iter().copied().filter(|p| is_asked_about(project, p)).collect();
-    let worth = adequacy::known(project, (&judge, store), &asked, reporter)?;
+    let grounds = Grounds::lay(project, (&judge, store), &asked, reporter)?;
     let mut run =
-        Session { project, judge, store, reporter, templates, id, models, budget, exhausted: false, worth };
+        Session { project, judge, store, reporter, templates, id, models, budget, exhausted: false, grounds };
     let result = run.all(wanted);
     let outcome = match &result {
         Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
@@ -150,8 +150,7 @@ impl<'p> Session<'p> {
         if let Judgeable::NotYet(why) = &planned.judgeable {
             return self.result(planned, End::NotJudgeable, Some(why.clone()), None);
         }
-        if let Some(what) = self.worth.get(&planned.function.key).and_then(|a| a.difference.clone()) {
-            let reason = format!("C differs from itself, so that no port can be judged: {what}");
+        if let Some(reason) = self.grounds.differs(planned) {
             return self.result(planned, End::NotJudgeable, Some(reason), None);
         }
         match Attempting::new(self, planned)?.carry_out()? {
@@ -193,8 +192,7 @@ impl<'p> Session<'p> {
         let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.model.name());
         let module = PortModule::read(module.to_owned());
         let callees_in_c = self.judge.callees_in_c(planned)?;
-        let adequacy = self.worth.get(&planned.function.key);
-        let proofs = Proofs { kills: adequacy.map(Adequacy::kills).unwrap_or_default(), ..Proofs::default() };
+        let proofs = self.grounds.proofs(&self.judge, planned, verdict)?;
         let outcome = Outcome::of(verdict, proofs, &callees_in_c, &project.config.grade);
         self.judge.record(self.store, planned, &module, (&outcome, &provenance))?;
         Ok(outcome)

@@ -1,14 +1,14 @@
 //! What the symbols of a run share: the models and how they are asked, the store, the logs.
 
 use super::prompt::Templates;
-use crate::adequacy::Adequacy;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
 use crate::llm::{self, Budget, Chosen, ModelError, Prompt, Reply};
 use crate::project::{Planned, Project};
+use crate::proofs::Grounds;
 use crate::store::{ModelCall, RunId, Store};
-use crate::symbol::{Function, SymbolKey};
+use crate::symbol::Function;
 use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
@@ -24,8 +24,8 @@ pub struct Session<'p> {
     pub id: RunId,
     pub models: BTreeMap<&'static str, Chosen>,
     pub budget: Budget,
-    /// What the harnesses of the symbols are worth, measured before any model was asked.
-    pub worth: BTreeMap<SymbolKey, Adequacy>,
+    /// What proofs rest on, measured before any model was asked.
+    pub grounds: Grounds,
     /// No further symbol can be asked about.
     pub exhausted: bool,
 }

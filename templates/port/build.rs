@@ -3,7 +3,8 @@
 //!
 //! No file of the C library is touched. `CC`, `CFLAGS`, `AR` and `OBJCOPY` are honoured; `IMPLFUZZ_C_ROOT` says where
 //! the C sources are, if not in the parent directory; `IMPLFUZZ_ASAN=1` adds AddressSanitizer (whose runtime the
-//! caller links).
+//! caller links); `IMPLFUZZ_COVERAGE` asks for counters of source coverage (`1`) or for none (`0`) in place of those that
+//! guide the fuzzer.
 
 use std::env;
 use std::fs;
@@ -36,7 +37,7 @@ const DEMOTED: &[&str] = &[
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=c_units.rs");
-    for name in ["IMPLFUZZ_C_ROOT", "IMPLFUZZ_ASAN", "CC", "CFLAGS", "AR", "OBJCOPY"] {
+    for name in ["IMPLFUZZ_C_ROOT", "IMPLFUZZ_ASAN", "IMPLFUZZ_COVERAGE", "CC", "CFLAGS", "AR", "OBJCOPY"] {
         println!("cargo:rerun-if-env-changed={name}");
     }
     if env::var_os("CARGO_FEATURE_C_ORIGINAL").is_none() {
@@ -98,11 +99,16 @@ fn from_root(root: &Path, flag: &str) -> String {
 
 fn instrument(build: &mut cc::Build) {
     build.flag("-UFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION").flag("-fno-omit-frame-pointer").flag("-g1");
-    if build.get_compiler().is_like_clang() {
-        build.flag("-fsanitize=fuzzer-no-link").flag(UBSAN);
-    } else {
-        build.flag("-fsanitize-coverage=trace-pc,trace-cmp").flag(UBSAN);
-        println!("cargo:trace_pc=1");
+    build.flag(UBSAN);
+    let coverage = env::var("IMPLFUZZ_COVERAGE").ok();
+    match (coverage.as_deref(), build.get_compiler().is_like_clang()) {
+        (Some("1"), _) => drop(build.flag("-fprofile-instr-generate").flag("-fcoverage-mapping")),
+        (Some(_), _) => {}
+        (None, true) => drop(build.flag("-fsanitize=fuzzer-no-link")),
+        (None, false) => {
+            build.flag("-fsanitize-coverage=trace-pc,trace-cmp");
+            println!("cargo:trace_pc=1");
+        }
     }
     let by_rustc = env::var("CARGO_CFG_SANITIZE").is_ok_and(|list| list.split(',').any(|s| s == "address"));
     if by_rustc || env::var_os("IMPLFUZZ_ASAN").is_some_and(|value| value == "1") {

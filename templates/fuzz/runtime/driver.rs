@@ -3,6 +3,7 @@
 use super::codec::{Reader, Writer};
 use super::guard::{self, Broke};
 use super::mutants;
+use super::replay;
 use super::report::{self, Json, Parts};
 use libfuzzer_sys::Corpus;
 use std::cell::RefCell;
@@ -44,11 +45,20 @@ pub struct Target {
     pub show: fn(&[u8]),
     /// How many boundary inputs C accepts, and what differs between C and C.
     pub selfcheck: fn() -> (u64, Vec<String>),
+    /// One input through both sides, and on, whatever comes of it.
+    pub replay: fn(&[u8]) -> Replayed,
 }
 
 impl Target {
     pub const fn of<C: Case>(name: &'static str) -> Self {
-        Self { name, fuzz: fuzz::<C>, seeds: write_seeds::<C>, show: show_input::<C>, selfcheck: selfcheck::<C> }
+        Self {
+            name,
+            fuzz: fuzz::<C>,
+            seeds: write_seeds::<C>,
+            show: show_input::<C>,
+            selfcheck: selfcheck::<C>,
+            replay: replay_input::<C>,
+        }
     }
 }
 
@@ -88,8 +98,10 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
     };
     guard::set_errno(0);
     ORACLE_CALLS.fetch_add(1, Ordering::Relaxed);
+    replay::original_returned();
     match SUBJECT.get() {
         None | Some(Subject::Port) => {}
+        Some(Subject::Nobody) => return Judged::Same,
         Some(Subject::Original) => return again::<C>(&args, &oracle),
         Some(Subject::Mutants) => return against_mutants::<C>(&args, &oracle, data),
     }
@@ -114,6 +126,8 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
 #[derive(Debug, Clone, Copy)]
 enum Subject {
     Port,
+    /// Nothing: the original alone is looked at.
+    Nobody,
     /// The original once more: a harness that finds a difference then is wrong.
     Original,
     /// Mutants of the original: a harness that finds no difference then is blind.
@@ -278,6 +292,12 @@ pub fn init(target: &Target) {
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
         Ok("seeds") => (target.seeds)(Path::new(&path)),
         Ok("show") => (target.show)(&std::fs::read(&path).unwrap_or_default()),
+        Ok("replay") => {
+            if std::env::var_os("IMPLFUZZ_SUBJECT").is_some_and(|subject| subject == "nobody") {
+                _ = SUBJECT.set(Subject::Nobody);
+            }
+            replay::run(target, &path);
+        }
         Ok("selfcheck") => {
             let (accepted, differences) = (target.selfcheck)();
             let list = differences.iter().map(|text| (target.name.to_owned(), text.clone())).collect();
@@ -320,6 +340,25 @@ fn show_input<C: Case>(data: &[u8]) {
         Err(Broke(reason)) => vec![("rejected".into(), reason)],
     };
     report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
+}
+
+/// What came of an input in a replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replayed {
+    /// C rejected it, the port was left in its middle, or nothing stands beside C.
+    NotReturned,
+    Same,
+    Differs,
+}
+
+fn replay_input<C: Case>(data: &[u8]) -> Replayed {
+    let before = SUBJECT_CALLS.load(Ordering::Relaxed);
+    let judged = judge::<C>(data);
+    match (SUBJECT_CALLS.load(Ordering::Relaxed) > before, judged) {
+        (false, _) => Replayed::NotReturned,
+        (true, Judged::Found(_)) => Replayed::Differs,
+        (true, _) => Replayed::Same,
+    }
 }
 
 /// Runs the original against itself: what differs then (uninitialised memory, hidden state) can judge no port.

@@ -5,4 +5,5 @@ pub mod driver;
 pub mod guard;
 pub mod memory;
 pub mod mutants;
+pub mod replay;
 pub mod report;

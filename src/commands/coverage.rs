@@ -1,0 +1,132 @@
+//! `cargo implfuzz coverage`
+
+use super::{Session, Which};
+use crate::coverage::Tally;
+use crate::error::{ExitCode, Result};
+use crate::fuzz::replay::Inputs;
+use crate::judge::Judge;
+use crate::reach::{self, Measured, Missed, Reach, Side, Way};
+use crate::report::{Column, printable, table};
+use serde_json::{Value, json};
+
+/// Shows how much of a C function and of its port the inputs reach, and which branches none takes
+///
+/// The inputs of the last run, the boundaries and the kept counterexamples are replayed in a build that counts. C is counted
+/// by branches, each taken both ways; Rust by blocks, such as the arms of a `match`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Fuzz for so long first where no run has left inputs
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// Fuzz anew also where there are inputs
+    #[arg(long)]
+    fresh: bool,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, _store) = session.open(reporter.as_mut())?;
+    let mut wanted = args.which.select(&project)?;
+    if args.which.all {
+        wanted.retain(|p| p.judgeable.contract().is_some());
+    }
+    let judge = Judge::new(&project, &session.interrupt);
+    reach::provide(&judge, &wanted, (args.seconds, args.fresh), reporter.as_mut())?;
+    let all = reach::of_symbols(&judge, &wanted, reporter.as_mut())?;
+    drop(reporter);
+    let values: Vec<Value> = all.iter().map(as_json).collect();
+    session.screen.result("coverage", &json!({ "symbols": values }), || shown(&all));
+    let is_measured = |reach: &Reach| reach.c.tally().is_some() && reach.rust.tally().is_some();
+    Ok(if all.iter().all(is_measured) { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+fn as_json(reach: &Reach) -> Value {
+    let mut value = json!(reach);
+    value["parity"] = json!(reach.parity());
+    value
+}
+
+fn shown(all: &[Reach]) -> String {
+    let columns = [
+        Column::left("symbol"),
+        Column::right("inputs"),
+        Column::right("C branches"),
+        Column::right("C lines"),
+        Column::right("Rust blocks"),
+        Column::right("Rust lines"),
+        Column::left("remarks"),
+    ];
+    let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
+    for reach in all {
+        let sides = [(&reach.c, &reach.file), (&reach.rust, &reach.rust_file)];
+        let lines: String = sides.iter().map(|(side, file)| missed(side, file)).collect();
+        if !lines.is_empty() {
+            text += &format!("\nno input of {} reaches:\n{lines}", reach.symbol);
+        }
+    }
+    text
+}
+
+fn row(reach: &Reach) -> Vec<String> {
+    let of = |side: &Side, part: fn(&Measured) -> Option<Tally>| match side {
+        Side::Unmeasured { .. } => "unmeasured".to_owned(),
+        Side::Measured(m) => match part(m) {
+            None => "-".to_owned(),
+            Some(tally) if tally.total == 0 => "none".to_owned(),
+            Some(Tally { reached, total }) => format!("{reached}/{total}"),
+        },
+    };
+    let mut remarks: Vec<String> = reach.parity().into_iter().collect();
+    for (name, side) in [("C", &reach.c), ("Rust", &reach.rust)] {
+        if let Side::Unmeasured { why } = side {
+            remarks.push(format!("{name}: {}", printable(why)));
+        }
+    }
+    remarks.extend(differences(reach));
+    vec![
+        reach.symbol.to_string(),
+        reach.inputs.replayed.to_string(),
+        of(&reach.c, |m| m.branches),
+        of(&reach.c, |m| Some(m.lines)),
+        of(&reach.rust, |m| m.blocks),
+        of(&reach.rust, |m| Some(m.lines)),
+        remarks.join("; "),
+    ]
+}
+
+/// What a judge of the port should look at.
+fn differences(reach: &Reach) -> Option<String> {
+    let Inputs { accepted, returned, differed, .. } = reach.inputs;
+    let is_run = matches!(reach.rust, Side::Measured(_)) || returned > 0;
+    let lost = if is_run { accepted - returned } else { 0 };
+    (lost + differed > 0).then(|| {
+        let name = &reach.symbol;
+        format!(
+            "the port does not return from {lost} inputs and differs on {differed}: `cargo implfuzz verify {name}`"
+        )
+    })
+}
+
+/// A line for each place: a condition that no input came to is told once.
+fn missed(side: &Side, file: &str) -> String {
+    let Side::Measured(Measured { missed, .. }) = side else { return String::new() };
+    let is_same = |a: &Missed, b: &Missed| {
+        (a.line, a.column, a.in_macro) == (b.line, b.column, b.in_macro) && a.way != b.way
+    };
+    let mut lines = String::new();
+    for place in missed.chunk_by(is_same) {
+        let what = match (place, place[0].way) {
+            ([_, _, ..], _) => "never came to",
+            (_, Way::True) => "never true",
+            (_, Way::False) => "never false",
+            (_, Way::Run) => "never run",
+        };
+        let Missed { line, code, in_macro, .. } = &place[0];
+        let of = if *in_macro { "a condition in " } else { "" };
+        lines += &format!("  {file}:{line}: {what}: {of}{}\n", printable(code));
+    }
+    lines
+}

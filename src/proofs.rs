@@ -1,0 +1,60 @@
+//! What is measured of a port beside the run that judges it: the same for `verify` and `port`.
+
+use crate::adequacy::{self, Adequacy};
+use crate::error::Result;
+use crate::event::Reporter;
+use crate::judge::Judge;
+use crate::project::{Planned, Project};
+use crate::reach::Counting;
+use crate::store::Store;
+use crate::symbol::SymbolKey;
+use crate::verdict::{Proofs, Verdict};
+use std::collections::BTreeMap;
+
+/// What the proofs of some functions rest on.
+#[derive(Debug)]
+pub struct Grounds {
+    worth: BTreeMap<SymbolKey, Adequacy>,
+    counting: Option<Counting>,
+}
+
+impl Grounds {
+    /// Measures the harnesses of `judged`, where nothing is known of them, and builds for coverage.
+    ///
+    /// # Errors
+    /// Those of the builds and of running the fuzz process, and Ctrl-C.
+    pub fn lay(
+        project: &Project,
+        (judge, store): (&Judge, &mut Store),
+        judged: &[&Planned],
+        reporter: &mut dyn Reporter,
+    ) -> Result<Self> {
+        let worth = adequacy::known(project, (judge, store), judged, reporter)?;
+        let counting = match project.config.grade.measure && !judged.is_empty() {
+            true => Some(Counting::build(judge, reporter)?),
+            false => None,
+        };
+        Ok(Self { worth, counting })
+    }
+
+    /// Where C differs from itself, so that no port can be judged.
+    pub fn differs(&self, planned: &Planned) -> Option<String> {
+        let difference = self.worth.get(&planned.function.key)?.difference.as_ref()?;
+        Some(format!("C differs from itself, so that no port can be judged: {difference}"))
+    }
+
+    /// The proofs of a port, after the run with this verdict.
+    ///
+    /// # Errors
+    /// Those of replaying the inputs of the run, and Ctrl-C.
+    pub fn proofs(&self, judge: &Judge, planned: &Planned, verdict: &Verdict) -> Result<Proofs> {
+        let mut proofs = Proofs::default();
+        if let Some(adequacy) = self.worth.get(&planned.function.key) {
+            proofs.kills = adequacy.kills();
+        }
+        if let (Some(counting), Verdict::Unrefuted(_)) = (&self.counting, verdict) {
+            proofs.branches = counting.of(judge, planned)?.of_c();
+        }
+        Ok(proofs)
+    }
+}

@@ -1,0 +1,219 @@
+//! How much of a function its inputs reach, on both sides: what earlier runs have found is replayed in a build that counts
+//! how often each part of the sources runs. A side that was not entered is unmeasured: that is not the same as nothing of it.
+
+mod inputs;
+mod side;
+
+pub use inputs::provide;
+pub use side::{Measured, Missed, Side, Way};
+
+use crate::contract::types::Judgeable;
+use crate::coverage::{CSide, Counters, Tables, counters, probe};
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::Built;
+use crate::fuzz::replay::{Inputs, Replay};
+use crate::fuzz::run::{Campaign, Subject};
+use crate::judge::Judge;
+use crate::judge::does_not_compile;
+use crate::ported::Ported;
+use crate::project::{Planned, Project};
+use crate::symbol::SymbolName;
+use crate::verdict::{self, Share};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// How far apart the shares of both sides may be before it is told.
+const GAP: f64 = 0.25;
+
+/// What the inputs of a function reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    pub symbol: SymbolName,
+    /// Where the C function stands.
+    pub file: String,
+    pub line: u32,
+    /// Where the port stands.
+    pub rust_file: String,
+    pub inputs: Inputs,
+    pub c: Side,
+    pub rust: Side,
+}
+
+impl Reach {
+    /// What the difference between both sides says, where there is one.
+    pub fn parity(&self) -> Option<String> {
+        let (c, rust) = (self.c.tally()?.share()?, self.rust.tally()?.share()?);
+        if (c - rust).abs() < GAP {
+            return None;
+        }
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        Some(match c > rust {
+            true => format!(
+                "C is reached to {}, the port is not ({}): dead code, or cases that C does not have",
+                percent(c),
+                percent(rust)
+            ),
+            false => format!(
+                "the port is reached to {}, C is not ({}): the port may lack cases, or the inputs do",
+                percent(rust),
+                percent(c)
+            ),
+        })
+    }
+
+    /// The branches of C that were reached, its lines where it has none.
+    pub fn of_c(&self) -> verdict::Measured<Share> {
+        match &self.c {
+            Side::Unmeasured { why } => verdict::Measured::No(why.clone()),
+            Side::Measured(measured) => {
+                let tally = measured.branches.filter(|tally| tally.total > 0).unwrap_or(measured.lines);
+                verdict::Measured::Yes(Share { reached: tally.reached as u64, total: tally.total as u64 })
+            }
+        }
+    }
+
+    fn unmeasured(planned: &Planned, project: &Project, why: &str) -> Self {
+        let place = &planned.function.place;
+        Self {
+            symbol: planned.function.name.clone(),
+            file: place.file.to_string(),
+            line: place.line,
+            rust_file: format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module),
+            inputs: Inputs::default(),
+            c: Side::Unmeasured { why: why.to_owned() },
+            rust: Side::Unmeasured { why: why.to_owned() },
+        }
+    }
+}
+
+/// What the inputs of each function reach: those of its last run, its boundaries, its counterexamples. Nothing is built
+/// where no function has an input.
+///
+/// # Errors
+/// Those of the build and of running the process, coverage data that is not understood, and Ctrl-C.
+pub fn of_symbols(judge: &Judge, wanted: &[&Planned], reporter: &mut dyn Reporter) -> Result<Vec<Reach>> {
+    if !wanted.iter().any(|planned| no_inputs(judge, planned).is_none()) {
+        let without = |planned: &&Planned| {
+            let why = no_inputs(judge, planned).unwrap_or_default();
+            Reach::unmeasured(planned, judge.project, &why)
+        };
+        return Ok(wanted.iter().map(without).collect());
+    }
+    let counting = Counting::build(judge, reporter)?;
+    reporter.event(Event::StepStarted { step: "replaying inputs".into(), total: Some(wanted.len() as u64) });
+    let all = wanted.iter().map(|planned| counting.of(judge, planned)).collect::<Result<Vec<_>>>()?;
+    let inputs: u64 = all.iter().map(|reach| reach.inputs.replayed).sum();
+    let message = format!("{inputs} inputs of {} functions replayed", all.len());
+    reporter.event(Event::StepFinished { message });
+    Ok(all)
+}
+
+/// Why a function has nothing to replay.
+fn no_inputs(judge: &Judge, planned: &Planned) -> Option<String> {
+    match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(format!("it has no harness: {why}")),
+        Judgeable::Yes(_) if !judge.campaign(Path::new(""), planned).has_inputs() => {
+            let name = &planned.function.name;
+            Some(format!("no run has left inputs: `cargo implfuzz coverage {name}` makes some"))
+        }
+        Judgeable::Yes(_) => None,
+    }
+}
+
+/// The build that counts.
+#[derive(Debug)]
+pub struct Counting {
+    binary: PathBuf,
+    tables: Tables,
+    c: CSide,
+}
+
+impl Counting {
+    /// Builds the tree as it stands, where that has not been done; for any number of functions.
+    ///
+    /// # Errors
+    /// Those of the build, coverage data that is not understood, and Ctrl-C.
+    pub fn build(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Self> {
+        let project = judge.project;
+        reporter.event(Event::StepStarted { step: "building for coverage".into(), total: None });
+        let toolchain = project.toolchain(judge.interrupt)?;
+        let c = probe(toolchain, &project.workspace.cache().join("coverage/probe"), judge.interrupt)?;
+        if let CSide::Unmeasured(why) = &c {
+            let text = format!("C coverage is unmeasured: {why}");
+            let help = Some("cargo implfuzz doctor --install brings a clang".to_owned());
+            reporter.event(Event::Warning { text, help });
+        }
+        let binary = match judge.build_counting(c == CSide::Measured)? {
+            Built::Binary(path) => path,
+            Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+        };
+        let tables = Tables::read(&binary)?;
+        reporter.event(Event::StepFinished { message: "built for coverage".into() });
+        Ok(Self { binary, tables, c })
+    }
+
+    /// What the inputs of one function reach.
+    ///
+    /// # Errors
+    /// Those of running the process, coverage data that is not understood, and Ctrl-C.
+    pub fn of(&self, judge: &Judge, planned: &Planned) -> Result<Reach> {
+        let reach = |why: &str| Reach::unmeasured(planned, judge.project, why);
+        if let Some(why) = no_inputs(judge, planned) {
+            return Ok(reach(&why));
+        }
+        let not_run = why_not_run(judge, planned)?;
+        let subject = if not_run.is_some() { Subject::Nobody } else { Subject::Port };
+        let campaign = Campaign { subject, ..judge.campaign(&self.binary, planned) };
+        let (inputs, profile) = match campaign.replay(judge.interrupt)? {
+            Replay::NoInputs => return Ok(reach("no run has left inputs")),
+            Replay::GivenUp(inputs) => {
+                let why = format!("{} inputs ended the process", inputs.crashed);
+                return Ok(Reach { inputs, ..reach(&why) });
+            }
+            Replay::Counted(inputs, profile) => (inputs, profile),
+        };
+        let counters = counters(&[profile])?;
+        let rust = match not_run {
+            Some(why) => Side::Unmeasured { why },
+            None => self.rust(judge, planned, inputs, &counters)?,
+        };
+        Ok(Reach { inputs, c: self.c(judge, planned, inputs, &counters)?, rust, ..reach("") })
+    }
+
+    fn c(&self, judge: &Judge, planned: &Planned, inputs: Inputs, counters: &Counters) -> Result<Side> {
+        if let CSide::Unmeasured(why) = &self.c {
+            return Ok(Side::Unmeasured { why: why.clone() });
+        }
+        let place = &planned.function.place;
+        let file = judge.project.workspace.root().join(&place.file.0);
+        let file = file.canonicalize().unwrap_or(file);
+        let reached = self.tables.at(counters, &file, &[place.line..=place.end_line])?;
+        side::of_c(reached, inputs, &file)
+    }
+
+    fn rust(&self, judge: &Judge, planned: &Planned, inputs: Inputs, counters: &Counters) -> Result<Side> {
+        let module = judge.project.module(&planned.function.module)?;
+        let lines = side::lines_of(planned, module.text());
+        let overlay = judge.counting_overlay();
+        let file = overlay.join("src").join(format!("{}.rs", planned.function.module));
+        let file = file.canonicalize().unwrap_or(file);
+        let reached = self.tables.at(counters, &file, &lines)?;
+        side::of_rust(reached, inputs, &file)
+    }
+}
+
+/// Why the port may not run, or cannot.
+fn why_not_run(judge: &Judge, planned: &Planned) -> Result<Option<String>> {
+    let module = judge.project.module(&planned.function.module)?;
+    if module.state(&planned.function) != Ported::Yes {
+        return Ok(Some("it is still a stub".to_owned()));
+    }
+    let report = judge.audit(planned, module.text())?;
+    Ok(report.problems.first().map(|problem| {
+        format!(
+            "the audit rejects it: src/{}.rs:{}: {}",
+            planned.function.module, problem.line, problem.reason
+        )
+    }))
+}
