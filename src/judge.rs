@@ -3,10 +3,12 @@
 
 mod c_text;
 mod outcome;
+mod reach;
 
 pub use outcome::Outcome;
 
 use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
+use crate::contract::state::{self, input_bytes};
 use crate::contract::{file, types::Role};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
@@ -20,11 +22,12 @@ use crate::project::{Planned, Project};
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
 use crate::store::{Evidence, NewFinding, RunId, Side, Store};
-use crate::symbol::{Function, Library, SymbolKey, SymbolName};
+use crate::symbol::{LibraryIndex, SymbolKey, SymbolName};
 use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use c_text::CTexts;
 use fs_err as fs;
+use reach::{globals_of, ways_back};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -42,6 +45,8 @@ struct Names<'p> {
     ffi: FfiNames,
     functions: BTreeMap<String, &'p Planned>,
     by_module: BTreeMap<&'p str, Vec<&'p Planned>>,
+    /// What a call of each function may leave behind for the next one.
+    kept: BTreeMap<&'p SymbolKey, BTreeSet<String>>,
 }
 
 impl<'p> Judge<'p> {
@@ -118,13 +123,15 @@ impl<'p> Judge<'p> {
                 Role::FixedArray { len, .. } => len as u64 * 16,
                 _ => 64,
             });
+        let globals = planned.judgeable.contract().into_iter().flat_map(|c| &c.globals);
+        let globals = globals.map(|used| input_bytes(&self.project.library, used));
         Campaign {
             binary,
             target: name,
             work: self.project.workspace.cache().join("fuzz").join(name.as_str()),
             regressions: vec![self.seeds(name), self.private_seeds(name)],
             seed: fuzz.seed,
-            max_len: fuzz.max_len.max(longest.sum()),
+            max_len: fuzz.max_len.max(longest.chain(globals).sum()),
             call_timeout_ms: fuzz.call_timeout_ms,
             rss_limit_mb: fuzz.rss_limit_mb,
             subject: Subject::Port,
@@ -150,16 +157,25 @@ impl<'p> Judge<'p> {
         let name = ident(&planned.function).to_string();
         let names = self.names()?;
         let ways_back = ways_back(&self.project.library, &planned.function);
+        // In state that its original has not, a port could keep notes that no comparison sees.
+        let kept = &names.kept[&planned.function.key];
+        let keeps_more = |other: &Planned| !names.kept[&other.function.key].is_subset(kept);
         let allowed = Allowed {
             ffi: names.ffi.clone(),
             callees: names
                 .functions
                 .iter()
-                .filter(|(other, p)| **other != name && !ways_back.contains(&p.function.key))
+                .filter(|(other, p)| {
+                    **other != name && !ways_back.contains(&p.function.key) && !keeps_more(p)
+                })
                 .map(|(other, _)| other.clone())
                 .collect(),
-            ported: names.by_module.iter().map(|(module, all)| self.ported_in(module, all)).collect(),
-            globals: globals_of(&self.project.library, &planned.function),
+            ported: names
+                .by_module
+                .iter()
+                .map(|(module, all)| self.ported_in(module, all.iter().filter(|p| !keeps_more(p))))
+                .collect(),
+            globals: globals_of(&self.project.library, planned),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
         };
@@ -178,19 +194,29 @@ impl<'p> Judge<'p> {
         for planned in &project.planned {
             by_module.entry(&planned.function.module).or_default().push(planned);
         }
+        let index = LibraryIndex::of(&project.library);
         let names = Names {
             ffi: FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?,
             functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
+            kept: project
+                .planned
+                .iter()
+                .map(|p| (&p.function.key, state::kept(&index, &p.function)))
+                .collect(),
         };
         Ok(self.names.get_or_init(|| names))
     }
 
     /// The functions of a module that have a body, as the module stands now.
-    fn ported_in(&self, module: &str, functions: &[&Planned]) -> (String, BTreeSet<String>) {
+    fn ported_in<'a>(
+        &self,
+        module: &str,
+        functions: impl Iterator<Item = &'a &'a Planned>,
+    ) -> (String, BTreeSet<String>) {
         let text = self.project.module(module).ok();
         let is_ported = |p: &&&Planned| text.as_ref().is_some_and(|m| m.state(&p.function) == Ported::Yes);
-        let ported = functions.iter().filter(is_ported).map(|p| ident(&p.function).to_string());
+        let ported = functions.filter(is_ported).map(|p| ident(&p.function).to_string());
         (module.to_owned(), ported.collect())
     }
 
@@ -326,46 +352,6 @@ impl<'p> Judge<'p> {
     }
 }
 
-/// Functions whose C text leads back to the C original of `function`: its callers, directly or not, but for those that it
-/// calls itself.
-fn ways_back<'l>(library: &'l Library, function: &'l Function) -> BTreeSet<&'l SymbolKey> {
-    let mut callers: BTreeMap<&SymbolKey, Vec<&SymbolKey>> = BTreeMap::new();
-    for caller in &library.functions {
-        for callee in &caller.calls {
-            callers.entry(callee).or_default().push(&caller.key);
-        }
-    }
-    let (mut found, mut todo) = (BTreeSet::new(), vec![&function.key]);
-    while let Some(next) = todo.pop() {
-        let more = callers.get(next).into_iter().flatten().copied();
-        todo.extend(more.filter(|key| found.insert(*key)));
-    }
-    found.retain(|key| !function.calls.contains(key));
-    found
-}
-
-/// The variables of C that a port may use: constants, and what its original or a callee of it reads or writes. In
-/// another variable it could keep notes that no comparison sees.
-fn globals_of(library: &Library, function: &Function) -> BTreeSet<String> {
-    let mut used = BTreeSet::new();
-    for next in with_callees(library, function) {
-        used.extend(next.globals_read.iter().chain(&next.globals_written));
-    }
-    let globals = library.globals.iter().filter(|g| g.is_const || used.contains(&g.key));
-    globals.map(|g| g.name.to_string()).collect()
-}
-
-/// A function and all that it calls by name, directly or not.
-fn with_callees<'l>(library: &'l Library, function: &'l Function) -> Vec<&'l Function> {
-    let (mut seen, mut all, mut at) = (BTreeSet::from([&function.key]), vec![function], 0);
-    while let Some(next) = all.get(at).copied() {
-        let called = next.calls.iter().filter_map(|key| library.function(key));
-        all.extend(called.filter(|f| seen.insert(&f.key)));
-        at += 1;
-    }
-    all
-}
-
 /// What a verdict is about; when one changes, the verdict is stale.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hashes {
@@ -381,6 +367,7 @@ const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/driver.rs"),
     include_str!("../templates/fuzz/runtime/guard.rs"),
     include_str!("../templates/fuzz/runtime/memory.rs"),
+    include_str!("../templates/fuzz/runtime/state.rs"),
     include_str!("../templates/fuzz/guard.c"),
 );
 

@@ -5,15 +5,16 @@ use crate::c::data::Data;
 use crate::c::flags::{CSettings, FlagSource, Warning};
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
-use crate::contract::types::{Contract, Judgeable, Signature};
-use crate::contract::{file, infer};
+use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
+use crate::contract::{file, infer, state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ported::{PortModule, Ported};
 use crate::process::Interrupt;
+use crate::rust::globals;
 use crate::rust::shims::Bound;
 use crate::rust::signature::CSignature;
 use crate::store::Store;
-use crate::symbol::{Function, Library, RelPath, SymbolKey};
+use crate::symbol::{Function, Library, RelPath, SymbolKey, SymbolName};
 use crate::toolchain::{Search, Toolchain};
 use crate::workspace::Workspace;
 use camino::Utf8Path;
@@ -54,6 +55,8 @@ pub struct Project {
     toolchain: OnceCell<Toolchain>,
     /// Functions that have a stub or a port, in porting order.
     pub planned: Vec<Planned>,
+    /// Variables of C that have no Rust static, and why.
+    without_static: BTreeMap<SymbolName, String>,
     /// Modules as they were read last.
     modules: RefCell<BTreeMap<String, Rc<PortModule>>>,
 }
@@ -66,12 +69,15 @@ pub struct Planned {
     pub judgeable: Judgeable,
     /// A person wrote the contract.
     pub edited: bool,
+    /// The variables of the library that C code reached from here may change: both sides have a copy.
+    pub shared: Vec<SymbolName>,
 }
 
 impl Planned {
     /// As the generators see it.
     pub fn bound(&self) -> Bound<'_> {
-        Bound { function: &self.function, contract: self.judgeable.contract(), c: &self.c }
+        let contract = self.judgeable.contract();
+        Bound { function: &self.function, contract, c: &self.c, shared: &self.shared }
     }
 }
 
@@ -113,8 +119,13 @@ impl Project {
             fingerprint,
             toolchain,
             planned: Vec::new(),
+            without_static: BTreeMap::new(),
             modules: RefCell::default(),
         };
+        let variables = project.library.globals.iter().filter(|global| state::is_variable(global));
+        let missing = variables
+            .filter_map(|g| Some((g.name.clone(), globals::missing(&project.library, g, &project.values)?)));
+        project.without_static = missing.collect();
         let facts = FactTable::build(&project.library);
         for function in &project.library.functions {
             let Some(signature) = bindings.functions.get(&function.name) else { continue };
@@ -123,7 +134,8 @@ impl Project {
             }
             let (judgeable, edited) = project.contract_of(&facts, function)?;
             let c = CSignature::of(&signature.sig, function.params.iter().map(|param| param.name.as_str()));
-            project.planned.push(Planned { function: function.clone(), c, judgeable, edited });
+            let shared = project.shared(&facts, function);
+            project.planned.push(Planned { function: function.clone(), c, judgeable, edited, shared });
         }
         Ok(project)
     }
@@ -236,6 +248,9 @@ impl Project {
             let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
             let contract = file::parse(&text, &shown)?;
             check(&contract, function, &shown)?;
+            if let Some(what) = state::complaint(&self.library, &facts.index, (function, &contract)) {
+                return Err(refused(&shown, &what));
+            }
             return Ok((Judgeable::Yes(contract), true));
         }
         let wanted = settings.and_then(|s| s.signature).unwrap_or(self.config.rust.signature);
@@ -245,7 +260,27 @@ impl Project {
             }
             other => other,
         };
-        Ok((judgeable, false))
+        Ok((self.with_statics(judgeable), false))
+    }
+
+    /// Not judged where a variable of the contract has no Rust static.
+    fn with_statics(&self, judgeable: Judgeable) -> Judgeable {
+        let Some(contract) = judgeable.contract() else { return judgeable };
+        let without = |used: &&GlobalUse| self.without_static.contains_key(&used.name);
+        match contract.globals.iter().find(without) {
+            Some(GlobalUse { name, .. }) => {
+                let why = &self.without_static[name];
+                Judgeable::NotYet(format!(
+                    "depends on the mutable global `{name}`, which Rust has not: {why}"
+                ))
+            }
+            None => judgeable,
+        }
+    }
+
+    fn shared(&self, facts: &FactTable, function: &Function) -> Vec<SymbolName> {
+        let all = state::shared(&self.library, &facts.index, function).into_iter().map(|g| &g.name);
+        all.filter(|name| !self.without_static.contains_key(name)).cloned().collect()
     }
 }
 
@@ -256,9 +291,12 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
     if theirs == ours {
         return Ok(());
     }
-    let message = format!("{path}: its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", "));
-    Err(Error::new(ErrorKind::Config, message)
-        .help(format!("correct {path}, or delete it to have it inferred again")))
+    Err(refused(path, &format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", "))))
+}
+
+fn refused(path: &str, what: &str) -> Error {
+    Error::new(ErrorKind::Config, format!("{path}: {what}"))
+        .help(format!("correct {path}, or delete it to have it inferred again"))
 }
 
 fn settings(config: &Config) -> CSettings {

@@ -198,6 +198,8 @@ pub struct Function {
     pub address_taken: Vec<SymbolKey>,
     pub globals_read: Vec<SymbolKey>,
     pub globals_written: Vec<SymbolKey>,
+    /// Variables that the library does not define (`environ`, `stdout`).
+    pub foreign_globals: Vec<String>,
     /// Macros expanded inside the body.
     pub macros: Vec<String>,
     /// Comparisons in the body, as text, and copies `left = right` between plain names.

@@ -233,6 +233,9 @@ fn resolve(
     function.calls = inside.into_iter().map(|(key, _)| key).collect();
     function.address_taken = taken.into_iter().map(|(key, _)| key).collect();
     function.externs = externs.into_iter().collect();
+    let mentioned = function.globals_read.iter().chain(&function.globals_written);
+    let foreign: BTreeSet<String> = mentioned.filter(|key| !globals.contains(*key)).map(bare).collect();
+    function.foreign_globals = foreign.into_iter().collect();
     function.globals_read.retain(|key| globals.contains(key));
     function.globals_written.retain(|key| globals.contains(key));
     if function.unsupported.is_none() {
@@ -244,6 +247,11 @@ fn resolve(
         };
     }
     function
+}
+
+/// The name in the key of a variable with external linkage.
+fn bare(key: &SymbolKey) -> String {
+    key.0.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
 /// The module of every file that holds a definition: the unit's own; a header shares that of the unit with its stem.

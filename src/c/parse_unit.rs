@@ -209,6 +209,7 @@ impl Reader<'_> {
             address_taken: Vec::new(),
             globals_read: read.globals_read.into_iter().collect(),
             globals_written: read.globals_written.into_iter().collect(),
+            foreign_globals: Vec::new(),
             macros: Vec::new(),
             comparisons: read.comparisons,
             assignments: read.assignments,

@@ -3,7 +3,7 @@
 use super::{Session, Which};
 use crate::adequacy::{self, Adequacy, Fate};
 use crate::config::Grades;
-use crate::contract::types::{Contract, Judgeable, Parameter, Role};
+use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Role};
 use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
 use crate::process::{Exit, Job};
@@ -105,7 +105,7 @@ fn as_json(planned: &Planned) -> Value {
             let params = contract.params.iter();
             let params: Vec<Value> =
                 params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
-            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "equivalent": contract.equivalent })
+            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "equivalent": contract.equivalent, "globals": contract.globals })
         }
     }
 }
@@ -121,7 +121,8 @@ fn explained(project: &Project, planned: &Planned) -> String {
             let path = project.contract_path(function.name.as_str());
             let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
             let edited = if planned.edited { ", edited by hand" } else { "" };
-            format!("{} ({place}; {path}{edited})\n{}{}", function.name, roles(contract), compared(contract))
+            let (roles, globals) = (roles(contract), globals(contract));
+            format!("{} ({place}; {path}{edited})\n{roles}{globals}{}", function.name, compared(contract))
         }
     }
 }
@@ -131,6 +132,21 @@ fn roles(contract: &Contract) -> String {
     let row = |p: &Parameter| vec![p.name.clone(), role(p), p.reason.clone()];
     let rows: Vec<Vec<String>> = contract.params.iter().map(row).collect();
     if rows.is_empty() { "  no parameters\n".to_owned() } else { table(&columns, &rows, None) }
+}
+
+/// The variables of the library that it reaches.
+fn globals(contract: &Contract) -> String {
+    let columns = [Column::left("variable"), Column::left("tried with"), Column::left("from")];
+    let row = |used: &GlobalUse| {
+        let values = match (used.vary, used.values.as_slice()) {
+            (false, _) => "what C starts with".to_owned(),
+            (true, []) => "any value".to_owned(),
+            (true, values) => format!("one of {values:?}"),
+        };
+        vec![used.name.to_string(), values, used.reason.clone()]
+    };
+    let rows: Vec<Vec<String>> = contract.globals.iter().map(row).collect();
+    if rows.is_empty() { String::new() } else { table(&columns, &rows, None) }
 }
 
 fn role(param: &Parameter) -> String {
@@ -169,6 +185,9 @@ fn compared(contract: &Contract) -> String {
     }
     if contract.errno {
         parts.push("errno".to_owned());
+    }
+    if !contract.globals.is_empty() {
+        parts.push("the variables".to_owned());
     }
     let mut text =
         format!("compared: {}\n", if parts.is_empty() { "nothing".into() } else { parts.join(", ") });

@@ -3,7 +3,7 @@
 //! A generated file carries the fingerprint of its own content. While that fits, the tool may write it anew; once a
 //! person has changed anything it no longer does, and the file is never overwritten.
 
-use super::types::{Contract, Direction, Equivalent, Parameter, Returns, Role, Signature};
+use super::types::{Contract, Direction, Equivalent, GlobalUse, Parameter, Returns, Role, Signature};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ struct ContractFile {
     params: Vec<ParamFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     equivalent: Vec<Equivalent>,
+    #[serde(default, rename = "global", skip_serializing_if = "Vec::is_empty")]
+    globals: Vec<GlobalUse>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -78,6 +80,7 @@ pub fn render(contract: &Contract) -> String {
         interesting: contract.interesting.clone(),
         params: contract.params.iter().map(param_file).collect(),
         equivalent: contract.equivalent.clone(),
+        globals: contract.globals.clone(),
     };
     let body = toml::to_string(&file).expect("a contract has only types that TOML knows");
     let head = "# How to call the function, and what is compared. Inferred from the C text by cargo-implfuzz;\n\
@@ -125,6 +128,7 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         require: file.require,
         interesting: file.interesting,
         equivalent: file.equivalent,
+        globals: file.globals,
     };
     if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
         return Err(bad(format!("the mutant `{}` is called equivalent without a reason", empty.mutant)));
@@ -248,6 +252,13 @@ mod tests {
             require: vec!["v < 3".into()],
             interesting: vec![5552],
             equivalent: vec![Equivalent { mutant: "0a1b".into(), reason: "x".into() }],
+            globals: vec![GlobalUse {
+                name: SymbolName::new("mode"),
+                direction: Direction::In,
+                vary: nullable,
+                values: vec![0, 3],
+                reason: "a.c:2: `mode = x`".into(),
+            }],
         }
     }
 

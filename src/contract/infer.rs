@@ -1,7 +1,8 @@
 //! Roles from facts: which contract a function has, or why none can be made yet.
 
 use super::facts::{FactTable, Facts, identifiers};
-use super::outside::is_unrepeatable;
+use super::flat::flat;
+use super::state;
 use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
 use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, Returned, TypeKind, UseKind};
 
@@ -22,8 +23,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     if let Some(reason) = &function.unsupported {
         return Err(reason.clone());
     }
-    // What a comparison function does that is handed to `qsort` happens in this function too.
-    state_of_its_own(facts, function)?;
+    let globals = state::globals(library, &facts.index, function)?;
     let interesting = constants(library, function);
     let max = interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64));
     let mut params = Vec::new();
@@ -45,6 +45,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         require: Vec::new(),
         interesting,
         equivalent: Vec::new(),
+        globals,
     })
 }
 
@@ -60,30 +61,6 @@ pub(super) fn roles(
         role_of(library, function, param, &facts.of(function, index), &lengths, (index, max))
     };
     function.params.iter().enumerate().map(role).collect()
-}
-
-/// Harnesses for handles, callbacks and globals come with the full oracle; until then say what is in the way.
-fn state_of_its_own(facts: &FactTable, function: &Function) -> Result<(), String> {
-    for callee in facts.index.reached(function) {
-        let via = if callee.key == function.key {
-            String::new()
-        } else {
-            format!(" (through `{}`)", callee.c_name)
-        };
-        let mut globals = callee.globals_read.iter().chain(&callee.globals_written);
-        if let Some(global) = globals.find_map(|key| facts.index.global(key).filter(|g| !g.is_const)) {
-            return Err(format!("depends on the mutable global `{}`{via}", global.c_name));
-        }
-        if let Some(name) = callee.local_statics.first() {
-            return Err(format!("keeps state in the local static `{name}`{via}"));
-        }
-        for external in &callee.externs {
-            if is_unrepeatable(external) {
-                return Err(format!("calls `{external}`{via}: input, output, time or chance"));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn sets_errno(function: &Function) -> bool {
@@ -243,39 +220,6 @@ fn direction(target: &CType, facts: &Facts) -> Direction {
         (true, _) => Direction::In,
         (false, true) => Direction::InOut,
         (false, false) => Direction::Out,
-    }
-}
-
-/// Numbers, enums, and structs and arrays of them: no pointers, unions, bit-fields.
-pub fn flat(library: &Library, ty: &CType) -> bool {
-    match &ty.kind {
-        TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } => true,
-        TypeKind::Enum { values, .. } => !values.is_empty(),
-        TypeKind::Array { of, len: Some(len) } => *len > 0 && flat(library, of),
-        TypeKind::Record(key) => library.records.get(key).is_some_and(|record| {
-            record.complete
-                && !record.opaque
-                && !record.rust_name.is_empty()
-                && !record.is_union
-                && !record.fields.is_empty()
-                && record.fields.iter().all(|f| {
-                    f.bits.is_none() && is_plain(&f.name) && !enum_array(&f.ty) && flat(library, &f.ty)
-                })
-        }),
-        _ => false,
-    }
-}
-
-/// A name that Rust takes as it stands.
-fn is_plain(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// An array of enums: its elements are plain integers in Rust, which would take any value.
-fn enum_array(ty: &CType) -> bool {
-    match &ty.kind {
-        TypeKind::Array { of, .. } => matches!(of.kind, TypeKind::Enum { .. }) || enum_array(of),
-        _ => false,
     }
 }
 

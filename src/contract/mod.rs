@@ -3,8 +3,10 @@
 pub mod types;
 pub mod file;
 pub mod facts;
-pub mod infer;
+pub mod flat;
 mod outside;
+pub mod state;
+pub mod infer;
 mod constructors;
 pub mod tier;
 

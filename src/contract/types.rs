@@ -41,6 +41,28 @@ pub struct Parameter {
     pub reason: String,
 }
 
+/// A variable of the library that the function reaches: both sides have a copy, set before a call and compared after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GlobalUse {
+    pub name: SymbolName,
+    /// `In` where it is only read.
+    pub direction: Direction,
+    /// Tested with other values than the one that C starts with.
+    #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
+    pub vary: bool,
+    /// The only values that it may be given, for C enums; empty: any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<i64>,
+    /// The C line that it was seen in, or what a person wrote.
+    #[serde(default)]
+    pub reason: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
 /// What is compared of the return value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -77,6 +99,8 @@ pub struct Contract {
     pub interesting: Vec<usize>,
     /// Mutants that are no other function, by the word of a person.
     pub equivalent: Vec<Equivalent>,
+    /// The variables that it reads or writes, itself or through what it calls.
+    pub globals: Vec<GlobalUse>,
 }
 
 /// A mutant that behaves as the original does, and why.
@@ -93,6 +117,7 @@ impl Contract {
     pub fn without_reasons(&self) -> Self {
         let mut bare = self.clone();
         bare.params.iter_mut().for_each(|param| param.reason.clear());
+        bare.globals.iter_mut().for_each(|global| global.reason.clear());
         bare
     }
 

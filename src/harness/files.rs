@@ -48,6 +48,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
     put("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs"));
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
+    put("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs"));
     put("src/harness/mod.rs", &registry(targets));
     put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));
     let all = render(include_str!("../../templates/fuzz/implfuzz_all.rs.j2"), context!(lib => &lib))?;

@@ -174,6 +174,10 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
         for ty in planned.function.params.iter().map(|p| &p.ty).chain([&planned.function.ret]) {
             values::records_of(&project.library, ty, &mut records);
         }
+        for used in &contract.globals {
+            let global = project.library.globals.iter().find(|global| global.name == used.name);
+            global.iter().for_each(|g| values::records_of(&project.library, &g.ty, &mut records));
+        }
     }
     all.push(("fuzz/src/harness/values.rs".into(), values::values_file(&project.library, &records, &krate)));
     Ok(all)

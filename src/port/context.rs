@@ -275,6 +275,7 @@ pub(super) mod tests {
             address_taken: Vec::new(),
             globals_read: Vec::new(),
             globals_written: Vec::new(),
+            foreign_globals: Vec::new(),
             macros: Vec::new(),
             comparisons: Vec::new(),
             assignments: Vec::new(),
@@ -362,6 +363,7 @@ pub(super) mod tests {
             require: vec!["n <= 100".into()],
             interesting: vec![5_552],
             equivalent: Vec::new(),
+            globals: Vec::new(),
         }
     }
 

@@ -2,7 +2,8 @@
 //!
 //! Only what the author of a port must know; which inputs are likely or tried first is not told.
 
-use crate::contract::types::{Contract, Direction, Parameter, Returns, Role, Signature};
+use crate::contract::types::{Contract, Direction, GlobalUse, Parameter, Returns, Role, Signature};
+use crate::rust::globals::identifier;
 use crate::symbol::{Function, TypeKind};
 
 /// One sentence for each parameter, the result, `errno` and each precondition.
@@ -22,8 +23,22 @@ pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
     if contract.errno {
         lines.push("`errno` is 0 before the call and compared after it.".into());
     }
+    lines.extend(contract.globals.iter().map(global));
     lines.extend(contract.require.iter().map(|rule| format!("Only inputs with `{rule}` occur.")));
     lines
+}
+
+fn global(used: &GlobalUse) -> String {
+    let what = match used.direction {
+        Direction::In => "only read by C",
+        Direction::Out => "only written by C",
+        Direction::InOut => "read and written by C",
+    };
+    let before = if used.vary { "any state" } else { "the state that C starts with" };
+    format!(
+        "The variable `globals::{}` ({what}, here or in what is called) has {before} before the call and is compared after it.",
+        identifier(used.name.as_str())
+    )
 }
 
 fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> String {
@@ -117,6 +132,7 @@ fn null(safe: bool, nullable: bool) -> &'static str {
 mod tests {
     use super::super::context::tests::{contract, digest};
     use super::*;
+    use crate::symbol::SymbolName;
 
     #[test]
     fn a_safe_signature_is_told_in_the_words_of_slices() {
@@ -136,6 +152,21 @@ mod tests {
         assert!(lines[2].ends_with("its length is `n`; may be null."), "{}", lines[2]);
         assert!(lines[3].ends_with("may be negative."), "{}", lines[3]);
         assert!(!lines.iter().any(|line| line.contains("errno") || line.contains("slice")), "{lines:?}");
+    }
+
+    #[test]
+    fn a_variable_is_told_with_its_state_before_the_call() {
+        let used = |direction, vary| GlobalUse {
+            name: SymbolName::new("mode"),
+            direction,
+            vary,
+            values: Vec::new(),
+            reason: String::new(),
+        };
+        let text = global(&used(Direction::In, true));
+        assert!(text.starts_with("The variable `globals::mode` (only read by C"), "{text}");
+        assert!(text.contains("has any state before"), "{text}");
+        assert!(global(&used(Direction::InOut, false)).contains("the state that C starts with"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The text of generated Rust: stubs, and the files that hold the shims.
 
-use super::shims::{Bound, callee, capi};
+use super::shims::{Bound, callee, capi, lending};
 use super::signature::inner;
 use crate::symbol::Function;
 use proc_macro2::TokenStream;
@@ -57,9 +57,13 @@ pub fn capi_file(functions: &[Bound]) -> String {
 /// `callee.rs`; `ported` says which functions have a body in Rust.
 pub fn callee_file(functions: &[Bound], ported: &dyn Fn(&Function) -> bool) -> String {
     let shims = functions.iter().map(|bound| callee(bound, ported(bound.function)));
+    let lends = functions.iter().any(|bound| !bound.shared.is_empty() && !ported(bound.function));
+    let lending = lends.then(lending);
     let body = quote! {
         #![allow(clippy::all, non_snake_case, dead_code, unused_imports, unused_mut, unused_variables)]
-        use crate::ffi;
+        use crate::{ffi, globals};
+
+        #lending
 
         #(#shims)*
     };

@@ -26,13 +26,7 @@ pub fn globals_file(
     let mut structs = BTreeMap::new();
     let mut missing = Vec::new();
     for global in &library.globals {
-        let data = match (&global.unsupported, data.get(&global.key)) {
-            (Some(reason), _) => Err(reason.clone()),
-            _ if global.is_thread_local => Err("thread-local".into()),
-            (None, Some(data)) => data.as_ref().map_err(Clone::clone),
-            (None, None) => Err("its value was not read".into()),
-        };
-        match data.and_then(|data| item(library, global, data)) {
+        match item(library, global, data) {
             Ok((item, used)) => {
                 text += &item;
                 structs.extend(used);
@@ -44,12 +38,27 @@ pub fn globals_file(
     (format!("{HEAD}{structs}{text}"), missing)
 }
 
+/// Why `globals.rs` has no static for a global, if it has none.
+pub fn missing(
+    library: &Library,
+    global: &Global,
+    data: &BTreeMap<SymbolKey, Result<Data, String>>,
+) -> Option<String> {
+    item(library, global, data).err()
+}
+
 /// The static of one global, and the structs that it needs, by name; the reason if Rust has no such static.
 fn item(
     library: &Library,
     global: &Global,
-    data: &Data,
+    data: &BTreeMap<SymbolKey, Result<Data, String>>,
 ) -> Result<(String, BTreeMap<String, String>), String> {
+    let data = match (&global.unsupported, data.get(&global.key)) {
+        (Some(reason), _) => return Err(reason.clone()),
+        _ if global.is_thread_local => return Err("thread-local".into()),
+        (None, Some(data)) => data.as_ref().map_err(Clone::clone)?,
+        (None, None) => return Err("its value was not read".into()),
+    };
     let reader = Reader { records: &library.records, data };
     let ty = reader.rust_type(&global.ty)?;
     let value = reader.value(&global.ty)?;
@@ -84,7 +93,7 @@ fn innermost(mut ty: &CType) -> &CType {
 }
 
 /// The name, with `_` behind what is a keyword and for every `$`, as bindgen does it.
-fn identifier(name: &str) -> String {
+pub fn identifier(name: &str) -> String {
     let name = name.replace('$', "_");
     let is_keyword = syn::parse_str::<syn::Ident>(&name).is_err() || name == "gen";
     if is_keyword { format!("{name}_") } else { name }

@@ -3,7 +3,8 @@
 
 use super::signature::{CSignature, ident, inner, pointee};
 use crate::contract::types::{Contract, Direction, Parameter, Returns, Role, Signature as Style};
-use crate::symbol::{Function, Linkage};
+use crate::rust::globals::identifier;
+use crate::symbol::{Function, Linkage, SymbolName};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -13,6 +14,8 @@ pub struct Bound<'a> {
     pub function: &'a Function,
     pub contract: Option<&'a Contract>,
     pub c: &'a CSignature,
+    /// The variables that C code reached from here may change, where both sides have them.
+    pub shared: &'a [SymbolName],
 }
 
 impl Bound<'_> {
@@ -113,7 +116,8 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
     let mut signature = inner(bound.function, bound.contract, bound.c);
     let Some(contract) = bound.safe() else {
         let args = bound.c.params.iter().map(|(name, _)| name);
-        return quote!(#[inline] pub #signature { unsafe { ffi::#name(#(#args),*) } });
+        let lent = lent(bound);
+        return quote!(#[inline] pub #signature { #lent unsafe { ffi::#name(#(#args),*) } });
     };
     for input in &mut signature.inputs {
         // An `Option<&mut …>` is reborrowed on the way.
@@ -152,7 +156,70 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
         },
         _ => call,
     };
-    quote!(#[inline] pub #signature { #(#lengths)* #call })
+    let lent = lent(bound);
+    quote!(#[inline] pub #signature { #(#lengths)* #lent #call })
+}
+
+/// C gets the port's values of the variables that both have, and what it makes of them comes back.
+fn lent(bound: &Bound) -> Option<TokenStream> {
+    let pairs = bound.shared.iter().map(|name| {
+        let name = format_ident!("{}", identifier(name.as_str()));
+        quote!(Pair::of(&raw mut globals::#name, &raw mut ffi::#name))
+    });
+    (!bound.shared.is_empty()).then(|| quote!(let _lent = Lent::to_c([#(#pairs),*]);))
+}
+
+/// What the shims of [`lent`] stand on.
+pub fn lending() -> TokenStream {
+    quote! {
+        /// One variable: the port's copy and C's.
+        struct Pair {
+            port: *mut u8,
+            c: *mut u8,
+            size: usize,
+            given: Vec<u8>,
+        }
+
+        impl Pair {
+            fn of<T, U>(port: *mut T, c: *mut U) -> Self {
+                const { assert!(size_of::<T>() == size_of::<U>()) };
+                Self { port: port.cast(), c: c.cast(), size: size_of::<T>(), given: Vec::new() }
+            }
+        }
+
+        /// Variables that C has for the time of a call.
+        struct Lent<const N: usize>([Pair; N]);
+
+        impl<const N: usize> Lent<N> {
+            fn to_c(mut pairs: [Pair; N]) -> Self {
+                for pair in &mut pairs {
+                    // SAFETY: two variables of this size; nothing else runs.
+                    unsafe {
+                        pair.given = core::slice::from_raw_parts(pair.port, pair.size).to_vec();
+                        core::ptr::copy_nonoverlapping(pair.port, pair.c, pair.size);
+                    }
+                }
+                Self(pairs)
+            }
+        }
+
+        impl<const N: usize> Drop for Lent<N> {
+            fn drop(&mut self) {
+                for pair in &self.0 {
+                    for (at, given) in pair.given.iter().enumerate() {
+                        // Only what C changed: it may have written to the port's copy too, through a pointer.
+                        // SAFETY: as above, within the size.
+                        unsafe {
+                            let now = pair.c.add(at).read();
+                            if now != *given {
+                                pair.port.add(at).write(now);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// From the inner function's argument to C's.

@@ -22,7 +22,8 @@ impl Emitter<'_> {
             };
             if slot.nullable() { quote!(#name: Option<#plain>) } else { quote!(#name: #plain) }
         });
-        quote!(#[derive(Clone)] struct Args { #(#fields),* })
+        let globals = self.globals_field("Chosen");
+        quote!(#[derive(Clone)] struct Args { #globals #(#fields),* })
     }
 
     /// Fixed-size parts first, so that a mutation of a buffer moves nothing else.
@@ -85,7 +86,9 @@ impl Emitter<'_> {
             }
         });
         let names = self.slots.iter().map(|s| s.name);
-        quote!(#(#nulls)* #(#lets)* Args { #(#names),* })
+        let globals = self.decode_globals();
+        let field = (!self.contract.globals.is_empty()).then(|| quote!(__globals,));
+        quote!(#globals #(#nulls)* #(#lets)* Args { #field #(#names),* })
     }
 
     pub(super) fn encode(&self) -> TokenStream {
@@ -133,7 +136,8 @@ impl Emitter<'_> {
                 quote!({ let value = &args.#name; #put })
             }
         });
-        quote!(#(#nulls)* #(#puts)*)
+        let globals = self.encode_globals();
+        quote!(#globals #(#nulls)* #(#puts)*)
     }
 
     /// The largest length of the buffers that a length parameter bounds.
@@ -168,7 +172,8 @@ impl Emitter<'_> {
                 quote!((#label.to_owned(), { let value = &args.#name; #text }))
             }
         });
-        quote!(#lengths vec![#(#parts),*])
+        let globals = self.show_globals();
+        quote!(#lengths let mut parts: Parts = vec![#(#parts),*]; #globals parts)
     }
 
     /// Each part takes its own walk through its boundary values, so that they meet in many combinations.
@@ -208,7 +213,10 @@ impl Emitter<'_> {
                 quote!(let #name = #list;)
             }
         });
-        let names: Vec<_> = self.slots.iter().map(|s| s.name).collect();
+        let state = format_ident!("__globals");
+        let own = (!self.contract.globals.is_empty()).then_some(&state);
+        let globals = own.map(|_| quote!(let __globals = __state().boundaries();));
+        let names: Vec<_> = self.slots.iter().map(|s| s.name).chain(own).collect();
         let strides: Vec<usize> =
             [1, 3, 7, 11, 17, 23, 29, 37, 41, 43].into_iter().cycle().take(names.len()).collect();
         if names.is_empty() {
@@ -228,6 +236,7 @@ impl Emitter<'_> {
         });
         quote! {
             #(#lists)*
+            #globals
             let longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
             let pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
             (0..longest * 2)

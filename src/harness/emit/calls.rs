@@ -44,7 +44,8 @@ impl Emitter<'_> {
                 false => quote!(#name: Some(#region.slice().to_vec())),
             }
         });
-        quote!(Effects { #ret #errno #(#outs),* })
+        let globals = (!self.contract.globals.is_empty()).then(|| quote!(__globals,));
+        quote!(Effects { #ret #errno #globals #(#outs),* })
     }
 
     /// The address of the C original.
@@ -84,6 +85,7 @@ impl Emitter<'_> {
         let clear = errno.then(|| quote!(guard::set_errno(0);));
         let read = errno.then(|| quote!(errno = guard::errno();));
         let declare = errno.then(|| quote!(let mut errno = 0;));
+        let (enter, leave) = (self.enter("C"), self.leave("C"));
         quote! {
             // SAFETY: the original, or a mutant of it with the same signature.
             let callee: unsafe extern "C" fn(#(#types),*) #ret = unsafe { core::mem::transmute(callee) };
@@ -91,8 +93,10 @@ impl Emitter<'_> {
             #lengths
             #before
             #declare
+            #enter
             guard::guarded(|| { #clear #assign #read })?;
             #after
+            #leave
             Ok(#collect)
         }
     }
@@ -139,12 +143,15 @@ impl Emitter<'_> {
             };
             quote!(if !#test { return Err(format!("its bounds: it changed the constant `{}`", #label)); })
         });
+        let (enter, leave) = (self.enter("Port"), self.leave("Port"));
         quote! {
             #regions
             #lengths
+            #enter
             #clear
             #take
             #read
+            #leave
             #(#checks)*
             #(#frozen)*
             Ok(#collect)

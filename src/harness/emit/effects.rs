@@ -19,7 +19,8 @@ impl Emitter<'_> {
             quote!(#name: Option<Vec<#element>>)
         });
         let errno = self.contract.errno.then(|| quote!(errno: i32,));
-        quote!(struct Effects { #ret #errno #(#outs),* })
+        let globals = self.globals_field("Held");
+        quote!(struct Effects { #ret #errno #globals #(#outs),* })
     }
 
     pub(super) fn differs(&self) -> TokenStream {
@@ -47,7 +48,8 @@ impl Emitter<'_> {
                 return Some("errno".into());
             })
         });
-        quote!(#ret #(#outs)* #errno None)
+        let global = self.differing_global();
+        quote!(#ret #(#outs)* #errno #global None)
     }
 
     pub(super) fn effect_parts(&self) -> TokenStream {
@@ -67,6 +69,7 @@ impl Emitter<'_> {
         });
         let errno =
             self.contract.errno.then(|| quote!(parts.push(("errno".into(), effects.errno.to_string()));));
-        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno parts)
+        let globals = self.globals_left();
+        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals parts)
     }
 }

@@ -6,6 +6,7 @@
 mod arguments;
 mod calls;
 mod effects;
+mod globals;
 
 use super::plan::{Slot, slots};
 use super::require;
@@ -31,6 +32,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let (original, oracle) = (emitter.original(), emitter.oracle());
     let subject = emitter.subject(&krate);
     let (differs, parts) = (emitter.differs(), emitter.effect_parts());
+    let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
@@ -39,11 +41,13 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
         use crate::runtime::memory::Region;
         use crate::runtime::report::Parts;
         use #krate::ffi;
+        #uses
 
         pub const TARGET: Target = Target::of::<Harness>(#name);
         struct Harness;
         #args
         #effects
+        #state
         impl Case for Harness {
             type Args = Args;
             type Effects = Effects;

@@ -7,3 +7,4 @@ pub mod memory;
 pub mod mutants;
 pub mod replay;
 pub mod report;
+pub mod state;

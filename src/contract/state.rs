@@ -1,0 +1,175 @@
+//! State that a function has beside its arguments: the library's variables that it reaches, or what keeps a harness from
+//! setting and comparing them.
+
+use super::facts::identifiers;
+use super::flat::{flat, size};
+use super::outside::is_unrepeatable;
+use super::types::{Contract, Direction, GlobalUse};
+use crate::symbol::{CType, Function, Global, Library, LibraryIndex, SymbolKey, TypeKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Larger variables keep the values that C gives them: they would fill the input alone.
+const VARIED: u64 = 4096;
+/// Both copies of a variable are set and read with every execution.
+const COMPARED: u64 = 1 << 20;
+
+/// The variables of `function` and of all that it leads to, in name order; what a comparison function does that is handed
+/// to `qsort` happens in this function too. `Err` says which state no harness can set.
+pub fn globals(
+    library: &Library,
+    index: &LibraryIndex,
+    function: &Function,
+) -> Result<Vec<GlobalUse>, String> {
+    let mut used = BTreeMap::new();
+    for callee in index.reached(function) {
+        let via = match callee.key == function.key {
+            true => String::new(),
+            false => format!(" (through `{}`)", callee.c_name),
+        };
+        if let Some(name) = callee.local_statics.first() {
+            return Err(format!("keeps state in the local static `{name}`{via}"));
+        }
+        if let Some(name) = callee.foreign_globals.first() {
+            return Err(format!("depends on `{name}`{via}, a variable that the library does not define"));
+        }
+        for external in &callee.externs {
+            if is_unrepeatable(external) {
+                return Err(format!("calls `{external}`{via}: input, output, time or chance"));
+            }
+        }
+        for global in variables(index, callee) {
+            if let Some(why) = in_the_way(library, global) {
+                return Err(format!("depends on the mutable global `{}`{via}: {why}", global.c_name));
+            }
+            let direction = direction(callee, &global.key);
+            used.entry(&global.name)
+                .and_modify(|found: &mut GlobalUse| found.direction = both(found.direction, direction))
+                .or_insert_with(|| described(library, global, (direction, reason(callee, global))));
+        }
+    }
+    Ok(used.into_values().collect())
+}
+
+/// The variables that C code reached from here may change and whose bytes mean the same on both sides: a shim that calls
+/// C keeps both copies alike.
+pub fn shared<'a>(library: &Library, index: &LibraryIndex<'a>, function: &Function) -> Vec<&'a Global> {
+    let mut all: BTreeMap<_, &Global> = BTreeMap::new();
+    for callee in index.reached(function) {
+        let found = variables(index, callee).filter(|global| in_the_way(library, global).is_none());
+        all.extend(found.map(|global| (&global.name, global)));
+    }
+    all.into_values().collect()
+}
+
+/// Everything that a call of `function` may leave behind for the next one, by key.
+pub fn kept(index: &LibraryIndex, function: &Function) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for callee in index.reached(function) {
+        all.extend(variables(index, callee).map(|global| global.key.0.clone()));
+        all.extend(callee.local_statics.iter().map(|name| format!("{} in {}", name, callee.key.0)));
+    }
+    all
+}
+
+/// What is wrong with the variables of a contract that a person wrote, if anything is.
+pub fn complaint(
+    library: &Library,
+    index: &LibraryIndex,
+    (function, contract): (&Function, &Contract),
+) -> Option<String> {
+    for used in &contract.globals {
+        let Some(global) = library.globals.iter().find(|g| g.name == used.name && is_variable(g)) else {
+            return Some(format!("the library has no variable `{}`", used.name));
+        };
+        if let Some(why) = in_the_way(library, global) {
+            return Some(format!("`{}` cannot be set and compared: {why}", used.name));
+        }
+    }
+    // Without it, what one call leaves there would decide the next.
+    let wanted = globals(library, index, function).unwrap_or_default();
+    let missing = wanted.iter().find(|w| !contract.globals.iter().any(|g| g.name == w.name))?;
+    Some(format!(
+        "it has no [[global]] for `{}`, which the function reaches ({})",
+        missing.name, missing.reason
+    ))
+}
+
+/// How many bytes of an input a variable may take.
+pub fn input_bytes(library: &Library, used: &GlobalUse) -> u64 {
+    let global = library.globals.iter().find(|g| g.name == used.name).filter(|_| used.vary);
+    global.map_or(0, |global| 1 + size(library, &global.ty))
+}
+
+/// The library's variables, not its constants, that the body of `function` mentions.
+fn variables<'a>(index: &LibraryIndex<'a>, function: &Function) -> impl Iterator<Item = &'a Global> {
+    let keys = function.globals_read.iter().chain(&function.globals_written);
+    keys.filter_map(|key| index.global(key)).filter(|global| is_variable(global))
+}
+
+/// Neither it nor what it consists of is `const`.
+pub fn is_variable(global: &Global) -> bool {
+    !global.is_const && !innermost(&global.ty).is_const
+}
+
+/// Why a harness cannot set and compare a variable.
+fn in_the_way(library: &Library, global: &Global) -> Option<String> {
+    if let Some(reason) = &global.unsupported {
+        return Some(reason.clone());
+    }
+    if !flat(library, &global.ty) {
+        return Some(format!("`{}` is not only numbers", global.ty.spelling));
+    }
+    let bytes = size(library, &global.ty);
+    (bytes > COMPARED).then(|| format!("its {bytes} bytes are too many to compare after every call"))
+}
+
+fn described(library: &Library, global: &Global, (direction, reason): (Direction, String)) -> GlobalUse {
+    // Elements of enum type are integers in Rust, which would take any value.
+    let enums = matches!(global.ty.kind, TypeKind::Array { .. })
+        && matches!(innermost(&global.ty).kind, TypeKind::Enum { .. });
+    GlobalUse {
+        name: global.name.clone(),
+        direction,
+        vary: size(library, &global.ty) <= VARIED && !enums,
+        values: enum_values(&global.ty),
+        reason,
+    }
+}
+
+fn innermost(mut ty: &CType) -> &CType {
+    while let TypeKind::Array { of, .. } = &ty.kind {
+        ty = of;
+    }
+    ty
+}
+
+fn enum_values(ty: &CType) -> Vec<i64> {
+    let TypeKind::Enum { values, .. } = &ty.kind else { return Vec::new() };
+    let mut values: Vec<i64> = values.iter().filter_map(|(_, value)| i64::try_from(*value).ok()).collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+fn direction(function: &Function, key: &SymbolKey) -> Direction {
+    match (function.globals_read.contains(key), function.globals_written.contains(key)) {
+        (true, false) => Direction::In,
+        (false, _) => Direction::Out,
+        (true, true) => Direction::InOut,
+    }
+}
+
+fn both(one: Direction, other: Direction) -> Direction {
+    if one == other { one } else { Direction::InOut }
+}
+
+/// The first line of the body that names it.
+fn reason(function: &Function, global: &Global) -> String {
+    let place = &function.place;
+    let names_it = |line: &&str| identifiers(line).contains(&global.c_name.as_str());
+    let found = function.text.lines().zip(place.line..).find(|(line, _)| names_it(line));
+    match found {
+        Some((line, number)) => format!("{}:{number}: {}", place.file, line.trim()),
+        None => format!("{}:{}: through a macro", place.file, place.line),
+    }
+}

@@ -1,0 +1,196 @@
+//! The library's variables: C has them, and the port has its own. Before a call both are set to what the input says,
+//! after it both are read, compared and set back, so that no call sees what an earlier one left.
+
+use super::codec::{Reader, Value, Writer, choice, choose};
+use super::report::Parts;
+
+/// What an input sets the variables to; `None` keeps the value that C starts with.
+pub type Chosen = Vec<Option<Vec<u8>>>;
+/// The bytes of all variables, in order.
+pub type Held = Vec<Vec<u8>>;
+
+/// One variable, in both copies.
+pub struct Global {
+    name: &'static str,
+    c: *mut u8,
+    port: *mut u8,
+    size: usize,
+    vary: bool,
+    /// The only values of an enum; empty: any.
+    values: &'static [i64],
+    decode: fn(&mut Reader) -> Vec<u8>,
+    encode: fn(&[u8], &mut Writer),
+    same: fn(&[u8], &[u8]) -> bool,
+    show: fn(&[u8]) -> String,
+    boundaries: fn() -> Held,
+}
+
+// SAFETY: a target runs in one thread.
+unsafe impl Sync for Global {}
+// SAFETY: as above.
+unsafe impl Send for Global {}
+
+impl Global {
+    /// The variable at these two places; `T` is what bindgen makes of the C type.
+    pub fn of<T: Value, U>(
+        name: &'static str,
+        (c, port): (*mut T, *mut U),
+        vary: bool,
+        values: &'static [i64],
+    ) -> Self {
+        assert_eq!(size_of::<T>(), size_of::<U>(), "`{name}` has another size in Rust");
+        Self {
+            name,
+            c: c.cast(),
+            port: port.cast(),
+            size: size_of::<T>(),
+            vary,
+            values,
+            decode: |reader| bytes(&T::decode(reader)),
+            encode: |held, writer| value::<T>(held).encode(writer),
+            same: |a, b| value::<T>(a).same(&value::<T>(b)),
+            show: |held| value::<T>(held).show(),
+            boundaries: || T::boundaries().iter().map(bytes).collect(),
+        }
+    }
+
+    fn at(&self, side: Side) -> *mut u8 {
+        match side {
+            Side::C => self.c,
+            Side::Port => self.port,
+        }
+    }
+
+    /// An enumerator as this variable holds it.
+    fn one(&self, value: i64) -> Vec<u8> {
+        value.to_le_bytes()[..self.size.min(8)].to_vec()
+    }
+
+    fn decode(&self, reader: &mut Reader) -> Vec<u8> {
+        if self.values.is_empty() { (self.decode)(reader) } else { self.one(choose(reader, self.values)) }
+    }
+
+    fn encode(&self, held: &[u8], writer: &mut Writer) {
+        if self.values.is_empty() {
+            return (self.encode)(held, writer);
+        }
+        let all: Held = self.values.iter().map(|value| self.one(*value)).collect();
+        let all: Vec<&[u8]> = all.iter().map(Vec::as_slice).collect();
+        choice(writer, &all, &held);
+    }
+
+    fn boundaries(&self) -> Chosen {
+        let all = match self.values {
+            _ if !self.vary => Vec::new(),
+            [] => (self.boundaries)(),
+            values => values.iter().map(|value| self.one(*value)).collect(),
+        };
+        [None].into_iter().chain(all.into_iter().map(Some)).collect()
+    }
+}
+
+fn bytes<T>(value: &T) -> Vec<u8> {
+    read((&raw const *value).cast(), size_of::<T>())
+}
+
+fn value<T>(held: &[u8]) -> T {
+    assert_eq!(held.len(), size_of::<T>());
+    // SAFETY: so many bytes of a `T` that one side had or that was decoded.
+    unsafe { held.as_ptr().cast::<T>().read_unaligned() }
+}
+
+fn read(at: *const u8, size: usize) -> Vec<u8> {
+    let mut held = vec![0; size];
+    // SAFETY: the caller names a variable of this size.
+    unsafe { std::ptr::copy_nonoverlapping(at, held.as_mut_ptr(), size) };
+    held
+}
+
+fn write(at: *mut u8, held: &[u8]) {
+    // SAFETY: as above.
+    unsafe { std::ptr::copy_nonoverlapping(held.as_ptr(), at, held.len()) };
+}
+
+/// Whose copy of the variables.
+#[derive(Clone, Copy)]
+pub enum Side {
+    C,
+    Port,
+}
+
+/// The variables that a function reaches, and what C had in them before the first call.
+pub struct State {
+    globals: Vec<Global>,
+    initial: Held,
+}
+
+impl State {
+    /// To be made before the first call.
+    pub fn of(globals: Vec<Global>) -> Self {
+        let initial = globals.iter().map(|global| read(global.c, global.size)).collect();
+        Self { globals, initial }
+    }
+
+    /// A byte a variable says whether a value follows.
+    pub fn decode(&self, reader: &mut Reader) -> Chosen {
+        let varied = |global: &Global| global.vary && reader.array::<1>()[0] & 1 == 1;
+        let varied: Vec<bool> = self.globals.iter().map(varied).collect();
+        let each = self.globals.iter().zip(varied);
+        each.map(|(global, varied)| varied.then(|| global.decode(reader))).collect()
+    }
+
+    /// The inverse of [`State::decode`].
+    pub fn encode(&self, chosen: &Chosen, writer: &mut Writer) {
+        for (_, held) in self.globals.iter().zip(chosen).filter(|(global, _)| global.vary) {
+            writer.put(&[u8::from(held.is_some())]);
+        }
+        for (global, held) in self.globals.iter().zip(chosen) {
+            held.iter().for_each(|held| global.encode(held, writer));
+        }
+    }
+
+    /// Sets the variables of one side, whatever stands there: an input on which C broke leaves anything behind.
+    pub fn enter(&self, side: Side, chosen: &Chosen) {
+        for ((global, initial), held) in self.globals.iter().zip(&self.initial).zip(chosen) {
+            write(global.at(side), held.as_ref().unwrap_or(initial));
+        }
+    }
+
+    /// What one side left, and the initial values back in their places.
+    pub fn leave(&self, side: Side) -> Held {
+        let held = self.globals.iter().map(|global| read(global.at(side), global.size)).collect();
+        for (global, initial) in self.globals.iter().zip(&self.initial) {
+            write(global.at(side), initial);
+        }
+        held
+    }
+
+    /// The first variable in which two sides differ.
+    pub fn differs(&self, a: &Held, b: &Held) -> Option<String> {
+        let mut each = self.globals.iter().zip(a.iter().zip(b));
+        each.find(|(global, (a, b))| !(global.same)(a, b)).map(|(global, _)| format!("global `{}`", global.name))
+    }
+
+    /// What was set before the call.
+    pub fn shown(&self, chosen: &Chosen) -> Parts {
+        let each = self.globals.iter().zip(self.initial.iter().zip(chosen));
+        let one = |(global, (initial, held)): (&Global, (&Vec<u8>, &Option<Vec<u8>>))| {
+            (format!("global {}", global.name), (global.show)(held.as_ref().unwrap_or(initial)))
+        };
+        each.map(one).collect()
+    }
+
+    /// What a side left.
+    pub fn left(&self, held: &Held) -> Parts {
+        let each = self.globals.iter().zip(held);
+        each.map(|(global, held)| (format!("global {}", global.name), (global.show)(held))).collect()
+    }
+
+    /// The initial values first, then each variable on a walk of its own through its boundary values.
+    pub fn boundaries(&self) -> Vec<Chosen> {
+        let lists: Vec<Chosen> = self.globals.iter().map(Global::boundaries).collect();
+        let longest = lists.iter().map(Vec::len).max().unwrap_or(1);
+        let at = |i: usize| lists.iter().enumerate().map(|(n, list)| list[i * (2 * n + 1) % list.len()].clone()).collect();
+        (0..longest * 2).map(at).collect()
+    }
+}
