@@ -3,7 +3,7 @@
 use super::{Session, Which};
 use crate::coverage::Tally;
 use crate::error::{ExitCode, Result};
-use crate::fuzz::replay::Inputs;
+use crate::fuzz::replay::{ENDS, Inputs};
 use crate::judge::Judge;
 use crate::reach::{self, Measured, Missed, Reach, Side, Way};
 use crate::report::{Column, printable, table};
@@ -99,15 +99,17 @@ fn row(reach: &Reach) -> Vec<String> {
 
 /// What a judge of the port should look at.
 fn differences(reach: &Reach) -> Option<String> {
-    let Inputs { accepted, returned, differed, .. } = reach.inputs;
-    let is_run = matches!(reach.rust, Side::Measured(_)) || returned > 0;
-    let lost = if is_run { accepted - returned } else { 0 };
-    (lost + differed > 0).then(|| {
-        let name = &reach.symbol;
-        format!(
-            "the port does not return from {lost} inputs and differs on {differed}: `cargo implfuzz verify {name}`"
-        )
-    })
+    let Inputs { accepted, returned, differed, crashed, .. } = reach.inputs;
+    let what = match (crashed, accepted - returned, differed) {
+        _ if matches!(reach.rust, Side::Unmeasured { .. }) && returned == 0 && crashed == 0 => return None,
+        (0, 0, 0) => return None,
+        (0, 0, n) => format!("the port differs on {n} inputs"),
+        (0, n, _) => format!("the port does not return from {n} inputs"),
+        (n, ..) => {
+            format!("{n} inputs end the process or take too long (after {ENDS} the port is left out)")
+        }
+    };
+    Some(format!("{what}: `cargo implfuzz verify {}`", reach.symbol))
 }
 
 /// A line for each place: a condition that no input came to is told once.

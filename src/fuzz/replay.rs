@@ -35,7 +35,7 @@ pub enum Replay {
 }
 
 /// How often the port may end the process before the rest is for the C original alone; and how often that may.
-const ENDS: u64 = 4;
+pub const ENDS: u64 = 4;
 
 impl Campaign<'_> {
     /// Whether a run has left inputs, or a counterexample is kept.

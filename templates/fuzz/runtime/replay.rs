@@ -108,15 +108,17 @@ mod counted {
         all
     }
 
-    /// Changed copies of all files together, at most; and their bytes.
+    /// Changed copies of all files together, at most; their bytes; and the bytes of counters that are kept for them.
     const CHANGED: usize = 4096;
     const CHANGED_BYTES: u64 = 1 << 20;
+    const KEPT_BYTES: usize = 256 << 20;
 
     /// How many changed copies each file gets.
     fn copies(files: &[PathBuf]) -> usize {
         let bytes: u64 = files.iter().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum();
         let affordable = CHANGED_BYTES.checked_div(bytes).unwrap_or(0) as usize;
-        CHANGED.checked_div(files.len()).unwrap_or(0).min(affordable)
+        let most = CHANGED.min(KEPT_BYTES / counters().1.max(1));
+        most.checked_div(files.len()).unwrap_or(0).min(affordable)
     }
 
     /// Another value in one byte.
@@ -140,11 +142,16 @@ mod counted {
         kept.forget();
         let files = files(dirs);
         let runs = 1 + copies(&files);
+        let mut read = (usize::MAX, Vec::new());
         loop {
             let number = kept.next.fetch_add(1, Relaxed);
-            let Some(file) = files.get(number as usize / runs) else { break };
-            let mut data = std::fs::read(file).unwrap_or_default();
-            if number as usize % runs != 0 {
+            let (index, is_copy) = (number as usize / runs, number as usize % runs != 0);
+            let Some(file) = files.get(index) else { break };
+            if read.0 != index {
+                read = (index, std::fs::read(file).unwrap_or_default());
+            }
+            let mut data = read.1.clone();
+            if is_copy {
                 change(&mut data, number);
             }
             kept.keep();
