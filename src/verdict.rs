@@ -111,6 +111,8 @@ pub enum FindingClass {
     OutOfMemory,
     /// The port wrote outside of the memory it was given.
     OutOfBounds,
+    /// The port kept memory, call after call, that the C original gives back.
+    Leak,
     /// The fuzz process ended without reporting, as a port that exits the process makes it.
     SilentExit,
 }
@@ -125,6 +127,7 @@ impl FindingClass {
             Self::Timeout => "timeout",
             Self::OutOfMemory => "out-of-memory",
             Self::OutOfBounds => "out-of-bounds",
+            Self::Leak => "leak",
             Self::SilentExit => "silent-exit",
         }
     }

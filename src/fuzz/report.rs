@@ -111,6 +111,7 @@ fn class(word: &str) -> FindingClass {
         "mismatch" => FindingClass::Mismatch,
         "panic" => FindingClass::Panic,
         "out-of-bounds" => FindingClass::OutOfBounds,
+        "leak" => FindingClass::Leak,
         _ => FindingClass::Abort,
     }
 }

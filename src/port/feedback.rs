@@ -52,6 +52,7 @@ pub enum Category {
     Panic,
     Abort,
     OutOfBounds,
+    Leak,
     Timeout,
     OutOfMemory,
     NotCalled,
@@ -82,6 +83,7 @@ impl Category {
             Self::Panic => "panic",
             Self::Abort => "abort",
             Self::OutOfBounds => "out of bounds",
+            Self::Leak => "leak",
             Self::Timeout => "timeout",
             Self::OutOfMemory => "out of memory",
             Self::NotCalled => "not called",
@@ -125,6 +127,9 @@ impl Category {
             Self::OutOfBounds => {
                 "The port wrote outside of the memory it was given. Check the capacity before writing, as C does."
             }
+            Self::Leak => {
+                "The port keeps memory that C gives back: no `leak`, `forget` or `into_raw` without its counterpart."
+            }
             Self::Timeout => {
                 "The port did not return in time, where C did: look for a loop that makes no progress."
             }
@@ -164,6 +169,7 @@ impl Category {
             FindingClass::Timeout => Self::Timeout,
             FindingClass::OutOfMemory => Self::OutOfMemory,
             FindingClass::OutOfBounds => Self::OutOfBounds,
+            FindingClass::Leak => Self::Leak,
         }
     }
 }

@@ -183,7 +183,7 @@ fn every_class_of_finding_comes_back() {
     let a = symbol("a");
     store.save_symbols(std::slice::from_ref(&a)).unwrap();
     use FindingClass::*;
-    for class in [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, SilentExit] {
+    for class in [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, Leak, SilentExit] {
         let finding = Finding { class, ..finding() };
         let new = NewFinding {
             symbol: &a.key,

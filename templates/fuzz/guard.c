@@ -139,6 +139,34 @@ void implfuzz_guard_ticks(unsigned allowed)
     ticks_allowed = allowed ? allowed : 1;
 }
 
+/* --- Blocks that are allocated and not freed, by whichever side ------------------------------------------------ */
+
+extern int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),
+                                                     void (*)(const volatile void *)) __attribute__((weak));
+
+static volatile unsigned long held;
+
+static void on_malloc(const volatile void *block, size_t size)
+{
+    (void)block, (void)size;
+    held++;
+}
+
+static void on_free(const volatile void *block)
+{
+    (void)block;
+    held--;
+}
+
+/* Counted from the first call on: only differences mean something. */
+unsigned long implfuzz_held(void)
+{
+    static int installed;
+    if (!installed && __sanitizer_install_malloc_and_free_hooks)
+        installed = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
+    return held;
+}
+
 /* --- UBSan handlers: the first argument always starts with the source location ------------------------------- */
 
 #define UBSAN(name)                                                                                              \

@@ -105,21 +105,43 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
         Some(Subject::Original) => return again::<C>(&args, &oracle),
         Some(Subject::Mutants) => return against_mutants::<C>(&args, &oracle, data),
     }
-    IN_SUBJECT.store(true, Ordering::Relaxed);
-    let subject = catch_unwind(AssertUnwindSafe(|| C::subject(&args)));
-    IN_SUBJECT.store(false, Ordering::Relaxed);
+    let held = guard::held();
+    let subject = call_port::<C>(&args);
     let found = |class, what, subject| Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject });
     match subject {
         Err(_) => found("panic", PANIC.with(|p| p.borrow().clone()), Vec::new()),
         Ok(Err(where_)) => found("out-of-bounds", format!("the port wrote outside of {where_}"), Vec::new()),
         Ok(Ok(subject)) => {
             SUBJECT_CALLS.fetch_add(1, Ordering::Relaxed);
-            match C::differs(&oracle, &subject) {
-                Some(what) => found("mismatch", what, C::effects(&subject)),
-                None => Judged::Same,
+            if let Some(what) = C::differs(&oracle, &subject) {
+                return found("mismatch", what, C::effects(&subject));
             }
+            drop(subject);
+            if guard::held() > held && leaks::<C>(&args) {
+                return found("leak", "the port keeps memory that C gives back".into(), Vec::new());
+            }
+            Judged::Same
         }
     }
+}
+
+/// The port on these arguments; the outer error is a panic.
+fn call_port<C: Case>(args: &C::Args) -> std::thread::Result<Result<C::Effects, String>> {
+    IN_SUBJECT.store(true, Ordering::Relaxed);
+    let subject = catch_unwind(AssertUnwindSafe(|| C::subject(args)));
+    IN_SUBJECT.store(false, Ordering::Relaxed);
+    subject
+}
+
+/// Whether the port keeps more memory than C in each of some more calls: what is allocated once is no leak.
+fn leaks<C: Case>(args: &C::Args) -> bool {
+    (0..3).all(|_| {
+        let before = guard::held();
+        drop(C::oracle(args, C::original()));
+        let between = guard::held();
+        drop(call_port::<C>(args));
+        guard::held() - between > between - before
+    })
 }
 
 /// What stands beside the original.

@@ -1,6 +1,6 @@
 //! Calls of the C original under the guard (`guard.c`): an input that breaks it is a value, not the end.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 
 #[repr(C)]
 struct RawBroke {
@@ -12,6 +12,7 @@ struct RawBroke {
 unsafe extern "C" {
     fn implfuzz_guard(call: extern "C" fn(*mut c_void), argument: *mut c_void, out: *mut RawBroke) -> c_int;
     fn implfuzz_guard_ticks(allowed: c_uint);
+    fn implfuzz_held() -> c_ulong;
 }
 
 /// The C original broke on the input: the reason, with the place where it is known.
@@ -46,6 +47,12 @@ pub fn guarded<F: FnMut()>(mut call: F) -> Result<(), Broke> {
 pub fn allow(millis: u32) {
     // SAFETY: sets a number.
     unsafe { implfuzz_guard_ticks(millis.div_ceil(100)) };
+}
+
+/// How many blocks of memory are allocated and not freed, counted from the first call on.
+pub fn held() -> i64 {
+    // SAFETY: reads a number.
+    unsafe { implfuzz_held() as i64 }
 }
 
 /// Sets `errno`.

@@ -1,0 +1,215 @@
+//! Wrong ports, planted one after the other beside the right one: every one must be refuted, no right one may be. A wrong
+//! port has one fault of the kind that people and models make; its first line says which, and why it is not equivalent.
+//!
+//! Round k puts the k-th wrong port of every function into the tree, so that a round needs one build. Nothing that a round
+//! finds may help the next one. `cargo test --test planted -- --nocapture` prints what refuted each, and after how many
+//! executions.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use support::Repo;
+use support::clib::copy_tree;
+
+/// The library that all planted ports belong to.
+const LIBRARY: &str = "fixtures/c-lib";
+const PLANTED: &str = "fixtures/planted";
+
+/// Executions at most. What accepts a port by default is 60 seconds, which is more for all of these functions.
+const RUNS: &str = "40000";
+/// Enough where nothing is to be found.
+const FEW_RUNS: &str = "6000";
+
+/// Ports of one function.
+struct Planted {
+    function: String,
+    right: String,
+    /// Name of the fault and text.
+    wrong: Vec<(String, String)>,
+    /// Ports that are wrong only where the inferred contract does not look.
+    beyond: Vec<String>,
+}
+
+impl Planted {
+    /// All of the fixture, by name.
+    fn all() -> Vec<Self> {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(PLANTED);
+        let folders = sorted(&dir).into_iter().filter(|path| path.is_dir());
+        folders.map(|folder| Self::read(&folder)).collect()
+    }
+
+    fn read(folder: &Path) -> Self {
+        let function = name(folder);
+        let mut planted = Self { function, right: String::new(), wrong: Vec::new(), beyond: Vec::new() };
+        for path in sorted(folder) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            match name(&path).split_once('-') {
+                Some(("wrong", fault)) => planted.wrong.push((fault.to_owned(), text)),
+                Some(("beyond", _)) => planted.beyond.push(text),
+                _ => planted.right = text,
+            }
+        }
+        assert!(!planted.right.is_empty(), "{} has no right port", folder.display());
+        planted
+    }
+}
+
+fn sorted(dir: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    all.sort();
+    all
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+/// The library after `init`, into which ports are planted.
+struct Kit {
+    repo: Repo,
+    /// Modules of the port as `init` wrote them.
+    stubs: BTreeMap<PathBuf, String>,
+}
+
+impl Kit {
+    fn new() -> Self {
+        let repo = Repo::empty();
+        copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join(LIBRARY), repo.root());
+        repo.run(&["init"]).ok();
+        let modules = sorted(&repo.root().join("rust/src"));
+        let stubs = modules.into_iter().map(|path| (path.clone(), std::fs::read_to_string(path).unwrap()));
+        Self { stubs: stubs.collect(), repo }
+    }
+
+    /// Judges these ports, function and text; all other functions are stubs. No earlier round is remembered.
+    fn judge(&self, ports: &[(&str, &str)], runs: &str) -> BTreeMap<String, Judged> {
+        for dir in ["rust/fuzz/seeds", ".implfuzz/cache/seeds", ".implfuzz/cache/fuzz"] {
+            drop(std::fs::remove_dir_all(self.repo.root().join(dir)));
+        }
+        let mut modules = self.stubs.clone();
+        for (function, port) in ports {
+            let planted = modules.values_mut().find_map(|text| plant(text, function, port));
+            planted.unwrap_or_else(|| panic!("`{function}` has no stub"));
+        }
+        for (path, text) in modules {
+            std::fs::write(path, text).unwrap();
+        }
+        let ran = self.repo.run(&["verify", "--all", "--format", "json", "--runs", runs]);
+        let json = ran.json("verify");
+        let judged = ports.iter().map(|(function, _)| (function.to_string(), Judged::of(&json, function)));
+        judged.collect()
+    }
+}
+
+impl Kit {
+    /// Lets the enumeration that a function takes have any value.
+    fn widen(&self, function: &str) {
+        let path = format!("rust/contracts/{function}.toml");
+        let values =
+            self.repo.read(&path).lines().find(|line| line.starts_with("values = ")).unwrap().to_owned();
+        self.repo.replace(&path, &format!("role = \"one-of\"\n{values}"), "role = \"value\"");
+    }
+}
+
+/// Replaces the stub of a function, if it is in this module.
+fn plant(module: &mut String, function: &str, port: &str) -> Option<()> {
+    let stub = module.find(&format!("unimplemented!(\"{function}\")"))?;
+    let start = module[..stub].rfind("\npub ")? + 1;
+    let end = stub + module[stub..].find("\n}")? + 2;
+    module.replace_range(start..end, port.trim_end());
+    Some(())
+}
+
+/// What `verify` says of one port.
+struct Judged {
+    grade: String,
+    reason: String,
+    executions: u64,
+    /// The input that tells it apart.
+    input: String,
+}
+
+impl Judged {
+    fn of(json: &Value, function: &str) -> Self {
+        let of = |list: &str| json[list].as_array().unwrap().iter().find(|row| row["symbol"] == function);
+        let row = of("symbols").unwrap_or_else(|| panic!("{function} is in no row of {json}"));
+        let arguments = of("findings").and_then(|found| found["finding"]["args"].as_array());
+        let shown = arguments.into_iter().flatten().map(|part| {
+            let value: String = part["value"].as_str().unwrap().chars().take(40).collect();
+            format!("{} = {value}", part["name"].as_str().unwrap())
+        });
+        Self {
+            grade: row["grade"].as_str().unwrap().to_owned(),
+            reason: row["reason"].as_str().unwrap_or_default().to_owned(),
+            executions: row["executions"].as_u64().unwrap_or(0),
+            input: shown.collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+#[test]
+fn no_right_port_is_refuted() {
+    let planted = Planted::all();
+    let right: Vec<(&str, &str)> = planted.iter().map(|p| (p.function.as_str(), p.right.as_str())).collect();
+    let judged = Kit::new().judge(&right, FEW_RUNS);
+    for (function, port) in &judged {
+        assert_eq!(port.grade, "unrefuted", "{function}: {}", port.reason);
+    }
+}
+
+#[test]
+fn every_wrong_port_is_refuted() {
+    let (planted, kit) = (Planted::all(), Kit::new());
+    let rounds = planted.iter().map(|p| p.wrong.len()).max().unwrap();
+    let mut rows = Vec::new();
+    for round in 0..rounds {
+        let wrong = planted.iter().filter_map(|p| Some((p.function.as_str(), p.wrong.get(round)?)));
+        let (ports, faults): (Vec<_>, Vec<_>) =
+            wrong.map(|(function, (fault, text))| ((function, text.as_str()), fault)).unzip();
+        let mut judged = kit.judge(&ports, RUNS);
+        rows.extend(ports.iter().zip(faults).map(|((function, _), fault)| {
+            let port = judged.remove(*function).unwrap();
+            (format!("{function} {fault}"), port)
+        }));
+    }
+    print(&mut rows);
+    let functions = planted.iter().filter(|p| !p.wrong.is_empty()).count();
+    assert!(rows.len() >= 100 && functions >= 25, "{} wrong ports of {functions} functions", rows.len());
+    let missed: Vec<&str> = rows.iter().filter(|(_, p)| p.grade != "refuted").map(|(n, _)| &**n).collect();
+    assert!(missed.is_empty(), "not refuted: {missed:#?}");
+}
+
+/// Enumerations get only their named values. Who wants more tells it in the contract.
+#[test]
+fn a_contract_that_a_person_widens_refutes_more() {
+    let (planted, kit) = (Planted::all(), Kit::new());
+    let beyond: Vec<(&str, &str)> = planted
+        .iter()
+        .flat_map(|p| p.beyond.iter().map(|text| (p.function.as_str(), text.as_str())))
+        .collect();
+    assert!(!beyond.is_empty());
+    for (function, port) in kit.judge(&beyond, FEW_RUNS) {
+        assert_eq!(port.grade, "unrefuted", "{function}: {}", port.reason);
+    }
+    for (function, _) in &beyond {
+        kit.widen(function);
+    }
+    for (function, port) in kit.judge(&beyond, FEW_RUNS) {
+        assert_eq!(port.grade, "refuted", "{function}");
+    }
+}
+
+/// The table, the ports that needed most executions last.
+#[expect(clippy::print_stdout, reason = "the table is for people")]
+fn print(rows: &mut [(String, Judged)]) {
+    rows.sort_by_key(|(name, port)| (port.grade != "refuted", port.executions, name.clone()));
+    for (name, port) in rows.iter() {
+        println!("{name:<36} {:<10} {:>7}  {}; {}", port.grade, port.executions, port.reason, port.input);
+    }
+    let refuted = rows.iter().filter(|(_, port)| port.grade == "refuted").count();
+    println!("{refuted} of {} wrong ports refuted", rows.len());
+}
