@@ -20,7 +20,7 @@ const LIBRARY: &str = "fixtures/c-lib";
 const PLANTED: &str = "fixtures/planted";
 
 /// Executions at most. What accepts a port by default is 60 seconds, which is more for all of these functions.
-const RUNS: &str = "40000";
+const RUNS: &str = "400000";
 /// Enough where nothing is to be found.
 const FEW_RUNS: &str = "6000";
 
