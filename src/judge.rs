@@ -1,14 +1,15 @@
 //! Judging one port: the overlay, the build, the campaign, and what is stored of the outcome. Used by `verify` for
 //! what stands in the tree and by `port` for candidates.
 
-mod c_text;
+mod c_links;
+mod committed;
 mod outcome;
 mod reach;
 
 pub use outcome::Outcome;
 
 use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
-use crate::contract::state::{self, input_bytes};
+use crate::contract::state::{self, input_bytes, is_variable};
 use crate::contract::{file, types::Role};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
@@ -25,9 +26,9 @@ use crate::store::{Evidence, NewFinding, RunId, Side, Store};
 use crate::symbol::{LibraryIndex, SymbolKey, SymbolName};
 use crate::verdict::Finding;
 use crate::workspace::write_atomic;
-use c_text::CTexts;
+use committed::CSide;
 use fs_err as fs;
-use reach::{globals_of, ways_back};
+use reach::{variables_of, ways_back};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ use std::path::{Path, PathBuf};
 pub struct Judge<'p> {
     pub project: &'p Project,
     pub interrupt: &'p Interrupt,
-    c_texts: OnceCell<CTexts<'p>>,
+    c_side: OnceCell<CSide>,
     names: OnceCell<Names<'p>>,
 }
 
@@ -52,7 +53,7 @@ struct Names<'p> {
 impl<'p> Judge<'p> {
     /// Everything stays below `.implfuzz/`.
     pub fn new(project: &'p Project, interrupt: &'p Interrupt) -> Self {
-        Self { project, interrupt, c_texts: OnceCell::new(), names: OnceCell::new() }
+        Self { project, interrupt, c_side: OnceCell::new(), names: OnceCell::new() }
     }
 
     /// Builds the tree, with some files of the port's crate replaced by candidates.
@@ -156,10 +157,12 @@ impl<'p> Judge<'p> {
         let bound = planned.bound();
         let name = ident(&planned.function).to_string();
         let names = self.names()?;
-        let ways_back = ways_back(&self.project.library, &planned.function);
+        let library = &self.project.library;
+        let ways_back = ways_back(library, &planned.function);
         // In state that its original has not, a port could keep notes that no comparison sees.
         let kept = &names.kept[&planned.function.key];
         let keeps_more = |other: &Planned| !names.kept[&other.function.key].is_subset(kept);
+        let constants = library.globals.iter().filter(|g| !is_variable(g)).map(|g| g.name.to_string());
         let allowed = Allowed {
             ffi: names.ffi.clone(),
             callees: names
@@ -175,7 +178,7 @@ impl<'p> Judge<'p> {
                 .iter()
                 .map(|(module, all)| self.ported_in(module, all.iter().filter(|p| !keeps_more(p))))
                 .collect(),
-            globals: globals_of(&self.project.library, planned),
+            globals: constants.chain(variables_of(library, planned)).collect(),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
         };
@@ -261,11 +264,15 @@ impl<'p> Judge<'p> {
         Ok(names.into_iter().collect())
     }
 
-    /// Hash of the C text that decides what a function does.
-    pub fn c_hash(&self, planned: &Planned) -> String {
-        let project = self.project;
-        let texts = self.c_texts.get_or_init(|| CTexts::read(&project.library, project.workspace.root()));
-        texts.hash(&planned.function)
+    /// The C text as it stands in the tree.
+    fn c_side(&self) -> Result<&CSide> {
+        match self.c_side.get() {
+            Some(side) => Ok(side),
+            None => {
+                let side = CSide::read(self.project)?;
+                Ok(self.c_side.get_or_init(|| side))
+            }
+        }
     }
 
     /// Hashes of everything that a verdict on `planned`, as it stands in `module`, is about.
@@ -284,14 +291,15 @@ impl<'p> Judge<'p> {
             None => String::new(),
         };
         Ok(Hashes {
-            c: self.c_hash(planned),
+            c: self.c_side()?.hash(&planned.function),
             contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
             harness: sha256(&(harness + RUNTIME)),
             rust: String::new(),
         })
     }
 
-    /// Stores what a function of a module is worth, and by which run.
+    /// Stores what a function of a module is worth, and by which run, and writes it into the lock. The module stands in the
+    /// tree, and the seeds are in their place.
     pub fn record(
         &self,
         store: &mut Store,
@@ -300,7 +308,7 @@ impl<'p> Judge<'p> {
         (outcome, provenance): (&Outcome, &str),
     ) -> Result<()> {
         let hashes = self.hashes(planned, module)?;
-        store.put_evidence(&Evidence {
+        let evidence = Evidence {
             shortcomings: outcome.shortcomings.clone(),
             proofs: outcome.proofs.clone(),
             c_hash: hashes.c,
@@ -310,7 +318,9 @@ impl<'p> Judge<'p> {
             callees_in_c: self.callees_in_c(planned)?,
             provenance: provenance.to_owned(),
             ..Evidence::of_run(planned.function.key.clone(), outcome.grade, &outcome.stats)
-        })
+        };
+        store.put_evidence(&evidence)?;
+        self.commit(planned, module, &evidence)
     }
 
     /// Stores a finding and keeps its input as a seed in `dir`.

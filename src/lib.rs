@@ -11,10 +11,12 @@ pub mod event;
 pub mod process;
 pub mod toolchain;
 pub mod workspace;
+pub mod lock;
 pub mod config;
 pub mod store;
 pub mod llm;
 // floor 2
+pub mod chunks;
 pub mod c;
 pub mod contract;
 pub mod rust;
@@ -26,6 +28,7 @@ pub mod coverage;
 // floor 4
 pub mod doctor;
 pub mod ported;
+pub mod evidence;
 pub mod project;
 pub mod listing;
 pub mod init;

@@ -1,11 +1,11 @@
 //! A module of the port as it stands: which of its functions have a body in Rust yet, and what they mention.
 
-use crate::rust::hash::{self, TokenHash};
+use crate::rust::hash::{Index, TokenHash};
 use crate::rust::item::{self, plain};
 use crate::rust::signature::ident;
 use crate::rust::stub::stubs;
 use crate::symbol::Function;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -26,6 +26,7 @@ pub struct PortModule {
     items: syn::File,
     /// Index of the item, and whether it is a stub, by name.
     functions: BTreeMap<String, (usize, bool)>,
+    index: OnceCell<Index>,
     mentioned: RefCell<BTreeMap<usize, Rc<BTreeSet<String>>>>,
 }
 
@@ -43,7 +44,7 @@ impl PortModule {
             _ => None,
         });
         let functions = functions.collect();
-        Self { text, items, functions, mentioned: RefCell::default() }
+        Self { text, items, functions, index: OnceCell::new(), mentioned: RefCell::default() }
     }
 
     /// The text that was read.
@@ -64,36 +65,74 @@ impl PortModule {
         self.functions.get(name).is_some_and(|(_, is_stub)| *is_stub)
     }
 
+    /// The items that were read.
+    pub fn items(&self) -> &syn::File {
+        &self.items
+    }
+
     /// Whether `function` has a body here.
     pub fn state(&self, function: &Function) -> Ported {
-        match self.functions.get(&ident(function).to_string()) {
+        self.state_of(&ident(function).to_string())
+    }
+
+    /// Whether the function with this Rust name has a body here.
+    pub fn state_of(&self, name: &str) -> Ported {
+        match self.functions.get(name) {
             None => Ported::Missing,
             Some((_, true)) => Ported::Stub,
             Some((_, false)) => Ported::Yes,
         }
     }
 
-    /// The signature of `function` as it stands here.
-    pub fn signature(&self, function: &Function) -> Option<&syn::Signature> {
-        match &self.items.items[self.index(function)?] {
-            syn::Item::Fn(item) => Some(&item.sig),
+    /// The function with this Rust name as it stands here.
+    pub fn function(&self, name: &str) -> Option<&syn::ItemFn> {
+        match &self.items.items[self.position(name)?] {
+            syn::Item::Fn(item) => Some(item),
             _ => None,
         }
     }
 
+    /// The signature of `function` as it stands here.
+    pub fn signature(&self, function: &Function) -> Option<&syn::Signature> {
+        self.function(&ident(function).to_string()).map(|item| &item.sig)
+    }
+
     /// The hash of `function` and of what it reaches here.
     pub fn hash(&self, function: &Function) -> Option<TokenHash> {
-        Some(hash::of_item(&self.items, self.index(function)?))
+        self.hash_of(&ident(function).to_string())
+    }
+
+    /// The hash of the function with this Rust name and of what it reaches here.
+    pub fn hash_of(&self, name: &str) -> Option<TokenHash> {
+        Some(self.index().hash(&self.items, self.position(name)?))
     }
 
     /// The names that the code of `function`, and what it reaches here, mentions.
     pub fn mentioned(&self, function: &Function) -> Rc<BTreeSet<String>> {
-        let Some(index) = self.index(function) else { return Rc::default() };
-        let mut known = self.mentioned.borrow_mut();
-        Rc::clone(known.entry(index).or_insert_with(|| Rc::new(hash::mentioned(&self.items, index))))
+        self.mentioned_by(&ident(function).to_string())
     }
 
-    fn index(&self, function: &Function) -> Option<usize> {
-        self.functions.get(&ident(function).to_string()).map(|(index, _)| *index)
+    /// The same by the function's Rust name.
+    pub fn mentioned_by(&self, name: &str) -> Rc<BTreeSet<String>> {
+        let Some(at) = self.position(name) else { return Rc::default() };
+        let mut known = self.mentioned.borrow_mut();
+        Rc::clone(known.entry(at).or_insert_with(|| Rc::new(self.index().mentioned(&self.items, at))))
+    }
+
+    /// The function with this Rust name and the private items that it reaches, imports left out.
+    pub fn own_items(&self, name: &str) -> Vec<&syn::Item> {
+        let Some(at) = self.position(name) else { return Vec::new() };
+        let mut own = self.index().reached(&self.items, at);
+        own.insert(at);
+        let items = own.into_iter().map(|index| &self.items.items[index]);
+        items.filter(|item| !matches!(item, syn::Item::Use(_))).collect()
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(&self.items))
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.functions.get(name).map(|(index, _)| *index)
     }
 }

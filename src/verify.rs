@@ -256,6 +256,7 @@ fn one(
     if module.state(&planned.function) != Ported::Yes {
         let place = format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module);
         let reason = format!("write it in place of its stub in {place}, then verify again");
+        judge.forget(planned)?;
         return Ok(Judgement::new(planned, Grade::Stub, Some(reason)));
     }
     let before = store.evidence(&planned.function.key)?;
@@ -286,12 +287,15 @@ fn one(
     let callees_in_c = judge.callees_in_c(planned)?;
     let proofs = grounds.proofs(judge, planned, &verdict)?;
     let outcome = Outcome::of(&verdict, proofs, &callees_in_c, &project.config.grade);
+    // The evidence is about the seeds as well: the counterexample must be among them first.
+    if let Verdict::Refuted { finding, .. } = &verdict {
+        judge.record_finding(store, run, planned, (finding, &hash), &judge.seeds(name))?;
+    }
     judge.record(store, planned, &module, (&outcome, &provenance))?;
     let judgement = Judgement::new(planned, outcome.grade, outcome.reason()).with(&outcome.stats);
     let mut judgement =
         Judgement { callees_in_c, provenance: Some(provenance), proofs: outcome.proofs, ..judgement };
     if let Verdict::Refuted { finding, .. } = verdict {
-        judge.record_finding(store, run, planned, (&finding, &hash), &judge.seeds(name))?;
         reporter.event(Event::Found { symbol: name.clone(), finding: finding.clone() });
         judgement.finding = Some(*finding);
     }

@@ -23,9 +23,9 @@ pub(super) fn ways_back<'l>(library: &'l Library, function: &'l Function) -> BTr
     found
 }
 
-/// The variables of C that a port may use: constants, and what its contract compares, else what its original or a callee
-/// of it reads or writes. In another variable it could keep notes that no comparison sees.
-pub(super) fn globals_of(library: &Library, planned: &Planned) -> BTreeSet<String> {
+/// The variables of C that a port may use: what its contract compares, else what its original or a callee of it reads or
+/// writes. In another variable it could keep notes that no comparison sees.
+pub(super) fn variables_of(library: &Library, planned: &Planned) -> Vec<String> {
     let mut used = BTreeSet::new();
     match planned.judgeable.contract() {
         Some(contract) => used.extend(contract.globals.iter().map(|global| &global.name)),
@@ -36,7 +36,7 @@ pub(super) fn globals_of(library: &Library, planned: &Planned) -> BTreeSet<Strin
             }
         }
     }
-    let globals = library.globals.iter().filter(|g| !is_variable(g) || used.contains(&g.name));
+    let globals = library.globals.iter().filter(|g| is_variable(g) && used.contains(&g.name));
     globals.map(|g| g.name.to_string()).collect()
 }
 

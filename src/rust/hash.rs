@@ -28,32 +28,80 @@ impl fmt::Display for TokenHash {
     }
 }
 
-/// Hash of the item `root` of a module and of everything private that it reaches in it; other `pub fn`s are symbols of
-/// their own and stay out.
-pub fn of_item(file: &syn::File, root: usize) -> TokenHash {
-    let mut parts: Vec<Vec<u8>> =
-        reached(file, root).into_iter().map(|i| canonical(file.items[i].to_token_stream())).collect();
-    // Where in the file a helper stands does not matter.
-    parts.sort();
-    parts.insert(0, canonical(file.items[root].to_token_stream()));
-    digest(&parts)
+/// The items of a module by the names that mean them, and what each mentions: read once for all questions about it.
+#[derive(Debug)]
+pub struct Index {
+    by_name: BTreeMap<String, Vec<usize>>,
+    mentions: Vec<BTreeSet<String>>,
+    /// What a glob brings in decides what every bare name means.
+    globs: Vec<usize>,
 }
 
-/// The names that the item `root`, and what it reaches, mentions in code; what an import renames under its own name.
-/// A local variable counts as well.
-pub fn mentioned(file: &syn::File, root: usize) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    let mut imports = Vec::new();
-    for index in std::iter::once(root).chain(reached(file, root)) {
-        match &file.items[index] {
-            syn::Item::Use(item) => imports.extend(use_leaves(item)),
-            item => identifiers(item.to_token_stream(), &mut names),
+impl Index {
+    /// The index of the items of a module.
+    pub fn of(file: &syn::File) -> Self {
+        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (index, item) in file.items.iter().enumerate() {
+            for name in declares(item) {
+                by_name.entry(name).or_default().push(index);
+            }
         }
+        let mentions = file.items.iter().map(|item| {
+            let mut names = BTreeSet::new();
+            identifiers(item.to_token_stream(), &mut names);
+            names
+        });
+        let globs = (0..file.items.len()).filter(|at| is_glob(&file.items[*at])).collect();
+        Self { by_name, mentions: mentions.collect(), globs }
     }
-    let used = imports.into_iter().filter(|leaf| leaf.name.as_ref().is_some_and(|name| names.contains(name)));
-    let meant: Vec<String> = used.filter_map(|leaf| leaf.path.last().cloned()).collect();
-    names.extend(meant);
-    names
+
+    /// Positions of the items of `file` that the item `root` reaches, without `root` and without other `pub fn`s.
+    ///
+    /// By name: an identifier that equals an item's name counts as a use of it. A local variable of that name makes the
+    /// hash depend on too much, never on too little.
+    pub fn reached(&self, file: &syn::File, root: usize) -> BTreeSet<usize> {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![root];
+        while let Some(at) = open.pop() {
+            for next in self.mentions[at].iter().filter_map(|name| self.by_name.get(name)).flatten() {
+                if *next != root && !is_public_fn(&file.items[*next]) && seen.insert(*next) {
+                    open.push(*next);
+                }
+            }
+        }
+        seen.extend(&self.globs);
+        seen
+    }
+
+    /// Hash of the item `root` of a module and of everything private that it reaches in it; other `pub fn`s are symbols of
+    /// their own and stay out.
+    pub fn hash(&self, file: &syn::File, root: usize) -> TokenHash {
+        let reached = self.reached(file, root);
+        let mut parts: Vec<Vec<u8>> =
+            reached.into_iter().map(|i| canonical(file.items[i].to_token_stream())).collect();
+        // Where in the file a helper stands does not matter.
+        parts.sort();
+        parts.insert(0, canonical(file.items[root].to_token_stream()));
+        digest(&parts)
+    }
+
+    /// The names that the item `root`, and what it reaches, mentions in code; what an import renames under its own name.
+    /// A local variable counts as well.
+    pub fn mentioned(&self, file: &syn::File, root: usize) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        let mut imports = Vec::new();
+        for index in std::iter::once(root).chain(self.reached(file, root)) {
+            match &file.items[index] {
+                syn::Item::Use(item) => imports.extend(use_leaves(item)),
+                _ => names.extend(self.mentions[index].iter().cloned()),
+            }
+        }
+        let used =
+            imports.into_iter().filter(|leaf| leaf.name.as_ref().is_some_and(|name| names.contains(name)));
+        let meant: Vec<String> = used.filter_map(|leaf| leaf.path.last().cloned()).collect();
+        names.extend(meant);
+        names
+    }
 }
 
 /// Hash of any piece of Rust; `None` when it does not lex.
@@ -69,34 +117,6 @@ fn digest(parts: &[Vec<u8>]) -> TokenHash {
         hasher.update(part);
     }
     TokenHash(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Indices of the items of `file` that the item `root` reaches, without `root` and without other `pub fn`s.
-///
-/// By name: an identifier that equals an item's name counts as a use of it. A local variable of that name makes the
-/// hash depend on too much, never on too little.
-pub fn reached(file: &syn::File, root: usize) -> BTreeSet<usize> {
-    let declared: Vec<BTreeSet<String>> = file.items.iter().map(declares).collect();
-    let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (index, names) in declared.iter().enumerate() {
-        for name in names {
-            by_name.entry(name).or_default().push(index);
-        }
-    }
-    let mut seen = BTreeSet::new();
-    let mut open = vec![root];
-    while let Some(index) = open.pop() {
-        let mut names = BTreeSet::new();
-        identifiers(file.items[index].to_token_stream(), &mut names);
-        for next in names.iter().filter_map(|n| by_name.get(n.as_str())).flatten() {
-            if *next != root && !is_public_fn(&file.items[*next]) && seen.insert(*next) {
-                open.push(*next);
-            }
-        }
-    }
-    // What a glob brings in decides what every bare name means.
-    seen.extend((0..file.items.len()).filter(|i| is_glob(&file.items[*i])));
-    seen
 }
 
 fn is_public_fn(item: &syn::Item) -> bool {
@@ -243,7 +263,7 @@ mod tests {
     fn port_hash(text: &str, name: &str) -> Option<TokenHash> {
         let file = parse(text).ok()?;
         let is_fn = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
-        file.items.iter().position(is_fn).map(|root| of_item(&file, root))
+        file.items.iter().position(is_fn).map(|root| Index::of(&file).hash(&file, root))
     }
 
     fn hash(text: &str) -> TokenHash {
@@ -253,7 +273,8 @@ mod tests {
     #[test]
     fn what_an_import_renames_is_mentioned_and_what_a_comment_says_is_not() {
         let text = "use crate::callee::{kit_mix as mix, kit_sum};\n/// Like `{kit_doc}`.\npub fn f() { mix(callee::kit_go()) }";
-        let names = mentioned(&parse(text).unwrap(), 1);
+        let file = parse(text).unwrap();
+        let names = Index::of(&file).mentioned(&file, 1);
         assert!(names.contains("kit_mix") && names.contains("kit_go"), "{names:?}");
         assert!(!names.contains("kit_sum") && !names.contains("kit_doc"), "{names:?}");
     }

@@ -94,6 +94,7 @@ pub struct Survey {
 pub struct Toolchain {
     pub cargo: PathBuf,
     pub rustc: PathBuf,
+    pub rustc_version: String,
     pub sysroot: PathBuf,
     /// Target triple of the machine.
     pub host: String,
@@ -150,6 +151,7 @@ impl Toolchain {
         Ok(Self {
             cargo: cargo.path,
             rustc: rustc.tool.path,
+            rustc_version: rustc.tool.version,
             sysroot: rustc.sysroot,
             host: rustc.host,
             cc,

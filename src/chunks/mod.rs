@@ -1,0 +1,219 @@
+//! A C file in chunks, each with the hash of its tokens: functions, types, globals and macros by name. Comments and
+//! layout change no hash. Nothing is preprocessed, so this needs no compiler and no flags.
+//!
+//! All that has one name in a file is one chunk, as are the definitions in the branches of an `#if`; every chunk has the
+//! conditions around it in its hash. A name is found by the look of it: whoever knows where a symbol stands asks for the
+//! chunks at that place.
+
+mod token;
+mod cut;
+
+use crate::digest::hex;
+use cut::{Form, Piece, cut, is_attribute, outside};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use token::{Kind, Token, tokens};
+
+/// The chunk of what stands between items and is no `#define`: `#include`, `#undef`, `#pragma`.
+pub const DIRECTIVES: &str = "(directives)";
+/// The one chunk of a file whose braces do not close.
+pub const WHOLE_FILE: &str = "(whole file)";
+/// What has no name.
+const NAMELESS: &str = "(nameless)";
+
+/// Everything in a file that has one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    pub name: String,
+    /// SHA-256 of its tokens and of those of the conditions around it.
+    pub hash: String,
+    /// The words in it; any of them may be a macro.
+    pub words: BTreeSet<String>,
+    /// The macros that it defines.
+    pub macros: BTreeSet<String>,
+    /// The files that it includes, with their quotes or angle brackets.
+    pub includes: Vec<String>,
+    /// Where its pieces stand.
+    pub bytes: Vec<Range<usize>>,
+}
+
+impl Chunk {
+    /// Whether a part of it stands in this range.
+    pub fn overlaps(&self, range: &Range<usize>) -> bool {
+        self.bytes.iter().any(|own| own.start < range.end && range.start < own.end)
+    }
+}
+
+/// Cuts a file, in the order of the text.
+pub fn chunks(text: &[u8]) -> Vec<Chunk> {
+    let tokens = tokens(text);
+    let whole = || vec![Piece { tokens: 0..tokens.len(), conditions: Vec::new(), form: Form::Item }];
+    let (pieces, is_whole) = cut(&tokens).map_or_else(|| (whole(), true), |pieces| (pieces, false));
+    let mut order: Vec<String> = Vec::new();
+    let mut by_name: BTreeMap<String, Vec<&Piece>> = BTreeMap::new();
+    for piece in &pieces {
+        let name = if is_whole { WHOLE_FILE.to_owned() } else { name(&tokens, piece) };
+        let known = by_name.entry(name.clone()).or_default();
+        if known.is_empty() {
+            order.push(name);
+        }
+        known.push(piece);
+    }
+    order.into_iter().map(|name| chunk(&tokens, &by_name[&name], name)).collect()
+}
+
+/// The words of a type's text by which the values of its enumerations can be meant; a few others may be among them.
+pub fn enumerators(text: &str) -> BTreeSet<String> {
+    let tokens = tokens(text.as_bytes());
+    let starts = |at: &usize| *at > 0 && (tokens[at - 1].is("{") || tokens[at - 1].is(","));
+    let words = (0..tokens.len()).filter(|at| starts(at) && tokens[*at].kind == Kind::Word);
+    match tokens.iter().any(|token| token.is("enum")) {
+        true => words.map(|at| tokens[at].text.clone()).collect(),
+        false => BTreeSet::new(),
+    }
+}
+
+fn chunk(tokens: &[Token], pieces: &[&Piece], name: String) -> Chunk {
+    let mut chunk = Chunk {
+        name,
+        hash: String::new(),
+        words: BTreeSet::new(),
+        macros: BTreeSet::new(),
+        includes: Vec::new(),
+        bytes: Vec::new(),
+    };
+    let mut hasher = Sha256::new();
+    for piece in pieces {
+        for line in &piece.conditions {
+            add(&mut hasher, &mut chunk, &tokens[line.clone()]);
+        }
+        hasher.update([0]);
+        let own = &tokens[piece.tokens.clone()];
+        add(&mut hasher, &mut chunk, own);
+        hasher.update([1]);
+        if let (Some(first), Some(last)) = (own.first(), own.last()) {
+            chunk.bytes.push(first.bytes.start..last.bytes.end);
+        }
+    }
+    chunk.hash = hex(&hasher.finalize());
+    chunk
+}
+
+fn add(hasher: &mut Sha256, chunk: &mut Chunk, tokens: &[Token]) {
+    for (at, token) in tokens.iter().enumerate() {
+        // `#define f(x)` and `#define f (x)` differ by a blank only; a line's end ends a directive.
+        let opens = token.is("(") && token.glued && at > 1 && tokens[at - 2].is("define");
+        hasher.update([2 + u8::from(opens) + 2 * u8::from(token.first && is_directive(tokens, at))]);
+        hasher.update((token.text.len() as u64).to_le_bytes());
+        hasher.update(token.text.as_bytes());
+        let behind =
+            |word: &str| at > 1 && tokens[at - 1].is(word) && tokens[at - 2].is("#") && tokens[at - 2].first;
+        match token.kind {
+            Kind::Word => {
+                if behind("define") {
+                    chunk.macros.insert(token.text.clone());
+                }
+                if !chunk.words.contains(&token.text) {
+                    chunk.words.insert(token.text.clone());
+                }
+            }
+            Kind::Literal if ["include", "include_next", "import"].into_iter().any(behind) => {
+                chunk.includes.push(token.text.clone());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Whether the line that begins here is a directive, or the line before was one.
+fn is_directive(tokens: &[Token], at: usize) -> bool {
+    let before = tokens[..at].iter().rev().find(|token| token.first);
+    tokens[at].is("#") || before.is_some_and(|token| token.is("#"))
+}
+
+fn name(tokens: &[Token], piece: &Piece) -> String {
+    let own = &tokens[piece.tokens.clone()];
+    match piece.form {
+        Form::Directive => DIRECTIVES.to_owned(),
+        Form::Define => own.get(2).map_or_else(|| DIRECTIVES.to_owned(), |token| token.text.clone()),
+        Form::Item => item_name(own).unwrap_or_else(|| NAMELESS.to_owned()),
+    }
+}
+
+/// What an item is called: the declared name, else the tag, else the first value of an enumeration.
+fn item_name(tokens: &[Token]) -> Option<String> {
+    let all = outside(tokens);
+    let end = all.iter().position(|t| ["=", ",", ";"].iter().any(|end| t.is(end))).unwrap_or(all.len());
+    let head = &all[..end];
+    let is_word = |at: usize| head.get(at).is_some_and(|t| t.kind == Kind::Word && !is_keyword(&t.text));
+    let called = (0..head.len()).find(|at| {
+        let opens = head.get(at + 1).is_some_and(|next| next.is("("));
+        is_word(*at) && opens && !is_attribute(head[*at])
+    });
+    // `(*name)` of a pointer to a function or array.
+    let pointer = (2..head.len()).find(|at| {
+        is_word(*at) && head[at - 1].is("*") && {
+            let star = (0..*at).rev().find(|before| !head[*before].is("*"));
+            star.is_some_and(|open| head[open].is("("))
+        }
+    });
+    let typedef = head.first().is_some_and(|t| t.is("typedef"));
+    let array = head.iter().position(|t| t.is("[")).unwrap_or(head.len());
+    let plain = (0..array).rev().find(|at| is_word(*at) && !is_attribute(head[*at]));
+    let found = match (called, pointer) {
+        (Some(call), Some(pointer)) if call < pointer && !typedef => Some(call),
+        (_, Some(pointer)) => Some(pointer),
+        (Some(call), None) => Some(call),
+        (None, None) => plain,
+    };
+    let value = || {
+        let open = tokens.iter().position(|t| t.is("{"))?;
+        tokens.get(open + 1).filter(|t| t.kind == Kind::Word)
+    };
+    found.map(|at| head[at]).or_else(value).map(|token| token.text.clone())
+}
+
+fn is_keyword(word: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "auto",
+        "char",
+        "const",
+        "double",
+        "enum",
+        "extern",
+        "float",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "_Bool",
+        "bool",
+        "__inline",
+        "__inline__",
+        "__extension__",
+        "__const",
+        "_Noreturn",
+        "_Thread_local",
+        "__restrict",
+        "typeof",
+        "__typeof__",
+        "_Atomic",
+    ];
+    KEYWORDS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! What a verdict is about, as hashes of what stands in the tree: needs no compiler and no database. Whoever records
+//! evidence and whoever checks it ask here, so that both see the same.
+
+mod c_tree;
+mod c_hash;
+
+pub use c_hash::{LinksOf, Root, Web};
+pub use c_tree::{CTree, UnitFlags};
+
+use crate::config;
+use crate::contract::file;
+use crate::digest::{of_parts, sha256};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lock::Entry;
+use crate::ported::{PortModule, Ported};
+use crate::rust::item;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::OnceLock;
+
+/// How many digits of a chunk's hash stand in the lock.
+const SHORT: usize = 16;
+
+/// A chunk's hash as the lock has it.
+pub fn short(hash: &str) -> &str {
+    hash.get(..SHORT).unwrap_or(hash)
+}
+
+/// The C functions that entries are about.
+pub fn roots<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Vec<Root<'e>> {
+    entries.into_iter().map(|entry| Root { chunks: &entry.chunks, unit: &entry.unit }).collect()
+}
+
+/// What is hashed where a file is not there.
+const ABSENT: &str = "absent";
+
+/// The files of a port's crate.
+#[derive(Debug)]
+pub struct Crate {
+    dir: PathBuf,
+    /// The hash of what all harnesses share.
+    runtime: OnceLock<String>,
+}
+
+impl Crate {
+    /// The crate in `dir`.
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, runtime: OnceLock::new() }
+    }
+
+    /// The hash of a contract, reasons, comments and layout left out.
+    pub fn contract(&self, symbol: &str) -> String {
+        let path = self.dir.join(format!("contracts/{symbol}.toml"));
+        let Ok(text) = std::fs::read_to_string(path) else { return sha256(ABSENT) };
+        sha256(file::parse(&text, symbol).map_or(text, |contract| file::render(&contract.without_reasons())))
+    }
+
+    /// The hash of a harness and of what all harnesses share.
+    pub fn harness(&self, symbol: &str) -> String {
+        let own = std::fs::read(self.dir.join(format!("fuzz/src/harness/{symbol}.rs")));
+        let runtime = self.runtime.get_or_init(|| {
+            let folder = self.dir.join("fuzz/src/runtime");
+            let files = names(&folder).into_iter().map(|name| folder.join(name));
+            let others = ["fuzz/guard.c", "fuzz/wraps.txt", "fuzz/src/harness/values.rs"]
+                .map(|name| self.dir.join(name));
+            of_parts(files.chain(others).map(|path| std::fs::read(path).unwrap_or_else(|_| ABSENT.into())))
+        });
+        match own {
+            Ok(own) => of_parts([own.as_slice(), runtime.as_bytes()]),
+            Err(_) => sha256(ABSENT),
+        }
+    }
+
+    /// The hash of the committed inputs, whatever their files are called; empty where there are none.
+    pub fn seeds(&self, symbol: &str) -> String {
+        let folder = self.dir.join(format!("fuzz/seeds/fuzz_{symbol}"));
+        let hashes = names(&folder).into_iter().filter_map(|name| std::fs::read(folder.join(name)).ok());
+        let hashes: BTreeSet<String> = hashes.map(sha256).collect();
+        if hashes.is_empty() { String::new() } else { of_parts(hashes) }
+    }
+
+    /// The C files that are compiled with their flags, as `init` wrote them down, and what implfuzz.toml says of flags.
+    pub fn units(&self, config: &config::C) -> Result<Vec<UnitFlags>> {
+        let path = self.dir.join("c_units.rs");
+        let text = fs_err::read_to_string(&path)
+            .map_err(|error| Error::from(error).help("run `cargo implfuzz init` to write what is missing"))?;
+        let mut units = parse_units(&text).ok_or_else(|| {
+            let what = format!("{} is not as `init` writes it", path.display());
+            Error::new(ErrorKind::Config, what).help("cargo implfuzz init")
+        })?;
+        let said = [&config.include_dirs, &config.defines, &config.flags].map(|list| list.join("\n"));
+        let said = format!("implfuzz.toml {}", of_parts(said));
+        units.iter_mut().for_each(|unit| unit.flags.push(said.clone()));
+        Ok(units)
+    }
+}
+
+/// The names of the files in a folder, in order.
+fn names(folder: &Path) -> BTreeSet<std::ffi::OsString> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))
+        .map(|entry| entry.file_name())
+        .collect()
+}
+
+/// `const UNITS: &[Unit] = &[Unit { file: "a.c", flags: &["-DX"], … }];`
+fn parse_units(text: &str) -> Option<Vec<UnitFlags>> {
+    let items = item::parse(text).ok()?.items;
+    let value = items.into_iter().find_map(|item| match item {
+        syn::Item::Const(item) if item.ident == "UNITS" => Some(*item.expr),
+        _ => None,
+    })?;
+    let unit = |expr: &syn::Expr| {
+        let syn::Expr::Struct(unit) = expr else { return None };
+        let field = |name: &str| {
+            unit.fields
+                .iter()
+                .find(|f| matches!(&f.member, syn::Member::Named(ident) if ident == name))
+                .map(|f| &f.expr)
+        };
+        let flags = elements(field("flags")?)?.iter().map(string).collect::<Option<_>>()?;
+        Some(UnitFlags { file: string(field("file")?)?, flags })
+    };
+    elements(&value)?.iter().map(unit).collect()
+}
+
+/// What stands in `&[…]`.
+fn elements(expr: &syn::Expr) -> Option<Vec<syn::Expr>> {
+    let syn::Expr::Reference(reference) = expr else { return None };
+    let syn::Expr::Array(array) = &*reference.expr else { return None };
+    Some(array.elems.iter().cloned().collect())
+}
+
+fn string(expr: &syn::Expr) -> Option<String> {
+    match expr {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
+}
+
+/// The module of a function of the library, by its Rust name.
+pub type ModuleOf<'m> = &'m dyn Fn(&str) -> Option<Rc<PortModule>>;
+
+/// The ports that a port mentions, directly or through others.
+pub fn ports_called(name: &str, module_of: ModuleOf) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![name.to_owned()];
+    while let Some(next) = open.pop() {
+        let Some(module) = module_of(&next).filter(|module| module.state_of(&next) == Ported::Yes) else {
+            continue;
+        };
+        if next != name && !found.insert(next.clone()) {
+            continue;
+        }
+        let mentioned = module.mentioned_by(&next);
+        open.extend(mentioned.iter().filter(|other| *other != name && !found.contains(*other)).cloned());
+    }
+    found
+}
+
+/// The hash of these ports, empty where there are none; one that has no body any more counts as another text.
+pub fn ports_hash(names: &[String], module_of: ModuleOf) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    of_parts(names.iter().flat_map(|name| {
+        let module = module_of(name).filter(|module| module.state_of(name) == Ported::Yes);
+        let hash = module.and_then(|module| module.hash_of(name));
+        [name.clone(), hash.map_or_else(|| ABSENT.to_owned(), |hash| hash.as_str().to_owned())]
+    }))
+}
+
+#[cfg(test)]
+mod tests;

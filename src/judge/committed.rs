@@ -1,0 +1,147 @@
+//! The evidence that is committed: an entry of `implfuzz.lock` for what was judged, written whenever the store gets it.
+
+use super::Judge;
+use super::reach::variables_of;
+use crate::digest::sha256;
+use crate::error::Result;
+use crate::evidence::{CTree, Crate, Root, Web, ports_called, ports_hash, roots, short};
+use crate::lock::{ChunkLine, Entry, Hashes, Links, Lock};
+use crate::ported::PortModule;
+use crate::project::{Planned, Project};
+use crate::rust::signature::{ident, inner};
+use crate::store::Evidence;
+use crate::symbol::{Function, SymbolKey};
+use quote::ToTokens;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+/// The C files as they stand in the tree, what their chunks lead to, and the hash of each function.
+pub(super) struct CSide {
+    tree: CTree,
+    links: BTreeMap<String, Links>,
+    chunks: BTreeMap<SymbolKey, Vec<String>>,
+    hashes: BTreeMap<SymbolKey, String>,
+}
+
+impl CSide {
+    pub fn read(project: &Project) -> Result<Self> {
+        let units = Crate::new(project.rust_dir()).units(&project.config.c)?;
+        let tree = CTree::read(project.workspace.root(), &units);
+        let links = super::c_links::links(&project.library, &tree);
+        let functions = &project.library.functions;
+        let at =
+            |f: &Function| (f.key.clone(), tree.at(f.place.file.0.as_str(), &(f.place.start..f.place.end)));
+        let chunks: BTreeMap<SymbolKey, Vec<String>> = functions.iter().map(at).collect();
+        let roots: Vec<Root> =
+            functions.iter().map(|f| Root { chunks: &chunks[&f.key], unit: unit_of(project, f) }).collect();
+        let digests = Web::of(&tree, &|id| links.get(id), &roots).digests();
+        let hashes = functions.iter().map(|f| f.key.clone()).zip(digests).collect();
+        Ok(Self { tree, links, chunks, hashes })
+    }
+
+    /// The lines of all chunks that an entry leads to. What only others lead to keeps its line: it tells what changed since
+    /// they were judged.
+    fn lines(&self, entry: &Entry) -> Vec<(String, ChunkLine)> {
+        let web = Web::of(&self.tree, &|id| self.links.get(id), &roots([entry]));
+        let line = |(name, hash): (String, String)| {
+            let links = self.links.get(&name).cloned().unwrap_or_default();
+            (name, ChunkLine { hash: short(&hash).to_owned(), links })
+        };
+        web.closure(0).into_iter().map(line).collect()
+    }
+
+    /// The hash of everything that decides what `function` does.
+    pub fn hash(&self, function: &Function) -> String {
+        self.hashes.get(&function.key).cloned().unwrap_or_else(|| sha256(&function.text))
+    }
+}
+
+/// The file of the unit in which a function was read.
+fn unit_of<'p>(project: &'p Project, function: &'p Function) -> &'p str {
+    let unit = project.library.unit_of.get(&function.key).unwrap_or(&function.place.file);
+    unit.0.as_str()
+}
+
+impl Judge<'_> {
+    /// Hashes of everything that a verdict on the port of `planned` in the tree is about, and the ports that it calls.
+    pub(super) fn committed_hashes(
+        &self,
+        planned: &Planned,
+        module: &PortModule,
+    ) -> Result<(Hashes, Vec<String>)> {
+        let name = planned.function.name.as_str();
+        let files = Crate::new(self.project.rust_dir());
+        let names = self.names()?;
+        let module_of = |name: &str| -> Option<Rc<PortModule>> {
+            self.project.module(&names.functions.get(name)?.function.module).ok()
+        };
+        let calls: Vec<String> =
+            ports_called(&ident(&planned.function).to_string(), &module_of).into_iter().collect();
+        let hashes = Hashes {
+            c: self.c_side()?.hash(&planned.function),
+            contract: files.contract(name),
+            harness: files.harness(name),
+            rust: module.hash(&planned.function).map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
+            rust_calls: ports_hash(&calls, &module_of),
+            seeds: files.seeds(name),
+        };
+        Ok((hashes, calls))
+    }
+
+    /// Writes what the store knows of a port into the lock. Seeds must be in their place.
+    pub(super) fn commit(&self, planned: &Planned, module: &PortModule, evidence: &Evidence) -> Result<()> {
+        let (hashes, calls) = self.committed_hashes(planned, module)?;
+        let function = &planned.function;
+        let bound = planned.bound();
+        let entry = Entry {
+            grade: evidence.grade.word().to_owned(),
+            shortcomings: Vec::new(),
+            module: function.module.clone(),
+            unit: unit_of(self.project, function).to_owned(),
+            chunks: self.c_side()?.chunks.get(&function.key).cloned().unwrap_or_default(),
+            signature: inner(bound.function, bound.contract, bound.c).to_token_stream().to_string(),
+            hashes,
+            calls,
+            callees_in_c: evidence.callees_in_c.iter().map(ToString::to_string).collect(),
+            libc: function.externs.clone(),
+            globals: variables_of(&self.project.library, planned),
+            executions: evidence.executions,
+            accept_rate: evidence.accept_rate,
+            unsafe_count: self.audit(planned, module.text())?.unsafe_count,
+            provenance: evidence.provenance.clone(),
+            tools: self.tools()?,
+            date: evidence.date.to_string(),
+        };
+        let mut lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
+        lock.c.extend(self.c_side()?.lines(&entry));
+        lock.symbols.insert(function.name.to_string(), entry);
+        self.save(lock)
+    }
+
+    /// Takes a symbol out of the lock: nothing is said of it any more.
+    pub fn forget(&self, planned: &Planned) -> Result<()> {
+        let Some(mut lock) = Lock::load(self.project.workspace.root())? else { return Ok(()) };
+        match lock.symbols.remove(planned.function.name.as_str()) {
+            Some(_) => self.save(lock),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the lock, without functions that the library does not have any more.
+    fn save(&self, mut lock: Lock) -> Result<()> {
+        let known: BTreeSet<&str> = self.project.planned.iter().map(|p| p.function.name.as_str()).collect();
+        lock.symbols.retain(|name, _| known.contains(name.as_str()));
+        let needed = {
+            let web = Web::of(&self.c_side()?.tree, &|id| lock.links(id), &roots(lock.symbols.values()));
+            (0..lock.symbols.len()).flat_map(|root| web.closure(root).into_keys()).collect()
+        };
+        lock.save(self.project.workspace.root(), &needed)
+    }
+
+    /// What built and ran it; recorded, not hashed.
+    fn tools(&self) -> Result<String> {
+        let tools = self.project.toolchain(self.interrupt)?;
+        let (rustc, cc) = (&tools.rustc_version, &tools.cc);
+        Ok(format!("cargo-implfuzz {}, rustc {rustc}, {} {}", env!("CARGO_PKG_VERSION"), cc.kind, cc.version))
+    }
+}

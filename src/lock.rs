@@ -1,0 +1,230 @@
+//! `implfuzz.lock`: the evidence that is committed with the port. What its hashes are hashes of is known to `evidence`.
+//!
+//! One line a chunk of C and one table a symbol, both sorted, so that branches merge and a merge that mixes two sides
+//! leaves a symbol stale and never falsely fresh: its own hash is over all that its line numbers among the chunks are about.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::workspace::write_atomic;
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The file's name, at the root of the target repository.
+pub const LOCK_FILE: &str = "implfuzz.lock";
+
+const VERSION: u32 = 1;
+
+const HEAD: &str = "# What each port was judged on. Written by `cargo implfuzz port` and `verify`, compared with the tree by\n\
+    # `cargo implfuzz check`. Commit it with the port; do not edit it.\n";
+
+/// The whole file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    version: u32,
+    /// What the C text of the symbols consists of, by `file:name`.
+    #[serde(default)]
+    pub c: BTreeMap<String, ChunkLine>,
+    #[serde(default)]
+    pub symbols: BTreeMap<String, Entry>,
+}
+
+impl Default for Lock {
+    fn default() -> Self {
+        Self { version: VERSION, c: BTreeMap::new(), symbols: BTreeMap::new() }
+    }
+}
+
+/// A chunk of C text: its hash, cut short, since it only tells what changed, and what the analysis saw it lead to.
+/// Macros are not among that: any word may be one, so they are found in the text anew.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ChunkLine {
+    pub hash: String,
+    #[serde(flatten)]
+    pub links: Links,
+}
+
+/// Chunks that a chunk leads to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Links {
+    /// Functions called by name: the audit refuses ways that lead back over these.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub calls: BTreeSet<String>,
+    /// Types, globals, functions whose address is taken.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub uses: BTreeSet<String>,
+}
+
+/// What was judged, by hash. When one changes, the verdict is stale.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Hashes {
+    /// The C text of the function and of all that decides what it does, compiler flags included.
+    pub c: String,
+    pub contract: String,
+    /// The harness and its runtime.
+    pub harness: String,
+    /// The Rust function and the private items that it reaches.
+    pub rust: String,
+    /// The ports that it calls, directly or not; empty where it calls none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rust_calls: String,
+    /// The committed inputs; empty where there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub seeds: String,
+}
+
+/// The evidence of one symbol.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Entry {
+    pub grade: String,
+    /// What keeps the grade from being better.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shortcomings: Vec<String>,
+    /// The Rust module, and the unit in which the C function was read.
+    pub module: String,
+    pub unit: String,
+    /// The chunks of C that hold the definition.
+    pub chunks: Vec<String>,
+    /// The signature that the port must have.
+    pub signature: String,
+    #[serde(flatten)]
+    pub hashes: Hashes,
+    /// Ports that it calls, directly or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<String>,
+    /// What it calls that still ran as C.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub callees_in_c: Vec<String>,
+    /// Functions of the system that the C function calls, and variables that it changes or reads: a port may use them too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub libc: Vec<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub globals: Vec<String>,
+    pub executions: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_rate: Option<f64>,
+    /// `unsafe` blocks and functions.
+    #[serde(rename = "unsafe")]
+    pub unsafe_count: usize,
+    pub provenance: String,
+    pub tools: String,
+    pub date: String,
+}
+
+impl Lock {
+    /// Reads the file below `root`; absent where there is none.
+    pub fn load(root: &Path) -> Result<Option<Self>> {
+        let path = root.join(LOCK_FILE);
+        match fs::read_to_string(&path) {
+            Ok(text) => Self::parse(&text).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn parse(text: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let bad = |what: String| Error::new(ErrorKind::Config, format!("{LOCK_FILE}: {what}"));
+        let mend =
+            "after a merge, take either side's text of what conflicts, then `cargo implfuzz verify --stale`";
+        match toml::from_str(text) {
+            Ok(lock @ Self { version: VERSION, .. }) => Ok(lock),
+            read => match toml::from_str(text) {
+                Ok(Version { version }) if version > VERSION => Err(bad(format!(
+                    "version {version} is newer than this cargo-implfuzz, which knows {VERSION}"
+                ))
+                .help("cargo install cargo-implfuzz")),
+                _ => {
+                    let what =
+                        read.err().map_or_else(|| "its version is not known".to_owned(), |e| e.to_string());
+                    Err(bad(what).help(mend))
+                }
+            },
+        }
+    }
+
+    /// What a chunk leads to.
+    pub fn links(&self, id: &str) -> Option<&Links> {
+        self.c.get(id).map(|line| &line.links)
+    }
+
+    /// Writes the file below `root`, without the chunks that no symbol leads to.
+    pub fn save(&mut self, root: &Path, needed: &BTreeSet<String>) -> Result<()> {
+        self.c.retain(|name, _| needed.contains(name));
+        write_atomic(&root.join(LOCK_FILE), self.render().as_bytes())?;
+        Ok(())
+    }
+
+    /// The file's text: what is equal is written equally.
+    pub fn render(&self) -> String {
+        let mut text = format!("{HEAD}version = {VERSION}\n\n[c]\n");
+        for (name, line) in &self.c {
+            let mut parts = vec![format!("hash = {}", quoted(&line.hash))];
+            let lists = [("calls", &line.links.calls), ("uses", &line.links.uses)];
+            for (key, list) in lists.into_iter().filter(|(_, list)| !list.is_empty()) {
+                let list: Vec<String> = list.iter().map(|name| quoted(name)).collect();
+                parts.push(format!("{key} = [{}]", list.join(", ")));
+            }
+            writeln!(text, "{} = {{ {} }}", quoted(name), parts.join(", ")).expect("a String takes all text");
+        }
+        for (name, entry) in &self.symbols {
+            let body = toml::to_string(entry).expect("an entry has only types that TOML knows");
+            let key = if is_bare(name) { name.clone() } else { quoted(name) };
+            text += &format!("\n[symbols.{key}]\n{body}");
+        }
+        text
+    }
+}
+
+fn is_bare(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lock(name: &str, calls: &[String]) -> Lock {
+        let mut lock = Lock::default();
+        let links = Links { calls: calls.iter().cloned().collect(), uses: BTreeSet::new() };
+        lock.c.insert(format!("a.c:{name}"), ChunkLine { hash: "00ff".into(), links });
+        let entry =
+            Entry { calls: calls.to_vec(), accept_rate: Some(0.5), executions: 7, ..Entry::default() };
+        lock.symbols.insert(name.into(), entry);
+        lock
+    }
+
+    proptest! {
+        #[test]
+        fn a_lock_survives_its_file(name in "[a-z_$é .\"\\\\]{1,12}", calls in prop::collection::vec("[ -~]{0,9}", 0..4)) {
+            let lock = lock(&name, &calls);
+            let read = Lock::parse(&lock.render()).unwrap();
+            prop_assert_eq!(read.render(), lock.render());
+            prop_assert_eq!(read, lock);
+        }
+    }
+
+    #[test]
+    fn another_version_and_a_conflict_are_told_with_what_mends_them() {
+        let text = lock("f", &[]).render();
+        let newer = Lock::parse(&text.replace("version = 1", "version = 9\nmore = 1")).unwrap_err();
+        assert!(newer.to_string().contains("version 9 is newer"), "{newer}");
+        let conflict = Lock::parse(&text.replace("[c]", "<<<<<<< ours\n[c]")).unwrap_err();
+        assert_eq!(conflict.kind(), ErrorKind::Config);
+        assert!(conflict.help_text().unwrap().contains("verify --stale"));
+        assert!(Lock::load(Path::new("/nonexistent")).unwrap().is_none());
+    }
+}
