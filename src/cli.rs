@@ -1,6 +1,8 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
-use crate::commands::{Session, contract, coverage, demo, doctor, fuzz, init, list, port, status, verify};
+use crate::commands::{
+    Session, check, contract, coverage, demo, doctor, fuzz, init, list, port, status, verify,
+};
 use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
 use crate::project::Options;
@@ -56,6 +58,7 @@ enum Command {
     Status(status::Args),
     Port(port::Args),
     Verify(verify::Args),
+    Check(check::Args),
     Contract(contract::Args),
     Coverage(coverage::Args),
     Fuzz(fuzz::Args),
@@ -106,6 +109,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Status(args) => status::run(&session, &args),
         Command::Port(args) => port::run(&session, &args),
         Command::Verify(args) => verify::run(&session, &args),
+        Command::Check(args) => check::run(&session, &args),
         Command::Contract(args) => contract::run(&session, &args),
         Command::Coverage(args) => coverage::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),

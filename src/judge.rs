@@ -32,6 +32,7 @@ use reach::{variables_of, ways_back};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// A project with all that judging needs.
 pub struct Judge<'p> {
@@ -43,7 +44,7 @@ pub struct Judge<'p> {
 
 /// What is known by name, gathered once: the audit asks for it with every candidate.
 struct Names<'p> {
-    ffi: FfiNames,
+    ffi: Rc<FfiNames>,
     functions: BTreeMap<String, &'p Planned>,
     by_module: BTreeMap<&'p str, Vec<&'p Planned>>,
     /// What a call of each function may leave behind for the next one.
@@ -162,22 +163,18 @@ impl<'p> Judge<'p> {
         // In state that its original has not, a port could keep notes that no comparison sees.
         let kept = &names.kept[&planned.function.key];
         let keeps_more = |other: &Planned| !names.kept[&other.function.key].is_subset(kept);
+        let may_call = |(other, p): &(&String, &&Planned)| {
+            **other != name && !ways_back.contains(&p.function.key) && !keeps_more(p)
+        };
+        let callees = names.functions.iter().filter(may_call);
+        let ported = |(module, all): (&&str, &Vec<&'p Planned>)| {
+            self.ported_in(module, all.iter().filter(|p| !keeps_more(p)))
+        };
         let constants = library.globals.iter().filter(|g| !is_variable(g)).map(|g| g.name.to_string());
         let allowed = Allowed {
-            ffi: names.ffi.clone(),
-            callees: names
-                .functions
-                .iter()
-                .filter(|(other, p)| {
-                    **other != name && !ways_back.contains(&p.function.key) && !keeps_more(p)
-                })
-                .map(|(other, _)| other.clone())
-                .collect(),
-            ported: names
-                .by_module
-                .iter()
-                .map(|(module, all)| self.ported_in(module, all.iter().filter(|p| !keeps_more(p))))
-                .collect(),
+            ffi: Rc::clone(&names.ffi),
+            callees: Rc::new(callees.map(|(other, _)| other.clone()).collect()),
+            ported: Rc::new(names.by_module.iter().map(ported).collect()),
             globals: constants.chain(variables_of(library, planned)).collect(),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
@@ -199,7 +196,7 @@ impl<'p> Judge<'p> {
         }
         let index = LibraryIndex::of(&project.library);
         let names = Names {
-            ffi: FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?,
+            ffi: Rc::new(FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?),
             functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
             kept: project

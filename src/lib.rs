@@ -33,6 +33,7 @@ pub mod project;
 pub mod listing;
 pub mod init;
 pub mod grade;
+pub mod check;
 pub mod judge;
 pub mod adequacy;
 pub mod reach;

@@ -34,6 +34,16 @@ impl PortModule {
     /// Reads a module; text that does not parse has no functions.
     pub fn read(text: String) -> Self {
         let items = item::parse(&text).unwrap_or_else(|_| syn::parse_quote!());
+        Self::of(text, items)
+    }
+
+    /// Reads a module that must be Rust.
+    pub fn parse(text: String) -> syn::Result<Self> {
+        let items = item::parse(&text)?;
+        Ok(Self::of(text, items))
+    }
+
+    fn of(text: String, items: syn::File) -> Self {
         let stubs = stubs(&items);
         let functions = items.items.iter().enumerate().filter_map(|(index, item)| match item {
             syn::Item::Fn(item) => {

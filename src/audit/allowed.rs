@@ -4,6 +4,7 @@
 use crate::rust::item::{self, item_name, use_leaves};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// The names of the generated `ffi.rs`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,17 +69,19 @@ pub(super) fn mentions_fn(tokens: proc_macro2::TokenStream) -> bool {
 pub struct Allowed {
     /// The signature that the function must have.
     pub signature: syn::Signature,
-    pub ffi: FfiNames,
+    pub ffi: Rc<FfiNames>,
     /// Functions that may be called as `crate::callee::<name>`.
-    pub callees: BTreeSet<String>,
+    pub callees: Rc<BTreeSet<String>>,
+    /// Those of them that lead back to the C original.
+    pub ways_back: BTreeSet<String>,
     /// Ported functions, by module: `crate::<module>::<name>`.
-    pub ported: BTreeMap<String, BTreeSet<String>>,
+    pub ported: Rc<BTreeMap<String, BTreeSet<String>>>,
     /// Statics that may be used as `crate::globals::<name>`.
     pub globals: BTreeSet<String>,
     /// Functions of the C library of the system that the original itself calls, beside those always allowed.
     pub libc: BTreeSet<String>,
-    /// The items of the module as it stands, the function itself excepted: its imports and helpers are in scope.
-    pub module_items: Vec<syn::Item>,
+    /// The items of the module as it stands: its imports and helpers are in scope.
+    pub module_items: Rc<Vec<syn::Item>>,
 }
 
 impl Allowed {
@@ -86,12 +89,13 @@ impl Allowed {
     pub fn new(signature: syn::Signature) -> Self {
         Self {
             signature,
-            ffi: FfiNames::default(),
-            callees: BTreeSet::new(),
-            ported: BTreeMap::new(),
+            ffi: Rc::default(),
+            callees: Rc::default(),
+            ways_back: BTreeSet::new(),
+            ported: Rc::default(),
             globals: BTreeSet::new(),
             libc: BTreeSet::new(),
-            module_items: Vec::new(),
+            module_items: Rc::default(),
         }
     }
 
@@ -99,8 +103,14 @@ impl Allowed {
     pub fn in_module(mut self, text: &str) -> syn::Result<Self> {
         let own = item::plain(&self.signature.ident);
         let items = item::parse(text)?.items;
-        self.module_items = items.into_iter().filter(|i| item_name(i).as_deref() != Some(&own)).collect();
+        let others = items.into_iter().filter(|i| item_name(i).as_deref() != Some(&own)).collect();
+        self.module_items = Rc::new(others);
         Ok(self)
+    }
+
+    /// Whether the function may be called as `crate::callee::<name>`.
+    pub(super) fn may_call(&self, name: &str) -> bool {
+        self.callees.contains(name) && !self.ways_back.contains(name)
     }
 
     /// Whether `name` of `module` is a ported function.
@@ -110,7 +120,7 @@ impl Allowed {
 
     /// How a port calls the library function `name`, if it may.
     pub(super) fn way_to(&self, name: &str) -> Option<String> {
-        if self.callees.contains(name) {
+        if self.may_call(name) {
             return Some(format!("crate::callee::{name}"));
         }
         let (module, _) = self.ported.iter().find(|(_, names)| names.contains(name))?;

@@ -51,7 +51,7 @@ fn in_crate(scopes: &Scopes<'_>, path: &[&str], space: Space) -> Result<(), Refu
                 format!("`crate::callee::{name}` is the function itself: it leads back to the C original");
             Err((Rule::CallThrough, reason))
         }
-        ["callee", name] => known(scopes, allowed.callees.contains(*name), path),
+        ["callee", name] => known(scopes, allowed.may_call(name), path),
         ["globals", name, ..] => known(scopes, allowed.globals.contains(*name), path),
         ["capi", ..] => Err((
             Rule::CallThrough,

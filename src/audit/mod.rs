@@ -102,17 +102,22 @@ impl AuditReport {
 
 /// Audits a candidate.
 pub fn audit(candidate: &Candidate<'_>, allowed: &Allowed) -> AuditReport {
-    let mut problems = Problems { text: candidate.text, list: Vec::new() };
-    let file = match item::parse(candidate.text) {
-        Ok(file) => file,
+    match item::parse(candidate.text) {
+        Ok(file) => audit_items(candidate, &file, allowed),
         Err(error) => {
+            let mut problems = Problems { text: candidate.text, list: Vec::new() };
             problems.add(Rule::Parse, error.span(), format!("this is not Rust: {error}"));
-            return AuditReport { problems: problems.list, ..AuditReport::default() };
+            AuditReport { problems: problems.list, ..AuditReport::default() }
         }
-    };
-    shape::check(candidate, allowed, &file, &mut problems);
-    let unsafe_count = walk::check(candidate, allowed, &file, &mut problems);
-    if let Some(place) = stub::is_stub(&file, candidate.name) {
+    }
+}
+
+/// The same for items that were parsed before: those of the candidate, with places in its text.
+pub fn audit_items(candidate: &Candidate<'_>, file: &syn::File, allowed: &Allowed) -> AuditReport {
+    let mut problems = Problems { text: candidate.text, list: Vec::new() };
+    shape::check(candidate, allowed, file, &mut problems);
+    let unsafe_count = walk::check(candidate, allowed, file, &mut problems);
+    if let Some(place) = stub::is_stub(file, candidate.name) {
         let known = problems.list.iter().any(|p| p.rule == Rule::Stub && p.line == place.line);
         if !known {
             let reason = format!("the body is a stub: every path through it ends in `{}`", place.what);

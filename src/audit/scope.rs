@@ -281,7 +281,7 @@ impl<'a> Scopes<'a> {
             ["crate", "ffi"] => allowed.ffi.foreign.contains(first) || allowed.ffi.items.contains(first),
             ["crate", "globals"] => allowed.globals.contains(first),
             ["crate", "callee"] => {
-                allowed.callees.contains(first) || allowed.ffi.foreign.contains(first) || first == self.name
+                allowed.may_call(first) || allowed.ffi.foreign.contains(first) || first == self.name
             }
             ["crate", module] if *module == self.module && index > 0 => {
                 return self.in_level(0, at.deeper(), path, space);

@@ -1,5 +1,6 @@
 //! One file per subcommand: its arguments, and the one function that runs it. No logic: options in, results out.
 
+pub mod check;
 pub mod contract;
 pub mod coverage;
 pub mod demo;

@@ -161,15 +161,18 @@ pub fn ports_called(name: &str, module_of: ModuleOf) -> BTreeSet<String> {
 }
 
 /// The hash of these ports, empty where there are none; one that has no body any more counts as another text.
-pub fn ports_hash(names: &[String], module_of: ModuleOf) -> String {
+pub fn ports_hash(names: &[String], hash_of: &dyn Fn(&str) -> Option<String>) -> String {
     if names.is_empty() {
         return String::new();
     }
-    of_parts(names.iter().flat_map(|name| {
-        let module = module_of(name).filter(|module| module.state_of(name) == Ported::Yes);
-        let hash = module.and_then(|module| module.hash_of(name));
-        [name.clone(), hash.map_or_else(|| ABSENT.to_owned(), |hash| hash.as_str().to_owned())]
-    }))
+    let hash = |name: &String| hash_of(name).unwrap_or_else(|| ABSENT.to_owned());
+    of_parts(names.iter().flat_map(|name| [name.clone(), hash(name)]))
+}
+
+/// The hash of a function that has a body.
+pub fn port_hash(module: &PortModule, name: &str) -> Option<String> {
+    let has_body = module.state_of(name) == Ported::Yes;
+    has_body.then(|| module.hash_of(name)).flatten().map(|hash| hash.as_str().to_owned())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::Judge;
 use super::reach::variables_of;
 use crate::digest::sha256;
 use crate::error::Result;
-use crate::evidence::{CTree, Crate, Root, Web, ports_called, ports_hash, roots, short};
+use crate::evidence::{CTree, Crate, Root, Web, port_hash, ports_called, ports_hash, roots, short};
 use crate::lock::{ChunkLine, Entry, Hashes, Links, Lock};
 use crate::ported::PortModule;
 use crate::project::{Planned, Project};
@@ -82,7 +82,7 @@ impl Judge<'_> {
             contract: files.contract(name),
             harness: files.harness(name),
             rust: module.hash(&planned.function).map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
-            rust_calls: ports_hash(&calls, &module_of),
+            rust_calls: ports_hash(&calls, &|name| port_hash(module_of(name)?.as_ref(), name)),
             seeds: files.seeds(name),
         };
         Ok((hashes, calls))

@@ -87,7 +87,12 @@ pub fn pointee(ty: &syn::Type) -> syn::Type {
 
 /// The name of the inner function.
 pub fn ident(function: &Function) -> Ident {
-    format_ident!("{}", clean(function.name.as_str()))
+    format_ident!("{}", rust_name(function.name.as_str()))
+}
+
+/// How a symbol is written in Rust.
+pub fn rust_name(symbol: &str) -> String {
+    clean(symbol)
 }
 
 /// The inner function's signature: safe where the contract says so, else C's types and `unsafe`.

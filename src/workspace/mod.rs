@@ -38,15 +38,7 @@ impl Workspace {
     /// Errors: `Config` when there is no `implfuzz.toml`, `Environment` when another process works there, `Io` when the
     /// directory cannot be written.
     pub fn open(start: Option<&Path>) -> Result<Self> {
-        let start = absolute(start.unwrap_or(Path::new(".")))?;
-        let root = start.ancestors().find(|dir| dir.join(CONFIG_FILE).is_file()).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Config,
-                format!("no {CONFIG_FILE} in {} or in a directory above it", start.display()),
-            )
-            .help("cargo implfuzz init")
-        })?;
-        Self::lock(root)
+        Self::lock(&find_root(start)?)
     }
 
     /// Locks `dir` for `init`; it need not have a configuration yet. Errors as [`Workspace::open`].
@@ -132,6 +124,16 @@ impl Workspace {
     pub fn transaction(&self) -> Transaction<'_> {
         Transaction::new(self)
     }
+}
+
+/// The root of the repository at or above `start` (absent: the current directory), for who only reads there.
+pub fn find_root(start: Option<&Path>) -> Result<PathBuf> {
+    let start = absolute(start.unwrap_or(Path::new(".")))?;
+    let root = start.ancestors().find(|dir| dir.join(CONFIG_FILE).is_file()).ok_or_else(|| {
+        let text = format!("no {CONFIG_FILE} in {} or in a directory above it", start.display());
+        Error::new(ErrorKind::Config, text).help("cargo implfuzz init")
+    })?;
+    Ok(root.to_owned())
 }
 
 fn absolute(dir: &Path) -> Result<PathBuf> {

@@ -35,12 +35,13 @@ pub fn kit_later(x: u32) -> u32 { unimplemented!(\"kit_later\") }
 
 fn allowed(signature: &str) -> Allowed {
     let mut allowed = Allowed::new(syn::parse_str(signature).unwrap()).in_module(MODULE).unwrap();
-    allowed.ffi = FfiNames::read(FFI).unwrap();
+    allowed.ffi = FfiNames::read(FFI).unwrap().into();
     let names = |list: &[&str]| list.iter().map(|s| s.to_string()).collect();
-    allowed.callees = names(&["kit_hash", "kit_later"]);
+    allowed.callees = std::rc::Rc::new(names(&["kit_hash", "kit_later"]));
     allowed.globals = names(&["kit_table", "kit_mode"]);
-    allowed.ported.insert("checksum".into(), names(&["kit_adler32"]));
-    allowed.ported.insert("bits".into(), names(&["kit_rotl32"]));
+    let ported = [("checksum", names(&["kit_adler32"])), ("bits", names(&["kit_rotl32"]))];
+    allowed.ported =
+        std::rc::Rc::new(ported.into_iter().map(|(module, names)| (module.into(), names)).collect());
     allowed
 }
 

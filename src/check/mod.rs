@@ -1,0 +1,234 @@
+//! `check`: compares the tree with `implfuzz.lock`. Reads files and nothing else: no compiler, no libclang, no database,
+//! no lock of the workspace.
+//!
+//! The audit is repeated on what stands in the tree. What a port may use follows from `ffi.rs`, `globals.rs` and the other
+//! modules; the lock adds what only the analysis of C knows: the signature, the functions of the system and the variables
+//! that the original uses, and which functions lead back to it.
+
+mod rust_side;
+mod c_side;
+
+use crate::config::Config;
+use crate::error::{Error, ErrorKind, Result};
+use crate::evidence::{Crate, ports_hash};
+use crate::lock::{Entry, Hashes, LOCK_FILE, Lock};
+use crate::ported::Ported;
+use crate::verdict::Grade;
+use c_side::CSide;
+use rust_side::RustSide;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What is wrong with a symbol, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trouble {
+    /// Written, and the lock knows nothing of it.
+    Unjudged,
+    /// What it was judged on has changed.
+    Stale,
+    /// It was ported and is a stub now.
+    Stub,
+    /// It was ported and is not there any more.
+    Missing,
+    /// The C original disagrees.
+    Refuted,
+    /// The audit rejects it.
+    Audit,
+}
+
+impl Trouble {
+    /// One word, as in text.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unjudged => "unjudged",
+            Self::Stale => "stale",
+            Self::Stub => "stub",
+            Self::Missing => "missing",
+            Self::Refuted => "refuted",
+            Self::Audit => "audit",
+        }
+    }
+
+    /// Whether a run of `verify` is what it asks for.
+    pub fn asks_for_verify(self) -> bool {
+        matches!(self, Self::Unjudged | Self::Stale | Self::Audit)
+    }
+}
+
+/// A symbol that needs somebody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Complaint {
+    pub symbol: String,
+    /// Relative to the root.
+    pub file: String,
+    pub line: usize,
+    pub trouble: Trouble,
+    pub reason: String,
+    /// The command that mends it.
+    pub help: String,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// By file and line.
+    pub symbols: Vec<Complaint>,
+    /// Ports whose evidence holds, by grade.
+    pub holds: BTreeMap<String, usize>,
+    /// Functions that were never ported.
+    pub stubs: usize,
+}
+
+/// Checks the repository at `root`, or what `only` names of it: symbols, Rust files, C files.
+pub fn check(root: &Path, config: &Config, only: &[String]) -> Result<Checked> {
+    let lock = Lock::load(root)?.unwrap_or_default();
+    let files = Crate::new(root.join(&config.rust.dir));
+    let units = files.units(&config.c)?;
+    let (rust, c) = std::thread::scope(|scope| {
+        let c = scope.spawn(|| CSide::read(root, &units, &lock));
+        let rust = RustSide::read(root, &config.rust.dir);
+        (rust, c.join().expect("reading C text does not panic"))
+    });
+    let check = Check { lock: &lock, files: &files, rust: rust?, c };
+    let mut checked = Checked::default();
+    let mut known = Vec::new();
+    for (name, module) in check.symbols() {
+        known.push((name.clone(), module.clone()));
+        if is_asked_for(only, &name, &check.rust.path(&module), lock.symbols.get(&name)) {
+            check.one(&name, &module, &mut checked);
+        }
+    }
+    let unknown = |wanted: &&String| {
+        let asked = |(name, module): &(String, String)| {
+            is_asked_for(&[(*wanted).clone()], name, &check.rust.path(module), lock.symbols.get(name))
+        };
+        !known.iter().any(asked)
+    };
+    if let Some(wanted) = only.iter().find(unknown) {
+        let text = format!("`{wanted}` is neither a function of the port nor a file with one");
+        return Err(
+            Error::new(ErrorKind::Usage, text).help("`cargo implfuzz check` without a name looks at all")
+        );
+    }
+    checked.symbols.sort_by(|a, b| (&a.file, a.line, &a.symbol).cmp(&(&b.file, b.line, &b.symbol)));
+    Ok(checked)
+}
+
+fn is_asked_for(only: &[String], name: &str, path: &str, entry: Option<&Entry>) -> bool {
+    let is = |wanted: &String| {
+        let wanted = wanted.trim_start_matches("./");
+        wanted == name || wanted == path || entry.is_some_and(|entry| entry.unit == wanted)
+    };
+    only.is_empty() || only.iter().any(is)
+}
+
+/// The two sides and the lock between them.
+struct Check<'l> {
+    lock: &'l Lock,
+    files: &'l Crate,
+    rust: RustSide,
+    c: CSide<'l>,
+}
+
+impl Check<'_> {
+    /// All functions of the library that have a Rust function or evidence, each with its module.
+    fn symbols(&self) -> BTreeMap<String, String> {
+        let mut all: BTreeMap<String, String> =
+            self.lock.symbols.iter().map(|(name, entry)| (name.clone(), entry.module.clone())).collect();
+        let found = self.rust.symbols().map(|(rust, module)| (self.symbol(rust), module.to_owned()));
+        all.extend(found.collect::<Vec<_>>());
+        all
+    }
+
+    /// The symbol behind a Rust name: `type_` is how `type` must be written.
+    fn symbol(&self, rust: &str) -> String {
+        let plain = rust.strip_suffix('_').filter(|_| !self.lock.symbols.contains_key(rust));
+        plain.filter(|plain| self.lock.symbols.contains_key(*plain)).unwrap_or(rust).to_owned()
+    }
+
+    fn one(&self, name: &str, module: &str, checked: &mut Checked) {
+        let rust = self.rust.name_of(name);
+        let entry = self.lock.symbols.get(name);
+        let state = self.rust.state(module, &rust);
+        let complain = |trouble: Trouble, line: Option<usize>, reason: String, help: String| Complaint {
+            symbol: name.to_owned(),
+            file: self.rust.path(module),
+            line: line.unwrap_or_else(|| self.rust.line(module, &rust)),
+            trouble,
+            reason,
+            help,
+        };
+        let verify = format!("cargo implfuzz verify {name}");
+        let complaint = match (state, entry) {
+            (Ported::Yes, None) => {
+                complain(Trouble::Unjudged, None, format!("{LOCK_FILE} has no evidence of it"), verify)
+            }
+            (Ported::Yes, Some(entry)) => match self.judged(name, &rust, entry) {
+                None => {
+                    *checked.holds.entry(entry.grade.clone()).or_default() += 1;
+                    return;
+                }
+                Some((trouble @ (Trouble::Audit | Trouble::Refuted), line, reason)) => {
+                    complain(trouble, line, reason, format!("correct it, then {verify}"))
+                }
+                Some((trouble, line, reason)) => complain(trouble, line, reason, verify),
+            },
+            (_, None) => {
+                checked.stubs += 1;
+                return;
+            }
+            (Ported::Stub, Some(_)) => complain(
+                Trouble::Stub,
+                None,
+                format!("it was ported, says {LOCK_FILE}, and is a stub now"),
+                format!("write it again, or cargo implfuzz port {name}; if it is to stay a stub: {verify}"),
+            ),
+            (Ported::Missing, Some(_)) => complain(
+                Trouble::Missing,
+                None,
+                format!("it was ported, says {LOCK_FILE}, and is not there any more"),
+                "cargo implfuzz init, which brings stubs back; then cargo implfuzz verify --stale".into(),
+            ),
+        };
+        checked.symbols.push(complaint);
+    }
+
+    /// What is wrong with a port that has evidence, where and why.
+    fn judged(&self, name: &str, rust: &str, entry: &Entry) -> Option<(Trouble, Option<usize>, String)> {
+        let was = &entry.hashes;
+        let hash_of = |name: &str| self.rust.hash(name);
+        let now = Hashes {
+            c: self.c.hash(name),
+            contract: self.files.contract(name),
+            harness: self.files.harness(name),
+            rust: hash_of(rust).unwrap_or_default(),
+            rust_calls: ports_hash(&entry.calls, &hash_of),
+            seeds: self.files.seeds(name),
+        };
+        // What a port may use follows from C; where that is another now, only `verify` knows.
+        if was.c == now.c
+            && let Some((line, reason)) =
+                self.rust.audit(rust, entry, was.contract == now.contract, self.c.ways_back(entry))
+        {
+            return Some((Trouble::Audit, Some(line), format!("the audit rejects it: {reason}")));
+        }
+        let changed: Vec<String> = [
+            (was.c != now.c).then(|| self.c.changed(entry)),
+            (was.contract != now.contract).then(|| "the contract changed".to_owned()),
+            (was.harness != now.harness).then(|| "the harness changed".to_owned()),
+            (was.rust != now.rust).then(|| "the Rust text changed".to_owned()),
+            (was.rust_calls != now.rust_calls).then(|| "a port that it calls changed".to_owned()),
+            (was.seeds != now.seeds).then(|| "the committed inputs changed".to_owned()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if !changed.is_empty() {
+            return Some((Trouble::Stale, None, format!("since it was judged, {}", changed.join(", "))));
+        }
+        let refuted = entry.grade == Grade::Refuted.word();
+        refuted.then(|| (Trouble::Refuted, None, "the C original disagrees, or the linkage does".to_owned()))
+    }
+}
