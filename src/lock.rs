@@ -108,6 +108,12 @@ pub struct Entry {
     pub executions: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accept_rate: Option<f64>,
+    /// Mutants of the C function that the harness tells from it, of so many; absent where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kills: Option<String>,
+    /// Branches of the C function that the inputs reached, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branches: Option<String>,
     /// `unsafe` blocks and functions.
     #[serde(rename = "unsafe")]
     pub unsafe_count: usize,

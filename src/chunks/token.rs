@@ -116,7 +116,7 @@ impl Reader {
         self.joined.bytes[self.at..].starts_with(text.as_bytes())
     }
 
-    fn to_end_of_line(&mut self) {
+    fn skip_line(&mut self) {
         while self.peek(0).is_some_and(|byte| byte != b'\n') {
             self.at += 1;
         }
@@ -125,7 +125,7 @@ impl Reader {
     /// Skips white space or a comment, if that is what comes.
     fn skip(&mut self, byte: u8) -> bool {
         if self.starts_with("//") {
-            self.to_end_of_line();
+            self.skip_line();
         } else if self.starts_with("/*") {
             self.at += 2;
             while self.at < self.joined.bytes.len() && !self.starts_with("*/") {

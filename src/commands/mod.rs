@@ -10,6 +10,7 @@ pub mod init;
 pub mod list;
 pub mod port;
 pub mod rows;
+pub mod shard;
 pub mod status;
 pub mod verify;
 

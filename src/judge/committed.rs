@@ -11,6 +11,7 @@ use crate::project::{Planned, Project};
 use crate::rust::signature::{ident, inner};
 use crate::store::Evidence;
 use crate::symbol::{Function, SymbolKey};
+use crate::verdict::{Measured, Share};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -56,6 +57,11 @@ impl CSide {
     }
 }
 
+/// `19/20`, where it was measured.
+fn share(measured: &Measured<Share>) -> Option<String> {
+    measured.value().map(|share| format!("{}/{}", share.reached, share.total))
+}
+
 /// The file of the unit in which a function was read.
 fn unit_of<'p>(project: &'p Project, function: &'p Function) -> &'p str {
     let unit = project.library.unit_of.get(&function.key).unwrap_or(&function.place.file);
@@ -95,7 +101,7 @@ impl Judge<'_> {
         let bound = planned.bound();
         let entry = Entry {
             grade: evidence.grade.word().to_owned(),
-            shortcomings: Vec::new(),
+            shortcomings: evidence.shortcomings.clone(),
             module: function.module.clone(),
             unit: unit_of(self.project, function).to_owned(),
             chunks: self.c_side()?.chunks.get(&function.key).cloned().unwrap_or_default(),
@@ -107,6 +113,8 @@ impl Judge<'_> {
             globals: variables_of(&self.project.library, planned),
             executions: evidence.executions,
             accept_rate: evidence.accept_rate,
+            kills: share(&evidence.proofs.kills),
+            branches: share(&evidence.proofs.branches),
             unsafe_count: self.audit(planned, module.text())?.unsafe_count,
             provenance: evidence.provenance.clone(),
             tools: self.tools()?,

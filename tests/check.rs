@@ -1,0 +1,214 @@
+//! `implfuzz.lock` and `check`: what makes evidence stale and what does not, and that nothing but the tree is asked.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use serde_json::Value;
+use support::{Ran, Repo, assert_same};
+
+const HEADER: &str = "#ifndef KIT_H\n#define KIT_H\n#include <stdint.h>\n#define STEP 3u\n\
+    enum kit_kind { KIT_SMALL, KIT_BIG };\nuint32_t add(uint32_t x);\nuint32_t twice_add(uint32_t x);\n\
+    uint32_t is_big(uint32_t x);\nuint32_t look(uint32_t x);\nuint32_t apart(uint32_t x);\nuint32_t later(uint32_t x);\n#endif\n";
+
+const SOURCE: &str = "#include \"kit.h\"\nstatic const uint32_t TABLE[4] = { 5, 7, 11, 13 };\n\n/* Adds. */\n\
+    uint32_t add(uint32_t x) { return x + STEP; }\n\nuint32_t twice_add(uint32_t x) { return add(add(x)); }\n\n\
+    uint32_t is_big(uint32_t x) { return x == KIT_BIG; }\n\nuint32_t look(uint32_t x) { return TABLE[x & 3]; }\n\n\
+    uint32_t apart(uint32_t x) { return x ^ 1u; }\n\nuint32_t later(uint32_t x) { return x | 8u; }\n";
+
+const PORTS: [(&str, &str); 5] = [
+    ("add", "x.wrapping_add(step())"),
+    ("twice_add", "callee::add(callee::add(x))"),
+    ("is_big", "u32::from(x == 1)"),
+    ("look", "globals::TABLE[(x & 3) as usize]"),
+    ("apart", "x ^ 1"),
+];
+
+const MODULE: &str = "rust/src/kit.rs";
+const QUICK: [&str; 4] = ["--runs", "3000", "--seconds", "3"];
+
+/// A library with five ports that were judged, and one stub.
+fn judged() -> Repo {
+    let repo = Repo::empty();
+    repo.write("kit.h", HEADER);
+    repo.write("kit.c", SOURCE);
+    repo.run(&["init"]).ok();
+    for (name, body) in PORTS {
+        repo.replace(MODULE, &format!("unimplemented!(\"{name}\")"), body);
+    }
+    repo.write(MODULE, &(repo.read(MODULE) + "\nfn step() -> u32 {\n    3\n}\n"));
+    repo.run(&[&["verify", "--all"], &QUICK[..]].concat()).ok();
+    repo
+}
+
+/// `check` where no tool can be found.
+fn check(repo: &Repo, args: &[&str]) -> Ran {
+    let mut command = repo.command(&[&["check"], args].concat());
+    command.env("PATH", "").env_remove("CARGO").env_remove("CC").env_remove("LIBCLANG_PATH");
+    Ran::of(&mut command)
+}
+
+/// Symbol, trouble and reason of all that `check` lists, which ends with this code.
+#[track_caller]
+fn listed(repo: &Repo, code: i32) -> Vec<(String, String, String)> {
+    let ran = check(repo, &["--format", "json"]);
+    let text = |c: &Value, key: &str| c[key].as_str().unwrap().to_owned();
+    let found = ran.code(code).json("check")["symbols"].as_array().unwrap().clone();
+    found.iter().map(|c| (text(c, "symbol"), text(c, "trouble"), text(c, "reason"))).collect()
+}
+
+/// What is listed while `to` stands for `from` in a file.
+#[track_caller]
+fn with(repo: &Repo, file: &str, (from, to): (&str, &str), code: i32) -> Vec<(String, String, String)> {
+    let before = repo.read(file);
+    assert!(before.contains(from), "no {from:?} in {file}");
+    repo.write(file, &before.replacen(from, to, 1));
+    let found = listed(repo, code);
+    repo.write(file, &before);
+    found
+}
+
+/// These symbols are stale, and the reason has these words.
+#[track_caller]
+fn stale(repo: &Repo, file: &str, change: (&str, &str), symbols: &[&str], words: &str) {
+    let mut found = with(repo, file, change, if symbols.is_empty() { 0 } else { 11 });
+    found.sort();
+    let names: Vec<&str> = found.iter().map(|f| f.0.as_str()).collect();
+    assert_eq!(names, symbols, "{change:?}: {found:?}");
+    assert!(found.iter().all(|f| f.1 == "stale" && f.2.contains(words)), "{change:?}: {found:?}");
+}
+
+#[test]
+fn a_change_of_c_makes_exactly_its_dependants_stale_also_without_the_database() {
+    let repo = judged();
+    for _ in 0..2 {
+        check(&repo, &[]).ok().shows("evidence holds for 5 of 5 ports").shows("1 stubs");
+        stale(&repo, "kit.h", ("STEP 3u", "STEP /* three */ 3u // x"), &[], "");
+        stale(&repo, "kit.c", ("/* Adds. */\nuint32_t add(", "// Adds more.\nuint32_t\nadd( "), &[], "");
+        stale(&repo, "kit.h", ("STEP 3u", "STEP 4u"), &["add", "twice_add"], "`STEP` in kit.h changed");
+        stale(
+            &repo,
+            "kit.h",
+            ("KIT_SMALL, KIT", "KIT_SMALL, KIT_MORE, KIT"),
+            &["is_big"],
+            "`kit_kind` in kit.h",
+        );
+        stale(&repo, "kit.c", ("11, 13", "11, 17"), &["look"], "`TABLE` in kit.c changed");
+        stale(&repo, "kit.c", ("x ^ 1u", "x ^ 2u"), &["apart"], "`apart` in kit.c changed");
+        stale(&repo, "kit.c", ("x | 8u", "x | 9u"), &[], "");
+        // A word of `apart` becomes a macro.
+        stale(&repo, "kit.h", ("enum", "#define apart other\nenum"), &["apart"], "`apart` in kit.h");
+        let all = ["add", "apart", "is_big", "look", "twice_add"];
+        stale(
+            &repo,
+            "kit.c",
+            ("#include", "#include <string.h>\n#include"),
+            &all,
+            "`#include` lines or pragmas of kit.c",
+        );
+        stale(&repo, "implfuzz.toml", ("[c]", "[c]\ndefines = [\"X=1\"]"), &all, "compiler flags of kit.c");
+        drop(std::fs::remove_dir_all(repo.root().join(".implfuzz")));
+        let before = repo.all_files();
+        check(&repo, &[]).ok();
+        assert_same(&before, &repo.all_files());
+        assert!(!repo.root().join(".implfuzz").exists(), "check writes nothing");
+    }
+}
+
+#[test]
+fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
+    let repo = judged();
+    stale(
+        &repo,
+        MODULE,
+        ("fn step() -> u32 {\n    3", "fn step() -> u32 {\n    1 + 2"),
+        &["add", "twice_add"],
+        "chang",
+    );
+    stale(&repo, MODULE, ("//! Port", "//! The port"), &[], "");
+    let contract = ("errno = false", "interesting = [7]\nerrno = false");
+    stale(&repo, "rust/contracts/apart.toml", contract, &["apart"], "the contract changed");
+    stale(&repo, "rust/contracts/apart.toml", ("# How", "# Where"), &[], "");
+    stale(&repo, "rust/fuzz/src/harness/look.rs", ("\n", "\n\n"), &["look"], "the harness changed");
+    repo.write("rust/fuzz/seeds/fuzz_look/0123", "seed");
+    assert_eq!(listed(&repo, 11)[0].2, "since it was judged, the committed inputs changed");
+    std::fs::remove_dir_all(repo.root().join("rust/fuzz/seeds")).unwrap();
+
+    let found = with(&repo, MODULE, ("x ^ 1", "unimplemented!(\"apart\")"), 11);
+    assert_eq!((found.len(), found[0].0.as_str(), found[0].1.as_str()), (1, "apart", "stub"));
+    let half = with(&repo, MODULE, ("x ^ 1", "if x > 5 { todo!() }\n    x ^ 1"), 10);
+    assert_eq!((half.len(), half[0].1.as_str()), (1, "audit"), "{half:?}");
+    assert!(half[0].2.contains("todo!"), "{half:?}");
+    let gone = with(&repo, MODULE, ("pub fn apart(", "pub fn a_part("), 11);
+    assert_eq!((gone[0].0.as_str(), gone[0].1.as_str()), ("apart", "missing"), "{gone:?}");
+    let other = with(&repo, MODULE, ("apart(x: u32)", "apart(x: u64)"), 10);
+    assert!(other[0].2.contains("the signature must stay"), "{other:?}");
+
+    repo.replace(MODULE, "x ^ 1", "x ^ unsafe { ffi::apart(x) }");
+    let line = repo.read(MODULE).lines().position(|l| l.contains("ffi::apart")).unwrap() + 1;
+    let ran = check(&repo, &[]);
+    ran.code(10).shows(&format!("{MODULE}:{line}: apart: audit: ")).shows("is the C original");
+    ran.shows("help: correct it, then cargo implfuzz verify apart");
+    check(&repo, &["look", "twice_add"]).ok();
+    check(&repo, &["kit.c"]).code(10);
+    check(&repo, &[MODULE, "look"]).code(10);
+    check(&repo, &["lok"]).fails(2, &["`lok` is neither"]);
+}
+
+#[test]
+fn verify_takes_what_is_stale_in_parts_and_the_lock_stays_as_it_is_otherwise() {
+    let repo = judged();
+    let before = repo.read("implfuzz.lock");
+    repo.run(&["verify", "--stale"]).ok().shows("nothing to verify");
+    assert_eq!(before, repo.read("implfuzz.lock"));
+    repo.replace("kit.h", "STEP 3u", "STEP 4u");
+    repo.replace(MODULE, "-> u32 {\n    3", "-> u32 {\n    4");
+    repo.replace(MODULE, "unimplemented!(\"later\")", "x | 8");
+    check(&repo, &["later"]).code(11).shows("later: unjudged");
+    let part = |part: &str| {
+        let ran =
+            repo.run(&[&["verify", "--stale", "--format", "json", "--shard", part], &QUICK[..]].concat());
+        let all = ran.ok().json("verify")["symbols"].as_array().unwrap().clone();
+        all.iter().map(|s| s["symbol"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // `add`, `later`, `twice_add` are stale; the first part leaves two.
+    assert_eq!(part("1/2"), ["add", "twice_add"]);
+    assert_eq!(part("1/1"), ["later"]);
+    check(&repo, &[]).ok().shows("6 of 6");
+    // Symbols that were not judged again keep their lines.
+    let after = repo.read("implfuzz.lock");
+    let entry =
+        |text: &str, name: &str| text.split("\n[symbols.").find(|t| t.starts_with(name)).unwrap().to_owned();
+    assert_eq!(entry(&before, "look]"), entry(&after, "look]"));
+    assert_ne!(entry(&before, "add]"), entry(&after, "add]"));
+    repo.run(&["verify", "--stale", "--shard", "3/2"]).code(2);
+}
+
+#[test]
+fn a_refuted_port_stays_refuted_and_one_that_goes_back_to_a_stub_is_forgotten() {
+    let repo = judged();
+    repo.replace(MODULE, "x ^ 1", "x.saturating_add(1)");
+    repo.run(&[&["verify", "apart"], &QUICK[..]].concat()).code(10);
+    assert!(repo.root().join("rust/fuzz/seeds/fuzz_apart").is_dir());
+    let found = listed(&repo, 10);
+    assert_eq!((found.len(), found[0].0.as_str(), found[0].1.as_str()), (1, "apart", "refuted"), "{found:?}");
+    repo.replace(MODULE, "x.saturating_add(1)", "unimplemented!(\"apart\")");
+    assert_eq!(listed(&repo, 11)[0].1, "stub");
+    repo.run(&["verify", "apart"]).code(11);
+    check(&repo, &[]).ok().shows("4 of 4 ports").shows("2 stubs");
+}
+
+#[test]
+fn without_a_lock_all_is_unjudged_and_a_lock_that_cannot_be_read_says_how_to_go_on() {
+    let repo = Repo::initialised();
+    check(&repo, &[]).ok().shows("3 stubs");
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
+    assert_eq!(listed(&repo, 11)[0].2, "implfuzz.lock has no evidence of it");
+    repo.write("implfuzz.lock", "version = 7\n");
+    check(&repo, &[]).fails(2, &["version 7 is newer"]);
+    repo.write("implfuzz.lock", "version = 1\n<<<<<<< a\n");
+    check(&repo, &[]).fails(2, &["implfuzz.lock"]);
+    std::fs::remove_file(repo.root().join("implfuzz.lock")).unwrap();
+    repo.replace("rust/src/sum.rs", "x << 1", "x <<< 1");
+    check(&repo, &[]).fails(1, &["rust/src/sum.rs:", "not Rust"]);
+}
