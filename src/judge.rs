@@ -1,6 +1,7 @@
 //! Judging one port: the overlay, the build, the campaign, and what is stored of the outcome. Used by `verify` for
 //! what stands in the tree and by `port` for candidates.
 
+mod build;
 mod c_links;
 mod committed;
 mod outcome;
@@ -13,8 +14,7 @@ use crate::contract::state::{self, input_bytes, is_variable};
 use crate::contract::{file, types::Role};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fuzz::build::{Builder, Built, Counts, Diagnostic};
-use crate::fuzz::overlay::Overlay;
+use crate::fuzz::build::Diagnostic;
 use crate::fuzz::run::{Budget, Campaign, Subject};
 use crate::harness::emit;
 use crate::ported::{PortModule, Ported};
@@ -55,63 +55,6 @@ impl<'p> Judge<'p> {
     /// Everything stays below `.implfuzz/`.
     pub fn new(project: &'p Project, interrupt: &'p Interrupt) -> Self {
         Self { project, interrupt, c_side: OnceCell::new(), names: OnceCell::new() }
-    }
-
-    /// Builds the tree, with some files of the port's crate replaced by candidates.
-    pub fn build(&self, replaced: &[(PathBuf, String)]) -> Result<Built> {
-        let workspace = &self.project.workspace;
-        self.build_in(&workspace.overlay(), &workspace.cache().join("bin"), replaced, Counts::Edges)
-    }
-
-    /// As [`Judge::build`], in a copy of its own: what is replaced there for long does not disturb other builds.
-    pub fn build_beside(&self, name: &str, replaced: &[(PathBuf, String)]) -> Result<Built> {
-        let cache = self.project.workspace.cache();
-        self.build_in(
-            &cache.join(name).join("overlay"),
-            &cache.join(name).join("bin"),
-            replaced,
-            Counts::Edges,
-        )
-    }
-
-    /// Builds the tree for replays, with other flags and therefore in a target directory of its own. `c`: also the C side
-    /// counts.
-    pub fn build_counting(&self, c: bool) -> Result<Built> {
-        let bin_dir = self.project.workspace.cache().join("coverage/bin");
-        self.build_in(&self.counting_overlay(), &bin_dir, &[], Counts::Sources { c })
-    }
-
-    /// Where [`Judge::build_counting`] has its copy of the port.
-    pub fn counting_overlay(&self) -> PathBuf {
-        self.project.workspace.cache().join("coverage/overlay")
-    }
-
-    fn build_in(
-        &self,
-        overlay: &Path,
-        bin_dir: &Path,
-        replaced: &[(PathBuf, String)],
-        counts: Counts,
-    ) -> Result<Built> {
-        let workspace = &self.project.workspace;
-        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, replaced)?;
-        // Deeper than the user's own directory, so that both can be used at the same time.
-        let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
-            Some(dir) => Path::new(&dir).join("implfuzz"),
-            None => workspace.cache().join("target"),
-        };
-        let target_dir = match counts {
-            Counts::Edges => target_dir,
-            Counts::Sources { .. } => target_dir.join("coverage"),
-        };
-        let builder = Builder {
-            toolchain: self.project.toolchain(self.interrupt)?,
-            root: workspace.root(),
-            target_dir,
-            bin_dir: bin_dir.to_owned(),
-            counts,
-        };
-        builder.build(&overlay, self.interrupt)
     }
 
     /// The campaign of a symbol in a built binary.

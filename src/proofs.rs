@@ -1,21 +1,22 @@
 //! What is measured of a port beside the run that judges it: the same for `verify` and `port`.
 
 use crate::adequacy::{self, Adequacy};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::event::Reporter;
 use crate::judge::Judge;
 use crate::project::{Planned, Project};
 use crate::reach::Counting;
 use crate::store::Store;
 use crate::symbol::SymbolKey;
-use crate::verdict::{Proofs, Verdict};
+use crate::verdict::{Measured, Proofs, Verdict};
 use std::collections::BTreeMap;
 
 /// What the proofs of some functions rest on.
 #[derive(Debug)]
 pub struct Grounds {
     worth: BTreeMap<SymbolKey, Adequacy>,
-    counting: Option<Counting>,
+    /// Or why coverage is not measured.
+    counting: Measured<Counting>,
 }
 
 impl Grounds {
@@ -31,8 +32,8 @@ impl Grounds {
     ) -> Result<Self> {
         let worth = adequacy::known(project, (judge, store), judged, reporter)?;
         let counting = match project.config.grade.measure && !judged.is_empty() {
-            true => Some(Counting::build(judge, reporter)?),
-            false => None,
+            true => counting(judge, reporter)?,
+            false => Measured::default(),
         };
         Ok(Self { worth, counting })
     }
@@ -52,9 +53,20 @@ impl Grounds {
         if let Some(adequacy) = self.worth.get(&planned.function.key) {
             proofs.kills = adequacy.kills();
         }
-        if let (Some(counting), Verdict::Unrefuted(_)) = (&self.counting, verdict) {
-            proofs.branches = counting.of(judge, planned)?.of_c();
-        }
+        proofs.branches = match (&self.counting, verdict) {
+            (Measured::Yes(counting), Verdict::Unrefuted(_)) => counting.of_c(judge, planned)?,
+            (Measured::No(why), Verdict::Unrefuted(_)) => Measured::No(why.clone()),
+            (_, Verdict::Refuted { .. } | Verdict::Vacuous { .. }) => Measured::default(),
+        };
         Ok(proofs)
+    }
+}
+
+/// A Rust compiler whose tables are not known keeps ports from being verified, not from being judged.
+fn counting(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Measured<Counting>> {
+    match Counting::build(judge, reporter) {
+        Ok(counting) => Ok(Measured::Yes(counting)),
+        Err(error) if error.kind() == ErrorKind::Environment => Ok(Measured::No(error.to_string())),
+        Err(error) => Err(error),
     }
 }

@@ -6,7 +6,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::Repo;
+use support::{MEASURED, Repo};
 
 const GRADE: &str = "if points > 200 {
         return 3;
@@ -151,6 +151,24 @@ fn both_sides_are_counted_as_a_person_counts_them() {
     let (all, code) = measure(&repo, &["grade"]);
     assert!(all[0]["rust"]["why"].as_str().unwrap().starts_with("the audit rejects it"), "{all:?}");
     assert_eq!((&all[0]["c"]["state"], code), (&json!("measured"), 11));
+}
+
+#[test]
+fn a_grade_asks_what_the_run_reached() {
+    let repo = library();
+    port(&repo, &stub("grade"), GRADE);
+    port(&repo, &stub("twice"), "x.wrapping_mul(2)");
+    let asked = ["verify", "grade", "twice", "--runs", "20000", "--seconds", "4", "--format", "json"];
+    let ran = repo.run(&[&asked[..], &MEASURED, &["--config", "grade.mutant_seconds=2"]].concat());
+    let all = ran.code(11).json("verify");
+    let [grade, twice] = &all["symbols"].as_array().unwrap()[..] else { panic!("{all}") };
+    assert_eq!(grade["proofs"]["branches"]["yes"], json!({ "reached": 5, "total": 6 }));
+    assert_eq!(grade["grade"], "weak");
+    assert!(grade["reason"].as_str().unwrap().contains("5 of 6 branches of C reached"), "{grade}");
+    // It has no branch: its lines count.
+    assert_eq!(twice["proofs"]["branches"]["yes"], json!({ "reached": 3, "total": 3 }));
+    assert_eq!((&twice["grade"], &twice["reason"]), (&json!("verified"), &Value::Null));
+    assert_eq!(repo.status("twice")["grade"], "verified");
 }
 
 #[test]

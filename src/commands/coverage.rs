@@ -1,12 +1,12 @@
 //! `cargo implfuzz coverage`
 
 use super::{Session, Which};
-use crate::coverage::Tally;
 use crate::error::{ExitCode, Result};
 use crate::fuzz::replay::{ENDS, Inputs};
 use crate::judge::Judge;
-use crate::reach::{self, Measured, Missed, Reach, Side, Way};
+use crate::reach::{self, Covered, Missed, Reach, Side, Way};
 use crate::report::{Column, printable, table};
+use crate::verdict::Share;
 use serde_json::{Value, json};
 
 /// Shows how much of a C function and of its port the inputs reach, and which branches none takes
@@ -39,7 +39,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     drop(reporter);
     let values: Vec<Value> = all.iter().map(as_json).collect();
     session.screen.result("coverage", &json!({ "symbols": values }), || shown(&all));
-    let is_measured = |reach: &Reach| reach.c.tally().is_some() && reach.rust.tally().is_some();
+    let is_measured =
+        |reach: &Reach| reach.c.share().value().is_some() && reach.rust.share().value().is_some();
     Ok(if all.iter().all(is_measured) { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
@@ -71,12 +72,12 @@ fn shown(all: &[Reach]) -> String {
 }
 
 fn row(reach: &Reach) -> Vec<String> {
-    let of = |side: &Side, part: fn(&Measured) -> Option<Tally>| match side {
+    let of = |side: &Side, part: fn(&Covered) -> Option<Share>| match side {
         Side::Unmeasured { .. } => "unmeasured".to_owned(),
         Side::Measured(m) => match part(m) {
             None => "-".to_owned(),
-            Some(tally) if tally.total == 0 => "none".to_owned(),
-            Some(Tally { reached, total }) => format!("{reached}/{total}"),
+            Some(share) if share.total == 0 => "none".to_owned(),
+            Some(Share { reached, total }) => format!("{reached}/{total}"),
         },
     };
     let mut remarks: Vec<String> = reach.parity().into_iter().collect();
@@ -114,7 +115,7 @@ fn differences(reach: &Reach) -> Option<String> {
 
 /// A line for each place: a condition that no input came to is told once.
 fn missed(side: &Side, file: &str) -> String {
-    let Side::Measured(Measured { missed, .. }) = side else { return String::new() };
+    let Side::Measured(Covered { missed, .. }) = side else { return String::new() };
     let is_same = |a: &Missed, b: &Missed| {
         (a.line, a.column, a.in_macro) == (b.line, b.column, b.in_macro) && a.way != b.way
     };

@@ -1,8 +1,9 @@
 //! Regions and counters brought together: how often each line, condition and part of a function was run.
 
-use super::Tally;
 use super::bytes::{Malformed, Read};
 use super::mapping::{Counter, FunctionRecord, Region, RegionKind, Span};
+use super::share_of;
+use crate::verdict::Share;
 use std::collections::{BTreeMap, HashMap};
 
 /// What was run of a function.
@@ -40,19 +41,19 @@ pub struct Block {
 
 impl Reached {
     /// Lines that were run, of all with code.
-    pub fn line_tally(&self) -> Tally {
-        Tally::of(self.lines.values().map(|count| *count > 0))
+    pub fn line_share(&self) -> Share {
+        share_of(self.lines.values().map(|count| *count > 0))
     }
 
     /// Ways that conditions took, of all that they can.
-    pub fn branch_tally(&self) -> Tally {
+    pub fn branch_share(&self) -> Share {
         let ways = self.branches.iter().flat_map(|branch| [branch.held, branch.failed]);
-        Tally::of(ways.flatten().map(|count| count > 0))
+        share_of(ways.flatten().map(|count| count > 0))
     }
 
     /// Blocks that were run, of all.
-    pub fn block_tally(&self) -> Tally {
-        Tally::of(self.blocks.iter().map(|block| block.count > 0))
+    pub fn block_share(&self) -> Share {
+        share_of(self.blocks.iter().map(|block| block.count > 0))
     }
 }
 

@@ -13,36 +13,22 @@ pub use probe::{CSide, probe};
 pub use profile::Counters;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::verdict::Share;
 use bytes::Malformed;
 use fs_err as fs;
 use mapping::FunctionRecord;
 use object::{Object, ObjectSection};
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// So many of so many.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    pub reached: usize,
-    pub total: usize,
-}
-
-impl Tally {
-    /// Counts those for which it is true.
-    pub fn of(each: impl Iterator<Item = bool>) -> Self {
-        each.fold(Self::default(), |sum, reached| Self {
-            reached: sum.reached + usize::from(reached),
-            total: sum.total + 1,
-        })
-    }
-
-    /// The share that was reached; none of none is no share.
-    pub fn share(self) -> Option<f64> {
-        (self.total > 0).then(|| self.reached as f64 / self.total as f64)
-    }
+/// Of so many those for which it is true.
+pub fn share_of(each: impl Iterator<Item = bool>) -> Share {
+    each.fold(Share { reached: 0, total: 0 }, |sum, reached| Share {
+        reached: sum.reached + u64::from(reached),
+        total: sum.total + 1,
+    })
 }
 
 /// The functions of a binary, by the files that they stand in.

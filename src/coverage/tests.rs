@@ -65,7 +65,7 @@ fn branches_of_c_are_those_that_a_person_counts() {
     assert_eq!(pick.entered, 3);
     let branches: Vec<_> = pick.branches.iter().map(|b| (b.span.start.0, b.held, b.failed)).collect();
     assert_eq!(branches, [(37, Some(2), Some(1)), (39, Some(0), Some(1))]);
-    assert_eq!(pick.branch_tally(), Tally { reached: 3, total: 4 });
+    assert_eq!(pick.branch_share(), Share { reached: 3, total: 4 });
     assert_eq!(pick.lines, BTreeMap::from([(36, 3), (37, 3), (38, 2), (39, 1), (40, 3)]));
     assert_eq!(program.function("counted.c", "int never"), None);
     let counted = program.function("counted.c", "int counted").unwrap();

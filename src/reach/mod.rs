@@ -5,7 +5,7 @@ mod inputs;
 mod side;
 
 pub use inputs::provide;
-pub use side::{Measured, Missed, Side, Way};
+pub use side::{Covered, Missed, Side, Way};
 
 use crate::contract::types::Judgeable;
 use crate::coverage::{CSide, Counters, Tables, counters, probe};
@@ -14,12 +14,11 @@ use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
 use crate::fuzz::replay::{Inputs, Replay};
 use crate::fuzz::run::{Campaign, Subject};
-use crate::judge::Judge;
-use crate::judge::does_not_compile;
+use crate::judge::{Judge, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::symbol::SymbolName;
-use crate::verdict::{self, Share};
+use crate::verdict::{Measured, Share};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -46,7 +45,7 @@ impl Reach {
         if self.inputs.returned != self.inputs.accepted {
             return None;
         }
-        let (c, rust) = (self.c.tally()?.share()?, self.rust.tally()?.share()?);
+        let (c, rust) = (self.c.share().value()?.ratio(), self.rust.share().value()?.ratio());
         if (c - rust).abs() < GAP {
             return None;
         }
@@ -63,17 +62,6 @@ impl Reach {
                 percent(c)
             ),
         })
-    }
-
-    /// The branches of C that were reached, its lines where it has none.
-    pub fn of_c(&self) -> verdict::Measured<Share> {
-        match &self.c {
-            Side::Unmeasured { why } => verdict::Measured::No(why.clone()),
-            Side::Measured(measured) => {
-                let tally = measured.branches.filter(|tally| tally.total > 0).unwrap_or(measured.lines);
-                verdict::Measured::Yes(Share { reached: tally.reached as u64, total: tally.total as u64 })
-            }
-        }
     }
 
     fn unmeasured(planned: &Planned, project: &Project, why: &str) -> Self {
@@ -161,11 +149,28 @@ impl Counting {
     /// # Errors
     /// Those of running the process, coverage data that is not understood, and Ctrl-C.
     pub fn of(&self, judge: &Judge, planned: &Planned) -> Result<Reach> {
-        let reach = |why: &str| Reach::unmeasured(planned, judge.project, why);
         if let Some(why) = no_inputs(judge, planned) {
-            return Ok(reach(&why));
+            return Ok(Reach::unmeasured(planned, judge.project, &why));
         }
         let not_run = why_not_run(judge, planned)?;
+        self.replayed(judge, planned, not_run)
+    }
+
+    /// What the inputs of its last run reach of the C function: its branches, or its lines where it has none. The port is not
+    /// run.
+    ///
+    /// # Errors
+    /// As those of [`Counting::of`].
+    pub fn of_c(&self, judge: &Judge, planned: &Planned) -> Result<Measured<Share>> {
+        if let Some(why) = no_inputs(judge, planned) {
+            return Ok(Measured::No(why));
+        }
+        Ok(self.replayed(judge, planned, Some("C alone is looked at".to_owned()))?.c.share())
+    }
+
+    /// Replays the inputs on both sides, or on C alone for this reason.
+    fn replayed(&self, judge: &Judge, planned: &Planned, not_run: Option<String>) -> Result<Reach> {
+        let reach = |why: &str| Reach::unmeasured(planned, judge.project, why);
         let subject = if not_run.is_some() { Subject::Nobody } else { Subject::Port };
         let campaign = Campaign { subject, ..judge.campaign(&self.binary, planned) };
         let (inputs, profile) = match campaign.replay(judge.interrupt)? {

@@ -1,12 +1,13 @@
 //! One side of a function: how much of it was run, and what was not, with the text of the source.
 
+use crate::coverage::Reached;
 use crate::coverage::mapping::Span;
-use crate::coverage::{Reached, Tally};
 use crate::error::Result;
 use crate::fuzz::replay::Inputs;
 use crate::project::Planned;
 use crate::rust::signature::ident;
 use crate::rust::splice::take_apart;
+use crate::verdict::{self, Share};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -16,7 +17,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 pub enum Side {
-    Measured(Measured),
+    Measured(Covered),
     /// Nothing is known, and why.
     Unmeasured {
         why: String,
@@ -25,14 +26,14 @@ pub enum Side {
 
 /// What was run of a side that was entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measured {
+pub struct Covered {
     /// How often the function was called.
     pub entered: u64,
-    pub lines: Tally,
+    pub lines: Share,
     /// Of C: the ways that its conditions can take, true and false.
-    pub branches: Option<Tally>,
+    pub branches: Option<Share>,
     /// Of Rust, whose stable compiler tells no conditions: parts that run as a whole or not at all.
-    pub blocks: Option<Tally>,
+    pub blocks: Option<Share>,
     pub missed: Vec<Missed>,
 }
 
@@ -60,12 +61,14 @@ pub enum Way {
 }
 
 impl Side {
-    /// What a side is measured by: its branches, else its blocks; a C function without branches by its lines.
-    pub fn tally(&self) -> Option<Tally> {
+    /// What a side is measured by: its branches, else its blocks; a C function without branches by its lines. As a proof:
+    /// nothing of nothing is none.
+    pub fn share(&self) -> verdict::Measured<Share> {
         match self {
-            Self::Unmeasured { .. } => None,
-            Self::Measured(m) => {
-                Some(m.branches.or(m.blocks).filter(|tally| tally.total > 0).unwrap_or(m.lines))
+            Self::Unmeasured { why } => verdict::Measured::No(why.clone()),
+            Self::Measured(c) => {
+                let share = c.branches.or(c.blocks).filter(|share| share.total > 0);
+                verdict::Measured::Yes(share.unwrap_or(c.lines))
             }
         }
     }
@@ -75,7 +78,7 @@ impl Side {
 pub fn of_c(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<Side> {
     let Some(reached) = reached else { return Ok(not_entered(inputs)) };
     let text = fs::read_to_string(file)?;
-    let (branches, lines) = (reached.branch_tally(), reached.line_tally());
+    let (branches, lines) = (reached.branch_share(), reached.line_share());
     let mut missed = Vec::new();
     for branch in &reached.branches {
         for (way, count) in [(Way::True, branch.held), (Way::False, branch.failed)] {
@@ -90,7 +93,7 @@ pub fn of_c(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<Sid
         missed.extend(lines.map(|(line, _)| Missed::at(whole(*line), &text, Way::Run)));
     }
     missed.sort();
-    Ok(Side::Measured(Measured {
+    Ok(Side::Measured(Covered {
         entered: reached.entered,
         lines,
         branches: Some(branches),
@@ -106,11 +109,11 @@ pub fn of_rust(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<
     let never = reached.blocks.iter().filter(|block| block.count == 0);
     let mut missed: Vec<Missed> = never.map(|block| Missed::at(block.span, &text, Way::Run)).collect();
     missed.sort();
-    Ok(Side::Measured(Measured {
+    Ok(Side::Measured(Covered {
         entered: reached.entered,
-        lines: reached.line_tally(),
+        lines: reached.line_share(),
         branches: None,
-        blocks: Some(reached.block_tally()),
+        blocks: Some(reached.block_share()),
         missed,
     }))
 }
@@ -166,24 +169,24 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_nothing_is_no_share() {
+    fn without_branches_the_lines_count() {
         let side = |branches, lines| {
-            let lines = Tally { reached: lines, total: 2 };
-            let branches = Some(Tally { reached: 1, total: branches });
-            Side::Measured(Measured { entered: 1, lines, branches, blocks: None, missed: vec![] })
+            let lines = Share { reached: lines, total: 2 };
+            let branches = Some(Share { reached: 1, total: branches });
+            Side::Measured(Covered { entered: 1, lines, branches, blocks: None, missed: vec![] })
         };
-        assert_eq!(side(4, 2).tally(), Some(Tally { reached: 1, total: 4 }));
-        assert_eq!(side(0, 2).tally(), Some(Tally { reached: 2, total: 2 }));
-        assert_eq!(Side::Unmeasured { why: String::new() }.tally(), None);
-        assert_eq!(Tally::default().share(), None);
+        assert_eq!(side(4, 2).share().value(), Some(&Share { reached: 1, total: 4 }));
+        assert_eq!(side(0, 2).share().value(), Some(&Share { reached: 2, total: 2 }));
+        let none = Side::Unmeasured { why: "it is a stub".into() };
+        assert_eq!(none.share(), verdict::Measured::No("it is a stub".into()));
     }
 
     #[test]
     fn both_states_come_back_from_json() {
-        let lines = Tally { reached: 1, total: 2 };
+        let lines = Share { reached: 1, total: 2 };
         let code = "x".to_owned();
         let missed = vec![Missed { line: 1, column: 2, code, in_macro: true, way: Way::True }];
-        let measured = Measured { entered: 1, lines, branches: None, blocks: Some(lines), missed };
+        let measured = Covered { entered: 1, lines, branches: None, blocks: Some(lines), missed };
         for side in [Side::Measured(measured), Side::Unmeasured { why: "w".into() }] {
             let text = serde_json::to_string(&side).unwrap();
             assert_eq!(serde_json::from_str::<Side>(&text).unwrap(), side, "{text}");

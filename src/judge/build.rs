@@ -1,0 +1,66 @@
+//! The builds that judging needs: of the tree or of candidates, each in a copy of the port's crate.
+
+use super::Judge;
+use crate::error::Result;
+use crate::fuzz::build::{Builder, Built, Counts};
+use crate::fuzz::overlay::Overlay;
+use std::path::{Path, PathBuf};
+
+impl Judge<'_> {
+    /// Builds the tree, with some files of the port's crate replaced by candidates.
+    pub fn build(&self, replaced: &[(PathBuf, String)]) -> Result<Built> {
+        let workspace = &self.project.workspace;
+        self.build_in(&workspace.overlay(), &workspace.cache().join("bin"), replaced, Counts::Edges)
+    }
+
+    /// As [`Judge::build`], in a copy of its own: what is replaced there for long does not disturb other builds.
+    pub fn build_beside(&self, name: &str, replaced: &[(PathBuf, String)]) -> Result<Built> {
+        let cache = self.project.workspace.cache();
+        self.build_in(
+            &cache.join(name).join("overlay"),
+            &cache.join(name).join("bin"),
+            replaced,
+            Counts::Edges,
+        )
+    }
+
+    /// Builds the tree for replays, with other flags and therefore in a target directory of its own. `c`: also the C side
+    /// counts.
+    pub fn build_counting(&self, c: bool) -> Result<Built> {
+        let bin_dir = self.project.workspace.cache().join("coverage/bin");
+        self.build_in(&self.counting_overlay(), &bin_dir, &[], Counts::Sources { c })
+    }
+
+    /// Where [`Judge::build_counting`] has its copy of the port.
+    pub fn counting_overlay(&self) -> PathBuf {
+        self.project.workspace.cache().join("coverage/overlay")
+    }
+
+    fn build_in(
+        &self,
+        overlay: &Path,
+        bin_dir: &Path,
+        replaced: &[(PathBuf, String)],
+        counts: Counts,
+    ) -> Result<Built> {
+        let workspace = &self.project.workspace;
+        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, replaced)?;
+        // Deeper than the user's own directory, so that both can be used at the same time.
+        let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
+            Some(dir) => Path::new(&dir).join("implfuzz"),
+            None => workspace.cache().join("target"),
+        };
+        let target_dir = match counts {
+            Counts::Edges => target_dir,
+            Counts::Sources { .. } => target_dir.join("coverage"),
+        };
+        let builder = Builder {
+            toolchain: self.project.toolchain(self.interrupt)?,
+            root: workspace.root(),
+            target_dir,
+            bin_dir: bin_dir.to_owned(),
+            counts,
+        };
+        builder.build(&overlay, self.interrupt)
+    }
+}
