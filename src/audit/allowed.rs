@@ -57,9 +57,14 @@ fn foreign_name(item: &syn::ForeignItem) -> Option<String> {
 
 /// Whether the keyword `fn` occurs: in a type, that is a function pointer.
 pub(super) fn mentions_fn(tokens: proc_macro2::TokenStream) -> bool {
+    mentions(tokens, &["fn"])
+}
+
+/// Whether one of some words occurs.
+pub(super) fn mentions(tokens: proc_macro2::TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => ident == "fn",
-        proc_macro2::TokenTree::Group(group) => mentions_fn(group.stream()),
+        proc_macro2::TokenTree::Ident(ident) => words.iter().any(|word| ident == word),
+        proc_macro2::TokenTree::Group(group) => mentions(group.stream(), words),
         _ => false,
     })
 }

@@ -41,6 +41,9 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
             Ok(())
         }
         ["sync", ..] => Err((Rule::State, format!("{} holds state that outlives a call", full()))),
+        ["any", "type_name" | "type_name_of_val", ..] => {
+            Err((Rule::System, format!("{} makes the port depend on how it is built", full())))
+        }
         [.., "RandomState"] | [.., "RandomState", _] => {
             Err((Rule::State, format!("{} is another one in every call", full())))
         }
@@ -77,7 +80,7 @@ const LIBC: &[&str] = &[
     "ispunct", "isspace", "isupper", "isxdigit", "labs", "malloc", "memccpy", "memchr", "memcmp", "memcpy",
     "memmem", "memmove", "memrchr", "memset", "posix_memalign", "qsort", "realloc", "snprintf", "sscanf",
     "stpcpy", "stpncpy", "strcasecmp", "strcasestr", "strcat", "strchr", "strcmp", "strcoll", "strcpy",
-    "strcspn", "strdup", "strerror", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup",
+    "strcspn", "strdup", "strlen", "strncasecmp", "strncat", "strncmp", "strncpy", "strndup",
     "strnlen", "strpbrk", "strrchr", "strsep", "strspn", "strstr", "strtod", "strtof", "strtok_r",
     "strtol", "strtoll", "strtoul", "strtoull", "strxfrm", "tolower", "toupper",
 ];

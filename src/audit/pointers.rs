@@ -1,7 +1,7 @@
 //! Function pointers that come out of other memory: `transmute`, casts of data pointers, aliases that hide the type.
 
 use super::Rule;
-use super::allowed::mentions_fn;
+use super::allowed::{mentions, mentions_fn};
 use super::scope::{Meaning, Space};
 use super::walk::Walker;
 use crate::rust::item::plain;
@@ -12,6 +12,9 @@ use syn::spanned::Spanned;
 use syn::visit::Visit;
 
 pub(super) const FN_POINTER: &str = "a function pointer may not be made from other memory";
+
+const FN_TYPE: &str = "a reply with `unsafe` may not name the type of a function pointer, which memory could then be read \
+    as: take `impl Fn(…)`, or the type of the bindings";
 
 impl Walker<'_, '_, '_> {
     /// Refuses `path`, which means `meaning`, when it is a `transmute` that could make a function pointer.
@@ -39,14 +42,23 @@ impl Walker<'_, '_, '_> {
             syn::Type::Ptr(ty) => self.is_data(&ty.elem),
             syn::Type::Reference(ty) => self.is_data(&ty.elem),
             syn::Type::Tuple(ty) => ty.elems.iter().all(|ty| self.is_data(ty)),
-            syn::Type::Path(ty) => {
+            syn::Type::Path(ty) if ty.qself.is_none() => {
                 let names: Vec<String> = ty.path.segments.iter().map(|s| plain(&s.ident)).collect();
                 let meaning = self.scopes.resolve(&names, false, Space::Type);
-                let hides_fn =
-                    mentions_fn(ty.to_token_stream()) || names.iter().any(|n| self.fn_types.contains(n));
+                let hides_fn = mentions(ty.to_token_stream(), &["fn", "dyn"])
+                    || names.iter().any(|n| self.fn_types.contains(n));
                 !hides_fn && matches!(meaning, Meaning::Prelude | Meaning::Path(_))
             }
             _ => false,
+        }
+    }
+
+    /// Where memory can be read as anything, the type alone makes a function pointer of it. A cast cannot.
+    pub(super) fn fn_types_beside_unsafe(&mut self) {
+        if self.unsafe_count > 0 {
+            for span in std::mem::take(&mut self.fn_type_spans) {
+                self.refuse(Rule::FnPointer, span, FN_TYPE);
+            }
         }
     }
 

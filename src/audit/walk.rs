@@ -21,19 +21,23 @@ pub(super) fn check(
         scopes: Scopes::new(candidate.module, candidate.name, allowed, &file.items),
         problems,
         unsafe_count: 0,
+        fn_type_spans: Vec::new(),
         fn_types: pointers::fn_types(&allowed.ffi.callbacks, file),
         interior: items::interior(file.to_token_stream(), &items::hidden_interior(&allowed.module_items)),
     };
     for item in &file.items {
         walker.visit_item(item);
     }
+    walker.fn_types_beside_unsafe();
     walker.unsafe_count
 }
 
 pub(super) struct Walker<'w, 'a, 'p> {
     pub(super) scopes: Scopes<'a>,
     problems: &'w mut Problems<'p>,
-    unsafe_count: usize,
+    pub(super) unsafe_count: usize,
+    /// Where the type of a function pointer is written.
+    pub(super) fn_type_spans: Vec<Span>,
     /// Names of types that are function pointers.
     pub(super) fn_types: BTreeSet<String>,
     /// The first type with interior mutability that the reply mentions.
@@ -306,6 +310,19 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         self.path(path, Space::Either);
+    }
+
+    fn visit_type_fn_ptr(&mut self, ty: &'ast syn::TypeFnPtr) {
+        self.fn_type_spans.push(ty.span());
+        visit::visit_type_fn_ptr(self, ty);
+    }
+
+    fn visit_expr_cast(&mut self, cast: &'ast syn::ExprCast) {
+        let before = self.fn_type_spans.len();
+        self.visit_type(&cast.ty);
+        self.fn_type_spans.truncate(before);
+        cast.attrs.iter().for_each(|attr| self.visit_attribute(attr));
+        self.visit_expr(&cast.expr);
     }
 
     fn visit_type_ptr(&mut self, ty: &'ast syn::TypePtr) {

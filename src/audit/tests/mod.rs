@@ -1,5 +1,6 @@
 //! The audit against cheats, and against honest ports.
 
+mod attacks;
 mod call_through;
 mod cheats;
 mod honest;
