@@ -1,7 +1,7 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
 use crate::commands::{
-    Session, check, contract, coverage, demo, doctor, fuzz, init, list, port, status, verify,
+    Session, check, contract, coverage, demo, doctor, fuzz, hook, init, list, port, status, verify,
 };
 use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
@@ -59,6 +59,7 @@ enum Command {
     Port(port::Args),
     Verify(verify::Args),
     Check(check::Args),
+    Hook(hook::Args),
     Contract(contract::Args),
     Coverage(coverage::Args),
     Fuzz(fuzz::Args),
@@ -110,6 +111,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Port(args) => port::run(&session, &args),
         Command::Verify(args) => verify::run(&session, &args),
         Command::Check(args) => check::run(&session, &args),
+        Command::Hook(args) => hook::run(&session, &args),
         Command::Contract(args) => contract::run(&session, &args),
         Command::Coverage(args) => coverage::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),

@@ -34,6 +34,7 @@ pub mod listing;
 pub mod init;
 pub mod grade;
 pub mod check;
+pub mod hook;
 pub mod judge;
 pub mod adequacy;
 pub mod reach;

@@ -25,7 +25,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(code(&checked))
 }
 
-fn text(checked: &Checked) -> String {
+/// What a check found, for people.
+pub fn text(checked: &Checked) -> String {
     let mut text = String::new();
     for c in &checked.symbols {
         let reason = printable(&c.reason);
@@ -46,7 +47,7 @@ fn text(checked: &Checked) -> String {
 }
 
 /// What a check means for the exit code.
-fn code(checked: &Checked) -> ExitCode {
+pub fn code(checked: &Checked) -> ExitCode {
     let has = |wanted: &[Trouble]| checked.symbols.iter().any(|c| wanted.contains(&c.trouble));
     match () {
         () if has(&[Trouble::Refuted, Trouble::Audit]) => ExitCode::Divergence,

@@ -6,6 +6,7 @@ pub mod coverage;
 pub mod demo;
 pub mod doctor;
 pub mod fuzz;
+pub mod hook;
 pub mod init;
 pub mod list;
 pub mod port;

@@ -7,6 +7,7 @@
 pub mod abi;
 pub mod clib;
 pub mod compiled;
+pub mod git;
 pub mod real;
 pub mod server;
 

@@ -1,0 +1,101 @@
+//! The hooks of `.pre-commit-hooks.yaml` under the real pre-commit, which is installed with pip.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use support::git::{program, ran, tool_folder};
+use support::{Ran, Repo};
+
+/// Where `pre-commit` is; installed once for all runs of the tests.
+fn pre_commit() -> PathBuf {
+    let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pre-commit-venv");
+    let here = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let works = || {
+        let tool = venv.join("bin/pre-commit");
+        tool.exists() && ran(&mut program(tool.to_str().unwrap(), here, &["--version"])).status.success()
+    };
+    if !works() {
+        let shown = venv.to_str().unwrap();
+        let made = ran(&mut program("python3", here, &["-m", "venv", "--clear", shown]));
+        assert!(made.status.success(), "this test needs python3 with venv:\n{made}");
+        let python = venv.join("bin/python");
+        let args = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "pre-commit"];
+        let installed = ran(&mut program(python.to_str().unwrap(), here, &args));
+        assert!(installed.status.success(), "pip must be able to install pre-commit:\n{installed}");
+        assert!(works(), "pre-commit is installed and does not start");
+    }
+    venv.join("bin")
+}
+
+/// A program with pre-commit and the tool under test on PATH.
+fn run(repo: &Repo, bin: &Path, name: &str, args: &[&str]) -> Ran {
+    let path = std::env::var("PATH").unwrap();
+    let path = format!("{}:{}:{path}", bin.display(), tool_folder().display());
+    let mut command = program(name, repo.root(), args);
+    command.env("PATH", path).env("PRE_COMMIT_HOME", repo.aside().join("home"));
+    ran(&mut command)
+}
+
+/// A git repository that has the hooks file of this one and nothing else, and its one commit.
+fn hooks(repo: &Repo) -> (PathBuf, String) {
+    let dir = repo.aside().join("hooks");
+    std::fs::create_dir_all(&dir).unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml");
+    std::fs::copy(file, dir.join(".pre-commit-hooks.yaml")).unwrap();
+    for args in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "hooks"]] {
+        ran(&mut program("git", &dir, args)).ok();
+    }
+    let head = ran(&mut program("git", &dir, &["rev-parse", "HEAD"]));
+    (dir, head.stdout.trim().to_owned())
+}
+
+#[test]
+fn the_hooks_block_what_check_lists_and_verify_mends_it() {
+    let bin = pre_commit();
+    let repo = Repo::initialised();
+    let (hooks, rev) = hooks(&repo);
+    let config = |id: &str| {
+        format!("repos:\n  - repo: {}\n    rev: {rev}\n    hooks:\n      - id: {id}\n", hooks.display())
+    };
+    let text = repo.read("implfuzz.toml") + "\n[grade]\nmeasure = false\nleast = \"weak\"\n";
+    repo.write("implfuzz.toml", &text);
+    repo.write(".pre-commit-config.yaml", &config("implfuzz-check-system"));
+    let git = |args: &[&str]| run(&repo, &bin, "git", args);
+    git(&["init", "-q"]).ok();
+    run(&repo, &bin, "pre-commit", &["install"]).ok();
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "stubs"]).ok();
+
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
+    git(&["add", "."]).ok();
+    let refused = git(&["commit", "-q", "-m", "port"]);
+    refused.code(1).shows("twice: unjudged").shows("help: cargo implfuzz verify twice");
+
+    // The other hook judges it; like every hook that writes, it asks for what it wrote to be added.
+    repo.write(".pre-commit-config.yaml", &config("implfuzz-verify-system"));
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "port"]).code(1).shows("files were modified by this hook");
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "port"]).ok();
+    repo.replace("rust/src/sum.rs", "x << 1", "x.saturating_mul(2)");
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "wrong"]).code(1).shows("mismatch: return value");
+
+    git(&["checkout", "-q", "HEAD", "."]).ok();
+    repo.write(".pre-commit-config.yaml", &config("implfuzz-check-system"));
+    repo.replace("rust/src/sum.rs", "x << 1", "todo!()");
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "stub"]).code(1).shows("is a stub now");
+}
+
+#[test]
+fn every_hook_is_there_twice() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml"))
+        .unwrap();
+    let ids: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("- id: ")).collect();
+    assert_eq!(ids, ["implfuzz-check", "implfuzz-verify", "implfuzz-check-system", "implfuzz-verify-system"]);
+    assert_eq!(text.matches("pass_filenames: false\n  require_serial: true\n").count(), 4);
+    assert_eq!(text.matches("types_or: [c, header, rust, toml]").count(), 4);
+}
