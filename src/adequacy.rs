@@ -4,6 +4,8 @@
 //! The mutants are built into a C side of their own, in a copy of the port's crate of their own; nothing of it is in the
 //! tree.
 
+pub mod port;
+
 use crate::c::archive::units_file;
 use crate::c::mutants::{Mutant, Mutants, mutants, table};
 use crate::c::{Programs, Tools};
@@ -82,13 +84,7 @@ pub struct Adequacy {
 impl Adequacy {
     /// Mutants that were killed, of those that should have been.
     pub fn kills(&self) -> Measured<Share> {
-        if let Some(why) = &self.without {
-            return Measured::No(why.clone());
-        }
-        let of = |is: fn(&Fate) -> bool| self.mutants.iter().filter(|m| is(&m.fate)).count() as u64;
-        let equivalent = of(|fate| matches!(fate, Fate::Equivalent { .. }));
-        let reached = of(|fate| matches!(fate, Fate::Killed { .. }));
-        Measured::Yes(Share { reached, total: self.mutants.len() as u64 - equivalent })
+        kills(&self.mutants, self.without.as_ref())
     }
 
     /// What is in the way of trusting the harness.
@@ -251,14 +247,7 @@ fn one(
         (None, Some(_)) => unusable(&run),
     };
     let fates = |(at, mutant): (usize, &Mutant)| {
-        let marked = planned.judgeable.contract().into_iter().flat_map(|c| &c.equivalent);
-        let marked = marked.filter(|e| e.mutant == mutant.id).map(|e| e.reason.clone()).next();
-        let fate = match (run.killed.get(&(at + 1)), marked) {
-            (Some(kill), _) => Fate::Killed { by: kill.what.clone() },
-            (None, Some(reason)) => Fate::Equivalent { reason },
-            (None, None) => Fate::Survived,
-        };
-        Tried { mutant: mutant.clone(), fate }
+        tried(planned, mutant, run.killed.get(&(at + 1)).map(|kill| kill.what.clone()))
     };
     let mut rejected = stats.rejected.clone();
     rejected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
@@ -277,6 +266,29 @@ fn one(
         },
         without,
     })
+}
+
+/// What became of a mutant that was killed by this, if it was.
+fn tried(planned: &Planned, mutant: &Mutant, by: Option<String>) -> Tried {
+    let marked = planned.judgeable.contract().into_iter().flat_map(|c| &c.equivalent);
+    let marked = marked.filter(|e| e.mutant == mutant.id).map(|e| e.reason.clone()).next();
+    let fate = match (by, marked) {
+        (Some(by), _) => Fate::Killed { by },
+        (None, Some(reason)) => Fate::Equivalent { reason },
+        (None, None) => Fate::Survived,
+    };
+    Tried { mutant: mutant.clone(), fate }
+}
+
+/// Mutants that were killed, of those that should have been.
+fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
+    if let Some(why) = without {
+        return Measured::No(why.clone());
+    }
+    let of = |is: fn(&Fate) -> bool| mutants.iter().filter(|m| is(&m.fate)).count() as u64;
+    let equivalent = of(|fate| matches!(fate, Fate::Equivalent { .. }));
+    let reached = of(|fate| matches!(fate, Fate::Killed { .. }));
+    Measured::Yes(Share { reached, total: mutants.len() as u64 - equivalent })
 }
 
 /// Why a run says nothing about mutants.

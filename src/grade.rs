@@ -17,6 +17,9 @@ pub fn grade(
     }
     short.extend(accepted(stats.accept_rate(), asked));
     short.extend(kills(&proofs.kills, asked));
+    if let Measured::No(why) = &proofs.apart {
+        short.push(format!("separate processes: {why}"));
+    }
     match &proofs.branches {
         Measured::No(why) => short.push(format!("coverage of C: {why}")),
         Measured::Yes(share) if share.ratio() < asked.branches => {
@@ -70,7 +73,7 @@ mod tests {
     fn enough() -> (RunStats, Proofs) {
         let stats = RunStats { executions: 10_000, ..RunStats::default() };
         let share = |reached, total| Measured::Yes(Share { reached, total });
-        (stats, Proofs { kills: share(4, 5), branches: share(9, 10) })
+        (stats, Proofs { kills: share(4, 5), apart: share(70, 70), branches: share(9, 10) })
     }
 
     fn short(change: impl FnOnce(&mut RunStats, &mut Proofs)) -> String {
@@ -99,6 +102,7 @@ mod tests {
         };
         assert_eq!(short(kills(0, 0)), "mutants of C: there is none to kill");
         assert_eq!(short(kills(7, 9)), "7 of 9 mutants of C killed");
+        assert_eq!(short(|_, p| p.apart = Measured::default()), "separate processes: unmeasured");
         assert_eq!(short(|_, p| p.branches = Measured::default()), "coverage of C: unmeasured");
         let branches = Measured::Yes(Share { reached: 0, total: 0 });
         assert_eq!(short(|_, p| p.branches = branches), "0 of 0 branches of C reached");

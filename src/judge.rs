@@ -5,7 +5,7 @@ mod build;
 mod c_links;
 mod committed;
 mod outcome;
-mod reach;
+pub mod reach;
 
 pub use outcome::Outcome;
 
@@ -314,10 +314,13 @@ pub struct Hashes {
 /// The harness runtime decides as well.
 const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/codec.rs"),
+    include_str!("../templates/fuzz/runtime/digest.rs"),
     include_str!("../templates/fuzz/runtime/driver.rs"),
     include_str!("../templates/fuzz/runtime/guard.rs"),
     include_str!("../templates/fuzz/runtime/memory.rs"),
     include_str!("../templates/fuzz/runtime/state.rs"),
+    include_str!("../templates/fuzz/runtime/record.rs"),
+    include_str!("../templates/fuzz/runtime/apart.rs"),
     include_str!("../templates/fuzz/guard.c"),
 );
 
@@ -336,6 +339,7 @@ pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
         .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
 }
 
-fn not_rust(what: &str, error: &syn::Error) -> Error {
+/// A file that must be Rust and is not.
+pub fn not_rust(what: &str, error: &syn::Error) -> Error {
     Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")
 }

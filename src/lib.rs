@@ -23,6 +23,7 @@ pub mod rust;
 pub mod harness;
 // floor 3
 pub mod audit;
+pub mod linkage;
 pub mod fuzz;
 pub mod coverage;
 // floor 4

@@ -1,14 +1,20 @@
-//! What is measured of a port beside the run that judges it: the same for `verify` and `port`.
+//! What a port must prove beside the run that judges it: the same for `verify` and `port`.
+
+mod linked;
+
+pub use linked::{Linked, refused, still_c};
 
 use crate::adequacy::{self, Adequacy};
 use crate::error::{ErrorKind, Result};
 use crate::event::Reporter;
+use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
+use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::reach::Counting;
 use crate::store::Store;
 use crate::symbol::SymbolKey;
-use crate::verdict::{Measured, Proofs, Verdict};
+use crate::verdict::{Measured, Proofs, Share, Verdict};
 use std::collections::BTreeMap;
 
 /// What the proofs of some functions rest on.
@@ -69,4 +75,26 @@ fn counting(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Measured<Count
         Err(error) if error.kind() == ErrorKind::Environment => Ok(Measured::No(error.to_string())),
         Err(error) => Err(error),
     }
+}
+
+/// The verdict of a run once both sides have run apart over its inputs, and what came of that; ports that the run refutes
+/// are refuted already.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn apart(
+    campaign: &Campaign,
+    verdict: Verdict,
+    interrupt: &Interrupt,
+) -> Result<(Verdict, Measured<Share>)> {
+    let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
+    let apart = campaign.apart(interrupt)?;
+    let verdict = match (&apart.finding, &apart.unfinished) {
+        (Some(finding), _) => Verdict::Refuted { finding: Box::new(finding.clone()), stats },
+        (None, Some(reason)) if apart.agreed == 0 => {
+            Verdict::Vacuous { reason: format!("in separate processes: {reason}"), stats }
+        }
+        (None, _) => Verdict::Unrefuted(stats),
+    };
+    Ok((verdict, apart.measured()))
 }

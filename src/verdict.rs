@@ -91,6 +91,8 @@ impl<T> Measured<T> {
 pub struct Proofs {
     /// Mutants of the C function that its harness tells from it.
     pub kills: Measured<Share>,
+    /// Inputs on which both sides agree from processes of their own, of those that C accepts.
+    pub apart: Measured<Share>,
     /// Branches of the C function that the inputs of the run reached.
     pub branches: Measured<Share>,
 }

@@ -11,7 +11,7 @@ use crate::grade;
 use crate::judge::{Judge, Outcome, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::proofs::Grounds;
+use crate::proofs::{self, Grounds};
 use crate::store::{Evidence, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
@@ -153,7 +153,8 @@ fn refuted_by(
         return Ok(Some(format!("{}: {}", row.finding.class, row.finding.what)));
     }
     let report = judge.audit(planned, module_text)?;
-    Ok((!report.problems.is_empty()).then(|| audit_reason(planned, &report)))
+    let by_audit = (!report.problems.is_empty()).then(|| audit_reason(planned, &report));
+    Ok(by_audit.or_else(|| Some(evidence.shortcomings.join("; ")).filter(|text| !text.is_empty())))
 }
 
 fn stale_reason(evidence: &Evidence, now: &crate::judge::Hashes) -> Option<String> {
@@ -275,6 +276,12 @@ fn one(
         judge.record(store, planned, &module, (&outcome, &provenance))?;
         return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
     }
+    let linkage = proofs::Linked::read(judge, binary)?.linkage(planned);
+    if let Some(reason) = proofs::refused(&linkage) {
+        let outcome = Outcome::without_run(Grade::Refuted, reason);
+        judge.record(store, planned, &module, (&outcome, &provenance))?;
+        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
+    }
     let campaign = judge.campaign(binary, planned);
     let name = &planned.function.name;
     let verdict = campaign.judge(
@@ -284,8 +291,9 @@ fn one(
             reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
         },
     )?;
-    let callees_in_c = judge.callees_in_c(planned)?;
-    let proofs = grounds.proofs(judge, planned, &verdict)?;
+    let (verdict, apart) = proofs::apart(&campaign, verdict, judge.interrupt)?;
+    let callees_in_c = proofs::still_c(judge.callees_in_c(planned)?, &linkage);
+    let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
     let outcome = Outcome::of(&verdict, proofs, &callees_in_c, &project.config.grade);
     // The evidence is about the seeds as well: the counterexample must be among them first.
     if let Verdict::Refuted { finding, .. } = &verdict {

@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 #[allow(dead_code, clippy::all, reason = "a template, compiled here as it is; harnesses use all of it")]
+#[path = "../templates/fuzz/runtime/digest.rs"]
+mod digest;
+
+#[allow(dead_code, clippy::all, reason = "a template, compiled here as it is; harnesses use all of it")]
 #[path = "../templates/fuzz/runtime/codec.rs"]
 mod codec;
 

@@ -129,6 +129,12 @@ pub fn audit_items(candidate: &Candidate<'_>, file: &syn::File, allowed: &Allowe
     AuditReport { problems: problems.in_order(), unsafe_count, helpers }
 }
 
+/// Whether compiled code of a port may lead to this symbol of the C library of the system; `by_c` says that its original
+/// does.
+pub fn links_to(symbol: &str, by_c: bool) -> bool {
+    platform::libc_symbol(symbol, by_c)
+}
+
 /// Problems as they are found.
 struct Problems<'a> {
     text: &'a str,

@@ -110,6 +110,12 @@ pub(super) fn libc_name(name: &str, extra: bool) -> Result<(), Refusal> {
     Err((Rule::System, reason))
 }
 
+/// Whether code of a port may lead to this symbol of the C library of the system; `extra` as above.
+pub(super) fn libc_symbol(name: &str, extra: bool) -> bool {
+    let is_known = extra || LIBC.contains(&name);
+    is_known && libc_name(name, extra).is_ok()
+}
+
 fn is_libc_type(name: &str) -> bool {
     name.starts_with("c_") || name.ends_with("_t")
 }

@@ -2,14 +2,19 @@
 
 use super::shard::Shard;
 use super::{Session, Which, rows};
+use crate::adequacy::{self, port::PortMutants};
 use crate::check;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::event::{Event, Reporter};
 use crate::fuzz::run::Budget;
+use crate::fuzz::standalone::Standalone;
 use crate::judge::Judge;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::report::{finding, finding_json};
-use crate::verify;
+use crate::report::{finding, finding_json, printable};
+use crate::symbol::SymbolName;
+use crate::verdict::{Grade, Measured, Share};
+use crate::verify::{self, Judgement};
 use serde_json::json;
 use std::collections::BTreeSet;
 
@@ -30,6 +35,9 @@ pub struct Args {
     /// End each run after so many executions
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
+    /// Then run mutants of each port that was not refuted, for grade.mutant_seconds each: what would not be noticed
+    #[arg(long)]
+    mutants: bool,
 }
 
 /// Runs the command.
@@ -62,22 +70,41 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let command = if args.stale { "verify --stale".to_owned() } else { args.which.words("verify") };
     let asked = (wanted.as_slice(), command.as_str());
     let all = verify::verify(&project, &mut store, asked, Some(budget), &judge, reporter.as_mut())?;
+    let mutants = match args.mutants {
+        true => port_mutants(&project, &judge, (&wanted, &all), reporter.as_mut())?,
+        false => Vec::new(),
+    };
+    let standalone = args.which.all.then(|| standalone(&project, &judge, reporter.as_mut())).transpose()?;
     drop(reporter);
     let findings: Vec<_> = all
         .iter()
         .filter_map(|j| Some(json!({ "symbol": j.symbol, "finding": finding_json(j.finding.as_ref()?) })))
         .collect();
-    session.screen.result("verify", &json!({ "symbols": all, "findings": findings }), || {
-        let mut text = String::new();
-        for (judgement, found) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
-            text += &finding(&judgement.symbol, found, None);
-            text += &format!("reproduce: cargo implfuzz verify {}\n\n", judgement.symbol);
-        }
-        match all.is_empty() {
-            true => "nothing to verify\n".to_owned(),
-            false => format!("{text}{}\n{}\n", rows::judgements(&all), rows::counts(&all)),
-        }
-    });
+    session.screen.result(
+        "verify",
+        &json!({ "symbols": all, "findings": findings, "mutants": mutants, "standalone": standalone }),
+        || {
+            let mut text = String::new();
+            for (judgement, found) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
+                text += &finding(&judgement.symbol, found, None);
+                text += &format!("reproduce: cargo implfuzz verify {}\n\n", judgement.symbol);
+            }
+            let survivors: String = mutants.iter().map(survivors).collect();
+            let alone = match &standalone {
+                Some(Standalone { links: true, .. }) => "standalone: yes\n".to_owned(),
+                Some(Standalone { why, .. }) => {
+                    format!("standalone: no: {}\n", why.as_deref().unwrap_or("unknown"))
+                }
+                None => String::new(),
+            };
+            match all.is_empty() {
+                true => "nothing to verify\n".to_owned(),
+                false => {
+                    format!("{text}{}\n{}\n{alone}{survivors}", rows::judgements(&all), rows::counts(&all))
+                }
+            }
+        },
+    );
     Ok(super::status::code(&all, &project))
 }
 
@@ -87,4 +114,53 @@ fn stale(project: &Project) -> Result<Vec<&Planned>> {
     let names = checked.symbols.iter().filter(|complaint| complaint.trouble.asks_for_verify());
     let names: BTreeSet<&str> = names.map(|complaint| complaint.symbol.as_str()).collect();
     Ok(project.planned.iter().filter(|planned| names.contains(planned.function.name.as_str())).collect())
+}
+
+/// Whether the port needs the C original no longer.
+fn standalone(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<Standalone> {
+    let left = project.planned.iter().filter(|p| project.ported(&p.function) != Ported::Yes).count();
+    if left > 0 {
+        let (noun, verb) = if left == 1 { ("function", "is") } else { ("functions", "are") };
+        return Ok(Standalone::no(format!("{left} {noun} {verb} not ported")));
+    }
+    reporter
+        .event(Event::StepStarted { step: "linking the port without the C original".into(), total: None });
+    let standalone = judge.standalone()?;
+    let message = match standalone.links {
+        true => "the port links without the C original",
+        false => "the port does not link without the C original",
+    };
+    reporter.event(Event::StepFinished { message: message.into() });
+    Ok(standalone)
+}
+
+/// What became of mutants of the ports that stand.
+fn port_mutants(
+    project: &Project,
+    judge: &Judge,
+    (wanted, all): (&[&Planned], &[Judgement]),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<PortMutants>> {
+    let stands =
+        |judgement: &Judgement| matches!(judgement.grade, Grade::Weak | Grade::Verified | Grade::Exhaustive);
+    let named: BTreeSet<&SymbolName> = all.iter().filter(|j| stands(j)).map(|j| &j.symbol).collect();
+    let standing: Vec<&Planned> =
+        wanted.iter().copied().filter(|p| named.contains(&p.function.name)).collect();
+    adequacy::port::of_ports(project, judge, &standing, project.config.grade.mutant_seconds, reporter)
+}
+
+/// Kills and survivors by line, for people.
+fn survivors(of: &PortMutants) -> String {
+    let mut text = match of.kills() {
+        Measured::Yes(Share { reached, total }) => {
+            format!("\n{}: {reached} of {total} mutants of Rust killed\n", of.symbol)
+        }
+        Measured::No(why) => format!("\n{}: mutants of Rust: {}\n", of.symbol, printable(&why)),
+    };
+    for tried in adequacy::port::survivors(of) {
+        let mutant = &tried.mutant;
+        text +=
+            &format!("  {}  {}:{}: {} survived\n", mutant.id, of.file, mutant.line, printable(&mutant.what));
+    }
+    text
 }

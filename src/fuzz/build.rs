@@ -85,7 +85,7 @@ impl Builder<'_> {
             ));
         }
         let messages = Message::parse_stream(output.stdout.as_slice());
-        let (mut binary, mut errors) = (None, Vec::new());
+        let (mut binary, mut port, mut errors) = (None, None, Vec::new());
         for message in messages {
             match message? {
                 Message::CompilerArtifact(artifact) => {
@@ -93,6 +93,10 @@ impl Builder<'_> {
                         return Err(Error::new(ErrorKind::Build, reason).help(
                             "correct Cargo.toml of the port's crate: only what the audit reads can be judged",
                         ));
+                    }
+                    if artifact.manifest_path.as_std_path() == overlay.dir().join("Cargo.toml") {
+                        let mut files = artifact.filenames.iter();
+                        port = files.find(|f| f.extension() == Some("rlib")).cloned().or(port);
                     }
                     if artifact.target.name == "implfuzz_all" {
                         binary = artifact.executable.map(PathBuf::from).or(binary);
@@ -112,10 +116,10 @@ impl Builder<'_> {
         }
         let binary =
             binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
+        let port = port.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo told of no compiled port"))?;
         let own = self.bin_dir.join("implfuzz_all");
-        let fresh = self.bin_dir.join("implfuzz_all.new");
-        fs::copy(&binary, &fresh)?;
-        fs::rename(&fresh, &own)?;
+        place(port.as_std_path(), &compiled_crate(&own))?;
+        place(&binary, &own)?;
         Ok(Built::Binary(own))
     }
 
@@ -154,6 +158,9 @@ impl Builder<'_> {
             .arg("--target-dir")
             .arg(&self.target_dir)
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
+            // Not for speed alone: rustc then leaves no function of the port to other crates, and the linkage proof finds
+            // all in one place.
+            .env("CARGO_INCREMENTAL", "1")
             .env("IMPLFUZZ_C_ROOT", self.root)
             .env("IMPLFUZZ_ASAN", "1")
             .env("CC", &self.toolchain.cc.path)
@@ -176,6 +183,19 @@ impl Builder<'_> {
         Error::new(ErrorKind::Build, format!("the fuzz crate does not build:\n  {}", lines.join("\n  ")))
             .help("cargo implfuzz doctor; if all is there, the C flags in implfuzz.toml may be wrong")
     }
+}
+
+/// The compiled crate of the port that is in a binary of [`Builder::build`].
+pub fn compiled_crate(binary: &Path) -> PathBuf {
+    binary.with_file_name("port.rlib")
+}
+
+/// Copies a file so that nobody ever sees half of it.
+fn place(from: &Path, to: &Path) -> Result<()> {
+    let fresh = to.with_extension("new");
+    fs::copy(from, &fresh)?;
+    fs::rename(&fresh, to)?;
+    Ok(())
 }
 
 /// Why an artifact was made of other text than the audit reads, if it was: `Cargo.toml` can name another root file, or

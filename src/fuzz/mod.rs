@@ -7,3 +7,5 @@ pub mod gate;
 pub mod run;
 pub mod mutants;
 pub mod replay;
+pub mod apart;
+pub mod standalone;

@@ -7,6 +7,7 @@ use crate::process::{Exit, Interrupt};
 use crate::verdict::{Finding, RunStats};
 use fs_err as fs;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// How a mutant gave itself away.
@@ -59,9 +60,41 @@ impl Campaign<'_> {
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<MutantRun> {
+        let of_c = |skipped, current| Subject::Mutants { skipped, current };
+        self.kill((&of_c, ENDS), budget, interrupt, see)
+    }
+
+    /// All mutants of the port side by side, on the inputs that the run before kept and on new ones. `count` says how many
+    /// there are: each may end the process once.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn against_port_mutants(
+        &self,
+        count: usize,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<MutantRun> {
+        // What is found here must not change what the port itself was judged on.
+        let mut regressions = self.regressions.clone();
+        regressions.push(self.corpus());
+        let own = Campaign { work: self.work.join("port-mutants"), regressions, ..self.clone() };
+        own.write_boundaries(interrupt)?;
+        let of_port = |skipped, current| Subject::PortMutants { skipped, current };
+        own.kill((&of_port, count + 1), budget, interrupt, see)
+    }
+
+    fn kill(
+        &self,
+        (mutants, ends): (&dyn Fn(String, PathBuf) -> Subject, usize),
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<MutantRun> {
         let mut run = MutantRun::default();
         let start = Instant::now();
-        for _ in 0..ENDS {
+        for _ in 0..ends {
             let skipped: Vec<String> = run.killed.keys().map(usize::to_string).collect();
             let spent = start.elapsed().as_secs();
             if spent >= budget.seconds.max(1) {
@@ -69,7 +102,7 @@ impl Campaign<'_> {
             }
             let current = self.work.join("current-mutant");
             drop(fs::remove_file(&current));
-            let subject = Subject::Mutants { skipped: skipped.join(","), current: current.clone() };
+            let subject = mutants(skipped.join(","), current.clone());
             let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
             let left = Budget { seconds: budget.seconds.max(1) - spent, ..budget };
             let (output, told) = own.run((left, self.seed), &[], interrupt, see)?;

@@ -16,10 +16,32 @@ pub struct Told {
     pub exit_in_port: bool,
     /// Answer of a `show` run: arguments and what C makes of them.
     pub shown: Option<(Parts, Parts)>,
+    /// What one side alone made of the inputs, and whether it got through them.
+    pub alone: Vec<Alone>,
+    pub alone_done: bool,
     /// Mutants that were told from the original, by number.
     pub killed: BTreeMap<usize, Kill>,
     /// A replay came to its end: so many inputs there are.
     pub replayed: Option<usize>,
+}
+
+/// What one side alone made of an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alone {
+    pub number: usize,
+    pub outcome: AloneOutcome,
+    /// For people, where they were asked for.
+    pub shown: Parts,
+}
+
+/// How a call of one side alone ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AloneOutcome {
+    /// The parts of what it left behind, each with its hash.
+    Done(Parts),
+    /// C broke, or the contract rules the input out.
+    Rejected(String),
+    Failed(FindingClass, String),
 }
 
 type Parts = Vec<(String, String)>;
@@ -50,6 +72,8 @@ struct Line {
     oracle: Parts,
     #[serde(default)]
     subject: Parts,
+    #[serde(default)]
+    record: Parts,
 }
 
 impl Told {
@@ -83,6 +107,15 @@ impl Told {
                 self.killed.insert(line.number, Kill { what: line.what, input: bytes(&line.input) });
             }
             "replayed" => self.replayed = Some(line.number),
+            "alone" => {
+                let outcome = match line.class.as_str() {
+                    "done" => AloneOutcome::Done(line.record),
+                    "rejected" => AloneOutcome::Rejected(line.what),
+                    word => AloneOutcome::Failed(class(word), in_the_tree(&line.what)),
+                };
+                self.alone.push(Alone { number: line.number, outcome, shown: line.subject });
+            }
+            "alone-done" => self.alone_done = true,
             "shown" => self.shown = Some((line.args, line.oracle)),
             _ => {}
         }

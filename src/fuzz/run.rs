@@ -48,6 +48,11 @@ pub enum Subject {
         skipped: String,
         current: PathBuf,
     },
+    /// Mutants of the port, likewise.
+    PortMutants {
+        skipped: String,
+        current: PathBuf,
+    },
 }
 
 pub(super) const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0";
@@ -239,11 +244,11 @@ impl Campaign<'_> {
         self.work.join("artifact")
     }
 
-    fn corpus(&self) -> PathBuf {
+    pub(super) fn corpus(&self) -> PathBuf {
         self.work.join("corpus")
     }
 
-    fn boundaries(&self) -> PathBuf {
+    pub(super) fn boundaries(&self) -> PathBuf {
         self.work.join("boundaries")
     }
 
@@ -253,6 +258,10 @@ impl Campaign<'_> {
             Subject::Port => Job::new(self.binary),
             Subject::Nobody => Job::new(self.binary).env("IMPLFUZZ_SUBJECT", "nobody"),
             Subject::Original => Job::new(self.binary).env("IMPLFUZZ_SUBJECT", "original"),
+            Subject::PortMutants { skipped, current } => Job::new(self.binary)
+                .env("IMPLFUZZ_SUBJECT", "port-mutants")
+                .env("IMPLFUZZ_SKIP", skipped)
+                .env("IMPLFUZZ_CURRENT", current),
             Subject::Mutants { skipped, current } => Job::new(self.binary)
                 .env("IMPLFUZZ_SUBJECT", "mutants")
                 .env("IMPLFUZZ_SKIP", skipped)
@@ -343,7 +352,7 @@ fn edges(stderr: &str) -> Option<u64> {
 }
 
 /// One line of a crash report, for people.
-fn summary(stderr: &str) -> String {
+pub(super) fn summary(stderr: &str) -> String {
     let line = |mark: &str| stderr.lines().find(|line| line.contains(mark));
     let text = line("SUMMARY:").or_else(|| line("ERROR:")).unwrap_or("the port ended the process");
     let text = text.split("SUMMARY: ").last().unwrap_or(text).trim();

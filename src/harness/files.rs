@@ -41,16 +41,22 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
         "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod harness;\npub mod runtime;\n",
     );
     put("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs"));
+    put("src/runtime/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs"));
     put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
+    put("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs"));
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
+    put("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs"));
+    put("src/runtime/record.rs", include_str!("../../templates/fuzz/runtime/record.rs"));
     put("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs"));
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
     put("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs"));
+    put("src/runtime/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs"));
     put("src/harness/mod.rs", &registry(targets));
     put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));
+    put("src/harness/port_mutants.rs", &port_mutants_file(None));
     let all = render(include_str!("../../templates/fuzz/implfuzz_all.rs.j2"), context!(lib => &lib))?;
     put("fuzz_targets/implfuzz_all.rs", &all);
     for target in targets {
@@ -63,7 +69,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
 fn registry(targets: &[String]) -> String {
     let mut text = String::from(
         "//! One module per function that a harness can judge. Written by cargo-implfuzz.\n\n\
-         use crate::runtime::driver::Target;\n\npub mod mutants;\npub mod values;\n",
+         use crate::runtime::driver::Target;\n\npub mod mutants;\npub mod port_mutants;\npub mod values;\n",
     );
     for target in targets {
         text += &format!("pub mod {target};\n");
@@ -98,6 +104,30 @@ pub fn mutants_file(tables: &BTreeMap<String, (String, usize)>) -> String {
          #![allow(warnings)]\n\nuse crate::runtime::mutants::Function;\n\n{declared}\
          /// The text as it is, and its mutants.\npub fn of(target: &str) -> Vec<Function> {{\n    match target {{\n{arms}        \
          _ => Vec::new(),\n    }}\n}}\n"
+    )
+}
+
+/// Where `harness/port_mutants.rs` stands below `rust/`.
+pub const PORT_MUTANTS_FILE: &str = "fuzz/src/harness/port_mutants.rs";
+
+/// The numbers of the mutants that the crate of the port is built with, by target, and how one is made the port. In the
+/// tree there are none.
+pub fn port_mutants_file(mutants: Option<(&str, &BTreeMap<String, Vec<u32>>)>) -> String {
+    let mut arms = String::new();
+    let mut select = String::new();
+    if let Some((krate, numbers)) = mutants {
+        for (target, numbers) in numbers {
+            arms += &format!("        {target:?} => &{numbers:?},\n");
+        }
+        let number = format!("{}::implfuzz_selected::NUMBER", krate.replace('-', "_"));
+        select = format!("\n    {number}.store(number, core::sync::atomic::Ordering::Relaxed);\n");
+    }
+    format!(
+        "//! Mutants of the ports, where the crate is built with some. Written by cargo-implfuzz.\n\n\
+         #![allow(warnings)]\n\n\
+         /// The numbers of the mutants of a port.\npub fn of(target: &str) -> &'static [u32] {{\n    match target {{\n{arms}        \
+         _ => &[],\n    }}\n}}\n\n\
+         /// Makes the mutant with this number the port; 0 is the port as it is.\npub fn select(number: u32) {{{select}}}\n"
     )
 }
 

@@ -27,6 +27,7 @@ pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
+        use crate::runtime::digest::Digest;
         use #krate::ffi;
 
         #(#all)*
@@ -45,7 +46,7 @@ fn implementation(library: &Library, key: &str) -> Option<TokenStream> {
     for (at, field) in record.fields.iter().enumerate() {
         parts.field(field_ident(&field.name), &field.name, &field.ty, at);
     }
-    let Parts { width, decode, encode, same, show, boundary } = parts;
+    let Parts { width, decode, encode, same, show, digest, boundary } = parts;
     let shown = format!("{} {{{{ {} }}}}", record.rust_name, vec!["{}"; show.len()].join(", "));
     Some(quote! {
         impl Value for ffi::#name {
@@ -59,6 +60,7 @@ fn implementation(library: &Library, key: &str) -> Option<TokenStream> {
             fn encode(&self, writer: &mut Writer) { #(#encode)* }
             fn same(&self, other: &Self) -> bool { true #(&& #same)* }
             fn show(&self) -> String { format!(#shown, #(#show),*) }
+            fn digest(&self, digest: &mut Digest) { #(#digest)* }
             fn boundaries() -> Vec<Self> {
                 (0..40usize).map(|i| {
                     // SAFETY: as above.
@@ -83,6 +85,7 @@ struct Parts {
     encode: Vec<TokenStream>,
     same: Vec<TokenStream>,
     show: Vec<TokenStream>,
+    digest: Vec<TokenStream>,
     boundary: Vec<TokenStream>,
 }
 
@@ -110,6 +113,7 @@ impl Parts {
             });
         }
         self.same.push(quote!({ let (a, b) = (self.#ident, other.#ident); a.same(&b) }));
+        self.digest.push(quote!({ let field = self.#ident; field.digest(digest) };));
         self.show.push(quote!(format!(#label, { let field = self.#ident; field.show() })));
     }
 }

@@ -4,6 +4,7 @@ use super::Judge;
 use crate::error::Result;
 use crate::fuzz::build::{Builder, Built, Counts};
 use crate::fuzz::overlay::Overlay;
+use crate::fuzz::standalone::Standalone;
 use std::path::{Path, PathBuf};
 
 impl Judge<'_> {
@@ -43,8 +44,19 @@ impl Judge<'_> {
         replaced: &[(PathBuf, String)],
         counts: Counts,
     ) -> Result<Built> {
-        let workspace = &self.project.workspace;
         let overlay = Overlay::sync(&self.project.rust_dir(), overlay, replaced)?;
+        self.builder(bin_dir, counts)?.build(&overlay, self.interrupt)
+    }
+
+    /// Whether the port in the tree links without the C original.
+    pub fn standalone(&self) -> Result<Standalone> {
+        let workspace = &self.project.workspace;
+        let overlay = Overlay::sync(&self.project.rust_dir(), &workspace.overlay(), &[])?;
+        self.builder(&workspace.cache().join("bin"), Counts::Edges)?.standalone(&overlay, self.interrupt)
+    }
+
+    fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'_>> {
+        let workspace = &self.project.workspace;
         // Deeper than the user's own directory, so that both can be used at the same time.
         let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
             Some(dir) => Path::new(&dir).join("implfuzz"),
@@ -54,13 +66,12 @@ impl Judge<'_> {
             Counts::Edges => target_dir,
             Counts::Sources { .. } => target_dir.join("coverage"),
         };
-        let builder = Builder {
+        Ok(Builder {
             toolchain: self.project.toolchain(self.interrupt)?,
             root: workspace.root(),
             target_dir,
             bin_dir: bin_dir.to_owned(),
             counts,
-        };
-        builder.build(&overlay, self.interrupt)
+        })
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn variables_of(library: &Library, planned: &Planned) -> Vec<String> 
 }
 
 /// A function and all that it calls by name, directly or not.
-fn with_callees<'l>(library: &'l Library, function: &'l Function) -> Vec<&'l Function> {
+pub fn with_callees<'l>(library: &'l Library, function: &'l Function) -> Vec<&'l Function> {
     let (mut seen, mut all, mut at) = (BTreeSet::from([&function.key]), vec![function], 0);
     while let Some(next) = all.get(at).copied() {
         let called = next.calls.iter().filter_map(|key| library.function(key));

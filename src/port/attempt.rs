@@ -11,21 +11,23 @@ use crate::event::Event;
 use crate::fuzz::build::Built;
 use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::{Budget, Campaign};
+use crate::linkage::Linkage;
 use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
 use crate::project::Planned;
+use crate::proofs::{self, Linked};
 use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::store::Attempt;
-use crate::verdict::{Finding, RunStats, Verdict};
+use crate::verdict::{Finding, Measured, RunStats, Share, Verdict};
 use std::path::PathBuf;
 use std::time::Instant;
 
 /// How the port of one function ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// The module's new text, the run that accepted it, and the role that wrote it.
-    Accepted { module: String, verdict: Verdict, role: &'static str },
+    /// The module's new text, the run that accepted it and the one apart, and the role that wrote it.
+    Accepted { module: String, verdict: Verdict, apart: Measured<Share>, role: &'static str },
     /// The tree stays as it was.
     Stopped { reason: supervisor::StopReason, detail: String, finding: Option<Finding> },
 }
@@ -48,7 +50,7 @@ pub struct Attempting<'r, 'p> {
     binary: Option<PathBuf>,
     feedback: Option<Feedback>,
     finding: Option<Finding>,
-    accepted: Option<Verdict>,
+    accepted: Option<(Verdict, Measured<Share>)>,
     /// What was wrong with the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
@@ -107,11 +109,11 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 Step::Fuzz => self.fuzz(self.run.judge.loop_budget())?,
                 Step::Accept => self.accept()?,
                 Step::Done => {
-                    let verdict = self.accepted.take().ok_or_else(|| {
+                    let (verdict, apart) = self.accepted.take().ok_or_else(|| {
                         Error::new(ErrorKind::Internal, "a port was accepted that no run has accepted")
                     })?;
                     let role = self.role();
-                    return Ok(Ended::Accepted { module: self.spliced, verdict, role });
+                    return Ok(Ended::Accepted { module: self.spliced, verdict, apart, role });
                 }
                 Step::Stop(reason) => {
                     let (reason, detail) = (*reason, self.trouble);
@@ -231,8 +233,9 @@ impl<'r, 'p> Attempting<'r, 'p> {
         let file = format!("src/{}.rs", self.planned.function.module);
         match self.run.judge.build(&[(PathBuf::from(&file), self.spliced.clone())])? {
             Built::Binary(path) => {
+                let linkage = Linked::read(&self.run.judge, &path)?.linkage(self.planned);
                 self.binary = Some(path);
-                Ok(Outcome::Built)
+                Ok(self.linked(&linkage))
             }
             Built::Errors(errors) => {
                 if errors.iter().all(|e| e.file != file) {
@@ -249,6 +252,14 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 Ok(Outcome::DoesNotCompile(feedback::normalised(&key)))
             }
         }
+    }
+
+    fn linked(&mut self, linkage: &Linkage) -> Outcome {
+        let Some(reason) = proofs::refused(linkage) else { return Outcome::Built };
+        self.say(reason.clone());
+        self.feedback = Some(feedback::linkage(&linkage.forbidden));
+        self.trouble.clone_from(&reason);
+        Outcome::AuditRejected(feedback::normalised(&reason))
     }
 
     /// Line of the module on which the candidate begins.
@@ -283,17 +294,25 @@ impl<'r, 'p> Attempting<'r, 'p> {
         self.say("acceptance run");
         let budget = self.run.judge.acceptance_budget();
         let verdict = self.judge(budget, Inputs::Shown)?;
+        let (verdict, apart) = self.apart(verdict)?;
         let outcome =
             self.outcome(&verdict, Inputs::Shown, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)?;
         if outcome != Outcome::AcceptanceUnrefuted {
             return Ok(outcome);
         }
-        self.accepted = Some(verdict);
+        self.accepted = Some((verdict, apart));
         self.say("hidden gate");
         let part = |n: u64| (n / 4).max(1);
         let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
         let verdict = self.judge(budget, Inputs::Hidden)?;
         self.outcome(&verdict, Inputs::Hidden, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)
+    }
+
+    /// Both sides apart, over what the run before used.
+    fn apart(&mut self, verdict: Verdict) -> Result<(Verdict, Measured<Share>)> {
+        let binary = self.binary.clone().unwrap_or_default();
+        let campaign = self.run.judge.campaign(&binary, self.planned);
+        proofs::apart(&campaign, verdict, self.run.judge.interrupt)
     }
 
     fn outcome(

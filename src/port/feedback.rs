@@ -225,6 +225,18 @@ pub fn audit(candidate: &Candidate, notes: &[AuditNote]) -> Feedback {
     Feedback { category: Category::Audit, key: keys.into_iter().collect::<Vec<_>>().join("; "), text }
 }
 
+/// After a build whose object files lead to what no port may lead to; `forbidden` is not empty.
+pub fn linkage(forbidden: &[String]) -> Feedback {
+    let mut text =
+        "The candidate was built, but its compiled code leads to what no port may lead to:\n\n".to_owned();
+    for what in forbidden.iter().take(MAX_ERRORS) {
+        put(&mut text, &format!("- {what}"));
+    }
+    left_out(&mut text, forbidden.len());
+    hints(&mut text, &BTreeSet::from([Category::Audit]));
+    Feedback { category: Category::Audit, key: normalised(&forbidden.join("; ")), text }
+}
+
 /// After a run that refuted the candidate.
 pub fn refuted(finding: &Finding) -> Feedback {
     let category = Category::of_finding(finding.class);

@@ -15,7 +15,7 @@ use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{NewRun, RunOutcome, Store, Totals};
 use crate::symbol::SymbolName;
-use crate::verdict::{Finding, Grade, RunStats, Verdict};
+use crate::verdict::{Finding, Grade, Measured, Proofs, RunStats, Share, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -154,8 +154,8 @@ impl<'p> Session<'p> {
             return self.result(planned, End::NotJudgeable, Some(reason), None);
         }
         match Attempting::new(self, planned)?.carry_out()? {
-            Ended::Accepted { module, verdict, role } => {
-                let outcome = self.accept(planned, &module, (&verdict, role))?;
+            Ended::Accepted { module, verdict, apart, role } => {
+                let outcome = self.accept(planned, &module, (&verdict, apart, role))?;
                 let result = self.result(planned, End::Accepted, outcome.reason(), Some(verdict.stats()))?;
                 Ok(PortResult { grade: Some(outcome.grade), ..result })
             }
@@ -180,7 +180,7 @@ impl<'p> Session<'p> {
         &mut self,
         planned: &Planned,
         module: &str,
-        (verdict, role): (&Verdict, &str),
+        (verdict, apart, role): (&Verdict, Measured<Share>, &str),
     ) -> Result<Outcome> {
         let project = self.project;
         let mut transaction = project.workspace.transaction();
@@ -192,7 +192,7 @@ impl<'p> Session<'p> {
         let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.model.name());
         let module = PortModule::read(module.to_owned());
         let callees_in_c = self.judge.callees_in_c(planned)?;
-        let proofs = self.grounds.proofs(&self.judge, planned, verdict)?;
+        let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, verdict)? };
         let outcome = Outcome::of(verdict, proofs, &callees_in_c, &project.config.grade);
         self.judge.record(self.store, planned, &module, (&outcome, &provenance))?;
         Ok(outcome)

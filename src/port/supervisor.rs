@@ -243,7 +243,8 @@ pub fn apply(state: &mut PortState, outcome: Outcome) {
         (_, Outcome::BudgetExhausted) => Stage::Stopped(StopReason::Budget),
         (Node::Prototyper | Node::Enhancer, outcome) => answered(state, outcome),
         (Node::Audit, Outcome::AuditPassed) => Stage::Audited,
-        (Node::Audit, Outcome::AuditRejected(key)) => failed(state, Why::RejectedByAudit, key),
+        // After the build the object files are read: what no path told may show there.
+        (Node::Audit | Node::Build, Outcome::AuditRejected(key)) => failed(state, Why::RejectedByAudit, key),
         (Node::Build, Outcome::Built) => Stage::Built,
         (Node::Build, Outcome::DoesNotCompile(key)) => failed(state, Why::DoesNotCompile, key),
         // So few executions may all be inputs that C rejects: the real run decides.
@@ -380,6 +381,7 @@ mod tests {
             (Node::Audit, O::Built, stop(StopReason::Defect)),
             (Node::Build, O::Built, Step::Smoke),
             (Node::Build, O::DoesNotCompile(key()), enhancer(Why::DoesNotCompile)),
+            (Node::Build, O::AuditRejected(key()), enhancer(Why::RejectedByAudit)),
             (Node::Build, O::Unrefuted, stop(StopReason::Defect)),
             (Node::Smoke, O::Unrefuted, Step::Fuzz),
             (Node::Smoke, O::Vacuous, Step::Fuzz),
@@ -469,7 +471,7 @@ mod tests {
                 (candidate(n), vec![O::ReplyUnusable(key), O::ModelTruncated])
             }
             Node::Audit => (O::AuditPassed, vec![O::AuditRejected(key)]),
-            Node::Build => (O::Built, vec![O::DoesNotCompile(key)]),
+            Node::Build => (O::Built, vec![O::DoesNotCompile(key.clone()), O::AuditRejected(key)]),
             Node::Smoke | Node::Fuzz => (O::Unrefuted, vec![O::Refuted(key), O::Vacuous]),
             Node::Accept => (O::AcceptanceUnrefuted, vec![O::AcceptanceRefuted(key), O::Vacuous]),
         };

@@ -10,3 +10,4 @@ pub mod signature;
 pub mod shims;
 pub mod emit;
 pub mod globals;
+pub mod mutants;

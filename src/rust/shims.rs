@@ -106,7 +106,8 @@ fn to_inner(
     Some(value)
 }
 
-/// The way to a callee: the Rust function where it is ported, else a shim to the C function.
+/// The way to a callee: the Rust function where it is ported, else a shim to the C function. A shim is never inlined: in
+/// the object files it is the one place where C may be called.
 pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
     let name = ident(bound.function);
     if ported {
@@ -117,7 +118,7 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
     let Some(contract) = bound.safe() else {
         let args = bound.c.params.iter().map(|(name, _)| name);
         let lent = lent(bound);
-        return quote!(#[inline] pub #signature { #lent unsafe { ffi::#name(#(#args),*) } });
+        return quote!(#[inline(never)] pub #signature { #lent unsafe { ffi::#name(#(#args),*) } });
     };
     for input in &mut signature.inputs {
         // An `Option<&mut …>` is reborrowed on the way.
@@ -157,7 +158,7 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
         _ => call,
     };
     let lent = lent(bound);
-    quote!(#[inline] pub #signature { #(#lengths)* #lent #call })
+    quote!(#[inline(never)] pub #signature { #(#lengths)* #lent #call })
 }
 
 /// C gets the port's values of the variables that both have, and what it makes of them comes back.

@@ -195,7 +195,7 @@ fn copies_of(
 }
 
 /// At most `most`, as evenly spread as can be.
-fn spread<T>(edits: Vec<T>, most: usize) -> Vec<T> {
+pub fn spread<T>(edits: Vec<T>, most: usize) -> Vec<T> {
     let count = edits.len();
     if count <= most {
         return edits;

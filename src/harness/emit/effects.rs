@@ -72,4 +72,32 @@ impl Emitter<'_> {
         let globals = self.globals_left();
         quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals parts)
     }
+
+    /// What `differs` compares, in full. Every field is named: one that is forgotten here does not compile.
+    pub(super) fn record(&self) -> TokenStream {
+        let ret = (self.contract.returns != Returns::Nothing).then(|| quote!(ret,));
+        let errno = self.contract.errno.then(|| quote!(errno,));
+        let outs: Vec<_> = self.slots.iter().filter(|s| s.is_effect()).collect();
+        let names = outs.iter().map(|slot| slot.name);
+        let put_ret = match self.contract.returns {
+            Returns::Nothing => None,
+            Returns::Value => Some(quote!(__record.value("return value", ret);)),
+            Returns::StaticString => Some(quote!(__record.slice("returned string", ret.as_deref());)),
+        };
+        let put_outs = outs.iter().map(|slot| {
+            let (name, label) = (slot.name, format!("`{}`", slot.label));
+            quote!(__record.slice(#label, #name.as_deref());)
+        });
+        let put_errno = self.contract.errno.then(|| quote!(__record.value("errno", errno);));
+        let (globals, put_globals) = (self.globals_named(), self.record_globals());
+        quote! {
+            let Effects { #ret #errno #globals #(#names),* } = effects;
+            let mut __record = Record::default();
+            #put_ret
+            #(#put_outs)*
+            #put_errno
+            #put_globals
+            __record
+        }
+    }
 }

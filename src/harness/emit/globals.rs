@@ -70,6 +70,15 @@ impl Emitter<'_> {
         })
     }
 
+    /// The field in a pattern that names all of them.
+    pub(super) fn globals_named(&self) -> TokenStream {
+        self.with_globals(quote!(__globals,))
+    }
+
+    pub(super) fn record_globals(&self) -> TokenStream {
+        self.with_globals(quote!(__state().record(__globals, &mut __record);))
+    }
+
     pub(super) fn globals_left(&self) -> TokenStream {
         self.with_globals(quote!(parts.extend(__state().left(&effects.__globals));))
     }

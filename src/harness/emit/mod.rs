@@ -31,7 +31,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let (boundaries, admits) = (emitter.boundaries(), emitter.admits()?);
     let (original, oracle) = (emitter.original(), emitter.oracle());
     let subject = emitter.subject(&krate);
-    let (differs, parts) = (emitter.differs(), emitter.effect_parts());
+    let (differs, parts, record) = (emitter.differs(), emitter.effect_parts(), emitter.record());
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
     let body = quote! {
         #![allow(warnings)]
@@ -39,6 +39,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
         use crate::runtime::driver::{Case, Target};
         use crate::runtime::guard::{self, Broke};
         use crate::runtime::memory::Region;
+        use crate::runtime::record::Record;
         use crate::runtime::report::Parts;
         use #krate::ffi;
         #uses
@@ -61,6 +62,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
             fn subject(args: &Args) -> Result<Effects, String> { #subject }
             fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
             fn effects(effects: &Effects) -> Parts { #parts }
+            fn record(effects: &Effects) -> Record { #record }
         }
     };
     Ok(format!("{HEAD}\n{}", pretty(body)))

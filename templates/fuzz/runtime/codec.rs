@@ -1,6 +1,7 @@
 //! Fuzz input to values and back. `decode` takes any bytes; `encode` is its inverse: decoding what was encoded gives
 //! the same value. What is missing at the end reads as zero.
 
+use super::digest::Digest;
 use std::fmt::Write as _;
 
 /// Reads values off a fuzz input.
@@ -74,6 +75,12 @@ pub trait Value: Sized {
     /// Equality of behaviour: floats bit by bit with one NaN, structs field by field.
     fn same(&self, other: &Self) -> bool;
     fn show(&self) -> String;
+    /// Adds the value to a hash: the same for values that are the same.
+    fn digest(&self, digest: &mut Digest) {
+        let mut writer = Writer::default();
+        self.encode(&mut writer);
+        digest.bytes(&writer.bytes);
+    }
     /// Values worth trying first.
     fn boundaries() -> Vec<Self>;
 }
@@ -93,6 +100,9 @@ macro_rules! integers {
             }
             fn show(&self) -> String {
                 self.to_string()
+            }
+            fn digest(&self, digest: &mut Digest) {
+                digest.bytes(&self.to_le_bytes());
             }
             fn boundaries() -> Vec<Self> {
                 let half = <$t>::MAX / 2;
@@ -119,6 +129,10 @@ macro_rules! floats {
             }
             fn show(&self) -> String {
                 format!("{self:?} (bits {:#x})", self.to_bits())
+            }
+            fn digest(&self, digest: &mut Digest) {
+                let one_nan = if self.is_nan() { <$t>::NAN } else { *self };
+                digest.bytes(&one_nan.to_le_bytes());
             }
             fn boundaries() -> Vec<Self> {
                 vec![0.0, -0.0, 1.0, -1.0, 0.5, 1e10, <$t>::MAX, <$t>::MIN, <$t>::MIN_POSITIVE, <$t>::INFINITY,
@@ -163,6 +177,11 @@ impl<T: Value, const N: usize> Value for [T; N] {
     }
     fn show(&self) -> String {
         show_slice(self)
+    }
+    fn digest(&self, digest: &mut Digest) {
+        for element in self {
+            element.digest(digest);
+        }
     }
     fn boundaries() -> Vec<Self> {
         let list = |offset: usize| {

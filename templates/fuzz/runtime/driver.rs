@@ -2,7 +2,8 @@
 
 use super::codec::{Reader, Writer};
 use super::guard::{self, Broke};
-use super::mutants;
+use super::{mutants, port_mutants};
+use super::record::Record;
 use super::replay;
 use super::report::{self, Json, Parts};
 use libfuzzer_sys::Corpus;
@@ -35,6 +36,8 @@ pub trait Case {
     /// What differs, if anything does.
     fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
     fn effects(effects: &Self::Effects) -> Parts;
+    /// The same in full, for another process: equal where nothing differs.
+    fn record(effects: &Self::Effects) -> Record;
 }
 
 /// A function under test, as the registry of harnesses lists it.
@@ -47,6 +50,8 @@ pub struct Target {
     pub selfcheck: fn() -> (u64, Vec<String>),
     /// One input through both sides, and on, whatever comes of it.
     pub replay: fn(&[u8]) -> Replayed,
+    /// One side alone over a file of inputs.
+    pub apart: fn(&[u8]),
 }
 
 impl Target {
@@ -58,6 +63,7 @@ impl Target {
             show: show_input::<C>,
             selfcheck: selfcheck::<C>,
             replay: replay_input::<C>,
+            apart: super::apart::run::<C>,
         }
     }
 }
@@ -103,13 +109,14 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
         None | Some(Subject::Port) => {}
         Some(Subject::Nobody) => return Judged::Same,
         Some(Subject::Original) => return again::<C>(&args, &oracle),
-        Some(Subject::Mutants) => return against_mutants::<C>(&args, &oracle, data),
+        Some(Subject::Mutants) => return told(mutants::run::<C>(&args, &oracle, data)),
+        Some(Subject::PortMutants) => return told(port_mutants::run::<C>(&args, &oracle, data)),
     }
     let held = guard::held();
     let subject = call_port::<C>(&args);
     let found = |class, what, subject| Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject });
     match subject {
-        Err(_) => found("panic", PANIC.with(|p| p.borrow().clone()), Vec::new()),
+        Err(_) => found("panic", panic_text(), Vec::new()),
         Ok(Err(where_)) => found("out-of-bounds", format!("the port wrote outside of {where_}"), Vec::new()),
         Ok(Ok(subject)) => {
             SUBJECT_CALLS.fetch_add(1, Ordering::Relaxed);
@@ -142,6 +149,9 @@ fn leaks<C: Case>(args: &C::Args) -> bool {
         drop(call_port::<C>(args));
         guard::held() - between > between - before
     })
+/// What the last panic of this thread said.
+pub fn panic_text() -> String {
+    PANIC.with(|p| p.borrow().clone())
 }
 
 /// What stands beside the original.
@@ -154,6 +164,8 @@ enum Subject {
     Original,
     /// Mutants of the original: a harness that finds no difference then is blind.
     Mutants,
+    /// Mutants of the port.
+    PortMutants,
 }
 
 static SUBJECT: OnceLock<Subject> = OnceLock::new();
@@ -170,8 +182,9 @@ fn again<C: Case>(args: &C::Args, oracle: &C::Effects) -> Judged {
     Judged::Found(Found { class: "mismatch", what, oracle: C::effects(oracle), subject })
 }
 
-fn against_mutants<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> Judged {
-    if mutants::run::<C>(args, oracle, data) {
+/// After an input went through all mutants: the end where none is left.
+fn told(none_left: bool) -> Judged {
+    if none_left {
         SUBJECT_CALLS.store(mutants::CALLS.load(Ordering::Relaxed), Ordering::Relaxed);
         send_stats("done");
         // SAFETY: nothing is left to be found out.
@@ -320,6 +333,7 @@ pub fn init(target: &Target) {
             }
             replay::run(target, &path);
         }
+        Ok("apart") => (target.apart)(&std::fs::read(&path).unwrap_or_default()),
         Ok("selfcheck") => {
             let (accepted, differences) = (target.selfcheck)();
             let list = differences.iter().map(|text| (target.name.to_owned(), text.clone())).collect();
@@ -335,6 +349,10 @@ pub fn init(target: &Target) {
                 Ok("mutants") => {
                     mutants::take(crate::harness::mutants::of(target.name));
                     Subject::Mutants
+                }
+                Ok("port-mutants") => {
+                    port_mutants::take(target.name);
+                    Subject::PortMutants
                 }
                 _ => Subject::Port,
             });

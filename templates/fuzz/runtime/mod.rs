@@ -1,10 +1,15 @@
 //! What every harness shares. Written by cargo-implfuzz; the harnesses in `harness/` are generated on top of it.
 
+pub mod apart;
 pub mod codec;
+pub mod digest;
 pub mod driver;
 pub mod guard;
 pub mod memory;
 pub mod mutants;
+pub mod port_mutants;
+pub mod record;
 pub mod replay;
 pub mod report;
 pub mod state;
+pub mod watch;

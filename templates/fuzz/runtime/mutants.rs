@@ -23,20 +23,26 @@ static ALIVE: Mutex<Vec<(usize, Function)>> = Mutex::new(Vec::new());
 /// Runs of a mutant; zero of them would say nothing.
 pub static CALLS: AtomicU64 = AtomicU64::new(0);
 
-const NONE: u32 = u32::MAX;
+/// No mutant runs.
+pub const NONE: u32 = u32::MAX;
 
 /// Takes the mutants of a function; numbers in IMPLFUZZ_SKIP are left out.
 pub fn take(table: Vec<Function>) {
-    let skipped = std::env::var("IMPLFUZZ_SKIP").unwrap_or_default();
-    let skipped: Vec<usize> = skipped.split(',').filter_map(|n| n.parse().ok()).collect();
+    let skipped = skipped();
     let alive = table.into_iter().enumerate().filter(|(number, _)| !skipped.contains(number));
     if let Ok(mut list) = ALIVE.lock() {
         *list = alive.collect();
     }
 }
 
+/// The numbers that are to be left out.
+pub fn skipped() -> Vec<usize> {
+    let skipped = std::env::var("IMPLFUZZ_SKIP").unwrap_or_default();
+    skipped.split(',').filter_map(|n| n.parse().ok()).collect()
+}
+
 /// Which mutant runs right now, in a file that survives this process.
-fn current() -> &'static AtomicU32 {
+pub fn current() -> &'static AtomicU32 {
     static CURRENT: OnceLock<&'static AtomicU32> = OnceLock::new();
     static NOWHERE: AtomicU32 = AtomicU32::new(NONE);
     CURRENT.get_or_init(|| map().unwrap_or(&NOWHERE))

@@ -2,6 +2,8 @@
 //! after it both are read, compared and set back, so that no call sees what an earlier one left.
 
 use super::codec::{Reader, Value, Writer, choice, choose};
+use super::digest::Digest;
+use super::record::Record;
 use super::report::Parts;
 
 /// What an input sets the variables to; `None` keeps the value that C starts with.
@@ -22,6 +24,7 @@ pub struct Global {
     encode: fn(&[u8], &mut Writer),
     same: fn(&[u8], &[u8]) -> bool,
     show: fn(&[u8]) -> String,
+    digest: fn(&[u8], &mut Digest),
     boundaries: fn() -> Held,
 }
 
@@ -50,6 +53,7 @@ impl Global {
             encode: |held, writer| value::<T>(held).encode(writer),
             same: |a, b| value::<T>(a).same(&value::<T>(b)),
             show: |held| value::<T>(held).show(),
+            digest: |held, digest| value::<T>(held).digest(digest),
             boundaries: || T::boundaries().iter().map(bytes).collect(),
         }
     }
@@ -184,6 +188,15 @@ impl State {
     pub fn left(&self, held: &Held) -> Parts {
         let each = self.globals.iter().zip(held);
         each.map(|(global, held)| (format!("global {}", global.name), (global.show)(held))).collect()
+    }
+
+    /// What a side left, in full, for another process.
+    pub fn record(&self, held: &Held, record: &mut Record) {
+        for (global, held) in self.globals.iter().zip(held) {
+            let mut digest = Digest::new();
+            (global.digest)(held, &mut digest);
+            record.put(&format!("global `{}`", global.name), digest);
+        }
     }
 
     /// The initial values first, then each variable on a walk of its own through its boundary values.

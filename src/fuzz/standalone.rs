@@ -1,0 +1,86 @@
+//! The port's crate without the C original: does everything link?
+
+use super::build::Builder;
+use super::overlay::Overlay;
+use crate::error::Result;
+use crate::process::{Interrupt, Job};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Whether the crate of the port stands on its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Standalone {
+    /// A library with the C names was linked from the port alone.
+    pub links: bool,
+    /// Why not.
+    pub why: Option<String>,
+}
+
+impl Standalone {
+    /// Not even tried.
+    pub fn no(why: impl Into<String>) -> Self {
+        Self { links: false, why: Some(why.into()) }
+    }
+}
+
+/// How many lines of a linker are told.
+const TOLD: usize = 3;
+
+impl Builder<'_> {
+    /// Links the port of an overlay, without the feature that brings the C original, as a shared library that exports the
+    /// C names and may leave nothing open.
+    ///
+    /// # Errors
+    /// Those of starting cargo, and Ctrl-C.
+    pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
+        let job = Job::new(&self.toolchain.cargo)
+            .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--no-default-features"])
+            .args(["--features", "capi", "--manifest-path"])
+            .arg(overlay.dir().join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(self.target_dir.join("standalone"))
+            .args(["--", "-Clink-arg=-Wl,-z,defs"])
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env_remove("CARGO_TARGET_DIR")
+            .timeout(Duration::from_secs(20 * 60));
+        let output = job.run(interrupt)?;
+        if output.exit.success() {
+            return Ok(Standalone { links: true, why: None });
+        }
+        Ok(Standalone::no(reason(&output.stderr_text())))
+    }
+}
+
+/// What the linker misses, or else what went wrong first.
+fn reason(stderr: &str) -> String {
+    let missed = |line: &str| {
+        let rest =
+            ["undefined reference to ", "undefined symbol: "].iter().find_map(|m| line.split(m).nth(1))?;
+        Some(rest.trim_matches(|c: char| !(c.is_alphanumeric() || c == '_')).to_owned())
+    };
+    let mut missing: Vec<String> = stderr.lines().filter_map(missed).collect();
+    missing.sort();
+    missing.dedup();
+    if missing.is_empty() {
+        let error = stderr.lines().find(|line| line.trim_start().starts_with("error"));
+        return error.unwrap_or("cargo failed").trim().to_owned();
+    }
+    let more = missing.len().saturating_sub(TOLD);
+    let told = missing.iter().take(TOLD).cloned().collect::<Vec<_>>().join(", ");
+    format!("nothing defines {told}{}", if more > 0 { format!(" and {more} more") } else { String::new() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_every_linker_misses_is_named_once() {
+        let gnu = "x.rs:(.text.f+0x1): undefined reference to `c_a'\nx: undefined reference to `c_b'\nx: undefined reference to `c_a'";
+        assert_eq!(reason(gnu), "nothing defines c_a, c_b");
+        let lld = "rust-lld: error: undefined symbol: c_a\n>>> referenced by x";
+        assert_eq!(reason(lld), "nothing defines c_a");
+        assert_eq!(reason("warning: y\nerror: no such feature\n"), "error: no such feature");
+    }
+}

@@ -1,0 +1,86 @@
+//! One side alone in its process: what one does to the memory of the other, or to the judge, then changes nothing. The
+//! parent compares what both processes tell. Written by cargo-implfuzz.
+
+use super::codec::Reader;
+use super::driver::{Case, panic_text};
+use super::guard::{self, Broke};
+use super::record::Record;
+use super::report::{self, Json, Parts};
+use super::watch;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
+
+enum End {
+    Done(Record, Parts),
+    Rejected(String),
+    Panic(String),
+    OutOfBounds(String),
+}
+
+/// Runs the side that IMPLFUZZ_SUBJECT names over the inputs in `file`, each behind its length, from the one with the
+/// number IMPLFUZZ_FROM on, for IMPLFUZZ_SECONDS; tells what each left behind.
+pub fn run<C: Case>(file: &[u8]) {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let from = number("IMPLFUZZ_FROM").unwrap_or(0) as usize;
+    let end = Instant::now() + Duration::from_secs(number("IMPLFUZZ_SECONDS").unwrap_or(60));
+    let is_original = std::env::var("IMPLFUZZ_SUBJECT").as_deref() == Ok("original");
+    let shown = std::env::var_os("IMPLFUZZ_SHOWN").is_some();
+    if !is_original {
+        watch::start((number("IMPLFUZZ_CALL_MS").unwrap_or(1000) * 10).max(10_000));
+    }
+    for (at, input) in inputs(file).enumerate().skip(from) {
+        if Instant::now() >= end {
+            break;
+        }
+        let outcome = if is_original { oracle::<C>(input) } else { subject::<C>(input) };
+        let (state, what, record, parts) = match outcome {
+            End::Done(record, parts) => ("done", String::new(), record.parts(), parts),
+            End::Rejected(why) => ("rejected", why, Vec::new(), Vec::new()),
+            End::Panic(text) => ("panic", text, Vec::new(), Vec::new()),
+            End::OutOfBounds(place) => ("out-of-bounds", place, Vec::new(), Vec::new()),
+        };
+        let mut fields = vec![
+            ("number", Json::Number(at as u64)),
+            ("class", Json::Text(state.to_owned())),
+            ("what", Json::Text(what)),
+            ("record", Json::Parts(record)),
+        ];
+        if shown {
+            fields.push(("subject", Json::Parts(parts)));
+        }
+        report::send("alone", &fields);
+    }
+    report::send("alone-done", &[]);
+}
+
+/// Each behind its length in four bytes.
+fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        let (length, tail) = rest.split_first_chunk::<4>()?;
+        let (input, tail) = tail.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+        rest = tail;
+        Some(input)
+    })
+}
+
+fn oracle<C: Case>(input: &[u8]) -> End {
+    let args = C::decode(&mut Reader::new(input));
+    if !C::admits(&args) {
+        return End::Rejected("precondition of the contract".into());
+    }
+    guard::set_errno(0);
+    match C::oracle(&args, C::original()) {
+        Ok(effects) => End::Done(C::record(&effects), C::effects(&effects)),
+        Err(Broke(reason)) => End::Rejected(reason),
+    }
+}
+
+fn subject<C: Case>(input: &[u8]) -> End {
+    let args = C::decode(&mut Reader::new(input));
+    guard::set_errno(0);
+    match watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(&args)))) {
+        Ok(Ok(effects)) => End::Done(C::record(&effects), C::effects(&effects)),
+        Ok(Err(place)) => End::OutOfBounds(format!("the port wrote outside of {place}")),
+        Err(_) => End::Panic(panic_text()),
+    }
+}

@@ -1,0 +1,53 @@
+//! Mutants of the port in its place: which of them do these inputs tell from the C original? Written by cargo-implfuzz.
+
+use super::driver::{Case, panic_text};
+use super::guard;
+use super::mutants::{CALLS, NONE, current, skipped};
+use super::report::{self, Json};
+use super::watch;
+use crate::harness::port_mutants::{of, select};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// Those that nothing was found about yet. Number 0 is the port as it is.
+static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
+
+/// Takes the mutants of a port; numbers in IMPLFUZZ_SKIP are left out.
+pub fn take(target: &str) {
+    let skipped = skipped();
+    let all = std::iter::once(0).chain(of(target).iter().copied());
+    if let Ok(mut list) = ALIVE.lock() {
+        *list = all.filter(|number| !skipped.contains(&(*number as usize))).collect();
+    }
+    let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok());
+    watch::start(millis.unwrap_or(1000));
+}
+
+/// Runs all that are alive on an input that the original accepts; true when none is left.
+pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
+    let Ok(mut alive) = ALIVE.lock() else { return true };
+    alive.retain(|number| {
+        current().store(*number, Ordering::Relaxed);
+        CALLS.fetch_add(1, Ordering::Relaxed);
+        guard::set_errno(0);
+        select(*number);
+        let outcome = watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(args))));
+        select(0);
+        let what = match outcome {
+            Err(_) => Some(panic_text()),
+            Ok(Err(place)) => Some(format!("writes outside of {place}")),
+            Ok(Ok(effects)) => C::differs(oracle, &effects),
+        };
+        let Some(what) = what else { return true };
+        let fields = [
+            ("number", Json::Number(u64::from(*number))),
+            ("what", Json::Text(what)),
+            ("input", Json::Text(report::hex(data))),
+        ];
+        report::send("killed", &fields);
+        false
+    });
+    current().store(NONE, Ordering::Relaxed);
+    alive.iter().all(|number| *number == 0)
+}
