@@ -149,6 +149,8 @@ fn leaks<C: Case>(args: &C::Args) -> bool {
         drop(call_port::<C>(args));
         guard::held() - between > between - before
     })
+}
+
 /// What the last panic of this thread said.
 pub fn panic_text() -> String {
     PANIC.with(|p| p.borrow().clone())
