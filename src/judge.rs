@@ -32,7 +32,7 @@ use reach::{variables_of, ways_back};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A project with all that judging needs.
 pub struct Judge<'p> {
@@ -44,7 +44,7 @@ pub struct Judge<'p> {
 
 /// What is known by name, gathered once: the audit asks for it with every candidate.
 struct Names<'p> {
-    ffi: Rc<FfiNames>,
+    ffi: Arc<FfiNames>,
     functions: BTreeMap<String, &'p Planned>,
     by_module: BTreeMap<&'p str, Vec<&'p Planned>>,
     /// What a call of each function may leave behind for the next one.
@@ -115,9 +115,9 @@ impl<'p> Judge<'p> {
         };
         let constants = library.globals.iter().filter(|g| !is_variable(g)).map(|g| g.name.to_string());
         let allowed = Allowed {
-            ffi: Rc::clone(&names.ffi),
-            callees: Rc::new(callees.map(|(other, _)| other.clone()).collect()),
-            ported: Rc::new(names.by_module.iter().map(ported).collect()),
+            ffi: Arc::clone(&names.ffi),
+            callees: Arc::new(callees.map(|(other, _)| other.clone()).collect()),
+            ported: Arc::new(names.by_module.iter().map(ported).collect()),
             globals: constants.chain(variables_of(library, planned)).collect(),
             libc: planned.function.externs.iter().cloned().collect(),
             ..Allowed::new(inner(bound.function, bound.contract, bound.c))
@@ -139,7 +139,7 @@ impl<'p> Judge<'p> {
         }
         let index = LibraryIndex::of(&project.library);
         let names = Names {
-            ffi: Rc::new(FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?),
+            ffi: Arc::new(FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?),
             functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
             kept: project

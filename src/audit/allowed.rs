@@ -5,6 +5,7 @@ use crate::rust::item::{self, item_name, use_leaves};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The names of the generated `ffi.rs`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +19,12 @@ pub struct FfiNames {
 }
 
 impl FfiNames {
+    /// Whether a Rust name is that of a function or variable of C: `type_` is how `type` must be written.
+    pub fn is_foreign(&self, name: &str) -> bool {
+        self.foreign.contains(name)
+            || name.strip_suffix('_').is_some_and(|plain| self.foreign.contains(plain))
+    }
+
     /// Reads them from the text of `ffi.rs`.
     pub fn read(text: &str) -> syn::Result<Self> {
         let mut names = Self::default();
@@ -74,13 +81,13 @@ pub(super) fn mentions(tokens: proc_macro2::TokenStream, words: &[&str]) -> bool
 pub struct Allowed {
     /// The signature that the function must have.
     pub signature: syn::Signature,
-    pub ffi: Rc<FfiNames>,
+    pub ffi: Arc<FfiNames>,
     /// Functions that may be called as `crate::callee::<name>`.
-    pub callees: Rc<BTreeSet<String>>,
+    pub callees: Arc<BTreeSet<String>>,
     /// Those of them that lead back to the C original.
     pub ways_back: BTreeSet<String>,
     /// Ported functions, by module: `crate::<module>::<name>`.
-    pub ported: Rc<BTreeMap<String, BTreeSet<String>>>,
+    pub ported: Arc<BTreeMap<String, BTreeSet<String>>>,
     /// Statics that may be used as `crate::globals::<name>`.
     pub globals: BTreeSet<String>,
     /// Functions of the C library of the system that the original itself calls, beside those always allowed.
@@ -94,10 +101,10 @@ impl Allowed {
     pub fn new(signature: syn::Signature) -> Self {
         Self {
             signature,
-            ffi: Rc::default(),
-            callees: Rc::default(),
+            ffi: Arc::default(),
+            callees: Arc::default(),
             ways_back: BTreeSet::new(),
-            ported: Rc::default(),
+            ported: Arc::default(),
             globals: BTreeSet::new(),
             libc: BTreeSet::new(),
             module_items: Rc::default(),

@@ -13,7 +13,11 @@ pub(super) struct CSide<'l> {
     lock: &'l Lock,
     tree: CTree,
     hashes: HashMap<&'l str, String>,
-    /// Who calls each chunk.
+}
+
+/// Who calls each chunk.
+pub(super) struct Callers<'l> {
+    lock: &'l Lock,
     callers: HashMap<&'l str, Vec<&'l str>>,
 }
 
@@ -22,32 +26,12 @@ impl<'l> CSide<'l> {
         let tree = CTree::read(root, units);
         let digests = Web::of(&tree, &|id| lock.links(id), &roots(lock.symbols.values())).digests();
         let hashes = lock.symbols.keys().map(String::as_str).zip(digests).collect();
-        let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();
-        for (caller, line) in &lock.c {
-            line.links.calls.iter().for_each(|callee| callers.entry(callee).or_default().push(caller));
-        }
-        Self { lock, tree, hashes, callers }
+        Self { lock, tree, hashes }
     }
 
     /// The hash of the C text of a symbol.
     pub fn hash(&self, symbol: &str) -> String {
         self.hashes.get(symbol).cloned().unwrap_or_default()
-    }
-
-    /// Functions whose C text leads back to this one, but for those that it calls itself: by their names in C.
-    pub fn ways_back(&self, entry: &'l Entry) -> BTreeSet<String> {
-        let mut found: BTreeSet<&str> = BTreeSet::new();
-        let mut open: Vec<&str> = entry.chunks.iter().map(String::as_str).collect();
-        while let Some(next) = open.pop() {
-            open.extend(
-                self.callers.get(next).into_iter().flatten().copied().filter(|caller| found.insert(caller)),
-            );
-        }
-        let calls = |id: &&str| {
-            entry.chunks.iter().filter_map(|own| self.lock.links(own)).any(|l| l.calls.contains(*id))
-        };
-        found.retain(|id| !calls(id));
-        found.into_iter().filter_map(|id| Some(id.rsplit_once(':')?.1.to_owned())).collect()
     }
 
     /// Which of the text that a symbol depends on changed, in words.
@@ -65,6 +49,32 @@ impl<'l> CSide<'l> {
             (_, 0) => format!("{} changed", shown.join(", ")),
             _ => format!("{} and {more} more of the C text changed", shown.join(", ")),
         }
+    }
+}
+
+impl<'l> Callers<'l> {
+    pub fn of(lock: &'l Lock) -> Self {
+        let mut callers: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (caller, line) in &lock.c {
+            line.links.calls.iter().for_each(|callee| callers.entry(callee).or_default().push(caller));
+        }
+        Self { lock, callers }
+    }
+
+    /// Functions whose C text leads back to this one, but for those that it calls itself: by their names in C.
+    pub fn ways_back(&self, entry: &'l Entry) -> BTreeSet<String> {
+        let mut found: BTreeSet<&str> = BTreeSet::new();
+        let mut open: Vec<&str> = entry.chunks.iter().map(String::as_str).collect();
+        while let Some(next) = open.pop() {
+            open.extend(
+                self.callers.get(next).into_iter().flatten().copied().filter(|caller| found.insert(caller)),
+            );
+        }
+        let calls = |id: &&str| {
+            entry.chunks.iter().filter_map(|own| self.lock.links(own)).any(|l| l.calls.contains(*id))
+        };
+        found.retain(|id| !calls(id));
+        found.into_iter().filter_map(|id| Some(id.rsplit_once(':')?.1.to_owned())).collect()
     }
 }
 

@@ -13,9 +13,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::{Crate, ports_hash};
 use crate::lock::{Entry, Hashes, LOCK_FILE, Lock};
 use crate::ported::Ported;
+use crate::rust::signature::rust_name;
 use crate::verdict::Grade;
 use c_side::CSide;
-use rust_side::RustSide;
+use rust_side::{Facts, RustSide, symbol};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -88,10 +89,10 @@ pub fn check(root: &Path, config: &Config, only: &[String]) -> Result<Checked> {
     let units = files.units(&config.c)?;
     let (rust, c) = std::thread::scope(|scope| {
         let c = scope.spawn(|| CSide::read(root, &units, &lock));
-        let rust = RustSide::read(root, &config.rust.dir);
+        let rust = RustSide::read(root, &config.rust.dir, &files, &lock);
         (rust, c.join().expect("reading C text does not panic"))
     });
-    let check = Check { lock: &lock, files: &files, rust: rust?, c };
+    let check = Check { lock: &lock, rust: rust?, c };
     let mut checked = Checked::default();
     let mut known = Vec::new();
     for (name, module) in check.symbols() {
@@ -127,7 +128,6 @@ fn is_asked_for(only: &[String], name: &str, path: &str, entry: Option<&Entry>) 
 /// The two sides and the lock between them.
 struct Check<'l> {
     lock: &'l Lock,
-    files: &'l Crate,
     rust: RustSide,
     c: CSide<'l>,
 }
@@ -137,25 +137,24 @@ impl Check<'_> {
     fn symbols(&self) -> BTreeMap<String, String> {
         let mut all: BTreeMap<String, String> =
             self.lock.symbols.iter().map(|(name, entry)| (name.clone(), entry.module.clone())).collect();
-        let found = self.rust.symbols().map(|(rust, module)| (self.symbol(rust), module.to_owned()));
-        all.extend(found.collect::<Vec<_>>());
+        let found = self.rust.functions.iter();
+        all.extend(found.map(|(rust, facts)| (symbol(self.lock, rust).to_owned(), facts.module.clone())));
         all
     }
 
-    /// The symbol behind a Rust name: `type_` is how `type` must be written.
-    fn symbol(&self, rust: &str) -> String {
-        let plain = rust.strip_suffix('_').filter(|_| !self.lock.symbols.contains_key(rust));
-        plain.filter(|plain| self.lock.symbols.contains_key(*plain)).unwrap_or(rust).to_owned()
+    /// What stands in Rust of a symbol.
+    fn facts(&self, symbol: &str) -> Option<&Facts> {
+        self.rust.functions.get(symbol).or_else(|| self.rust.functions.get(&rust_name(symbol)))
     }
 
     fn one(&self, name: &str, module: &str, checked: &mut Checked) {
-        let rust = self.rust.name_of(name);
+        let facts = self.facts(name);
         let entry = self.lock.symbols.get(name);
-        let state = self.rust.state(module, &rust);
+        let state = facts.map_or(Ported::Missing, |facts| facts.state);
         let complain = |trouble: Trouble, line: Option<usize>, reason: String, help: String| Complaint {
             symbol: name.to_owned(),
             file: self.rust.path(module),
-            line: line.unwrap_or_else(|| self.rust.line(module, &rust)),
+            line: line.or(facts.map(|facts| facts.line)).unwrap_or(1),
             trouble,
             reason,
             help,
@@ -165,7 +164,7 @@ impl Check<'_> {
             (Ported::Yes, None) => {
                 complain(Trouble::Unjudged, None, format!("{LOCK_FILE} has no evidence of it"), verify)
             }
-            (Ported::Yes, Some(entry)) => match self.judged(name, &rust, entry) {
+            (Ported::Yes, Some(entry)) => match self.judged(name, facts, entry) {
                 None => {
                     *checked.holds.entry(entry.grade.clone()).or_default() += 1;
                     return;
@@ -196,23 +195,28 @@ impl Check<'_> {
     }
 
     /// What is wrong with a port that has evidence, where and why.
-    fn judged(&self, name: &str, rust: &str, entry: &Entry) -> Option<(Trouble, Option<usize>, String)> {
+    fn judged(
+        &self,
+        name: &str,
+        facts: Option<&Facts>,
+        entry: &Entry,
+    ) -> Option<(Trouble, Option<usize>, String)> {
+        let Some((facts, files)) = facts.and_then(|facts| Some((facts, facts.files.as_ref()?))) else {
+            return Some((Trouble::Stale, None, "nothing that it was judged on was found".to_owned()));
+        };
         let was = &entry.hashes;
-        let hash_of = |name: &str| self.rust.hash(name);
+        let hash_of = |name: &str| self.rust.functions.get(name)?.hash.clone();
         let now = Hashes {
             c: self.c.hash(name),
-            contract: self.files.contract(name),
-            harness: self.files.harness(name),
-            rust: hash_of(rust).unwrap_or_default(),
+            contract: files.contract.clone(),
+            harness: files.harness.clone(),
+            rust: facts.hash.clone().unwrap_or_default(),
             rust_calls: ports_hash(&entry.calls, &hash_of),
-            seeds: self.files.seeds(name),
+            seeds: files.seeds.clone(),
         };
         // What a port may use follows from C; where that is another now, only `verify` knows.
-        if was.c == now.c
-            && let Some((line, reason)) =
-                self.rust.audit(rust, entry, was.contract == now.contract, self.c.ways_back(entry))
-        {
-            return Some((Trouble::Audit, Some(line), format!("the audit rejects it: {reason}")));
+        if let Some((line, reason)) = files.rejected.as_ref().filter(|_| was.c == now.c) {
+            return Some((Trouble::Audit, Some(*line), format!("the audit rejects it: {reason}")));
         }
         let changed: Vec<String> = [
             (was.c != now.c).then(|| self.c.changed(entry)),

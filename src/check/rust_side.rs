@@ -1,148 +1,232 @@
-//! The Rust half of a check: the modules of the port, parsed once, and the audit of what stands in them.
+//! The Rust half of a check: the modules of the port, parsed once, and the audit of what stands in them. The modules are
+//! shared out to threads, which tell each other what is ported before they audit.
 
+use super::c_side::Callers;
 use crate::audit::{Allowed, Candidate, FfiNames, audit_items};
 use crate::error::{Error, ErrorKind, Result};
-use crate::evidence::port_hash;
-use crate::lock::Entry;
+use crate::evidence::{Crate, port_hash};
+use crate::lock::{Entry, Lock};
 use crate::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
-use crate::rust::signature::rust_name;
 use fs_err as fs;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// Modules that are generated, and hold no ports.
 const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
 
+/// The functions of the library as they stand in Rust, by their Rust names.
 pub(super) struct RustSide {
     /// `rust/src`, relative to the root.
     folder: String,
-    modules: BTreeMap<String, Module>,
-    /// The module of each function of the library.
-    functions: HashMap<String, String>,
-    ffi: Rc<FfiNames>,
-    callees: Rc<BTreeSet<String>>,
-    ported: Rc<BTreeMap<String, BTreeSet<String>>>,
-    constants: BTreeSet<String>,
-    hashes: RefCell<HashMap<String, Option<String>>>,
+    pub functions: HashMap<String, Facts>,
 }
 
-struct Module {
-    port: PortModule,
-    items: Rc<Vec<syn::Item>>,
+/// What stands in the tree of one function.
+pub(super) struct Facts {
+    pub module: String,
+    pub line: usize,
+    pub state: Ported,
+    /// The hash of a port.
+    pub hash: Option<String>,
+    /// For a port with evidence.
+    pub files: Option<Files>,
+}
+
+/// Hashes of the files of a port, and where and why the audit rejects it.
+pub(super) struct Files {
+    pub contract: String,
+    pub harness: String,
+    pub seeds: String,
+    pub rejected: Option<(usize, String)>,
+}
+
+/// What each thread may look at.
+#[derive(Clone, Copy)]
+struct Shared<'a> {
+    root: &'a Path,
+    folder: &'a str,
+    files: &'a Crate,
+    lock: &'a Lock,
+    callers: &'a Callers<'a>,
+}
+
+/// What all modules together say.
+struct Known {
+    ffi: Arc<FfiNames>,
+    callees: Arc<BTreeSet<String>>,
+    ported: Arc<BTreeMap<String, BTreeSet<String>>>,
+    constants: BTreeSet<String>,
+}
+
+/// The functions of a module, and which have a body.
+type States = Vec<(String, Vec<(String, Ported)>)>;
+
+/// The symbol behind a Rust name: `type_` is how `type` must be written.
+pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
+    let plain = rust.strip_suffix('_').filter(|_| !lock.symbols.contains_key(rust));
+    plain.filter(|plain| lock.symbols.contains_key(*plain)).unwrap_or(rust)
 }
 
 impl RustSide {
-    pub fn read(root: &Path, dir: &str) -> Result<Self> {
+    pub fn read(root: &Path, dir: &str, files: &Crate, lock: &Lock) -> Result<Self> {
         let folder = format!("{}/src", dir.trim_end_matches('/'));
-        let text = |name: &str| {
-            fs::read_to_string(root.join(&folder).join(format!("{name}.rs"))).map_err(|error| {
-                Error::from(error).help("run `cargo implfuzz init` to write what is missing")
-            })
-        };
-        let not_rust = |name: &str, error: syn::Error| {
-            let at = error.span().start();
-            let what = format!("{folder}/{name}.rs:{}:{}: not Rust: {error}", at.line, at.column + 1);
-            Error::new(ErrorKind::Build, what).help("correct it, or take the file as it was committed")
-        };
-        let ffi = FfiNames::read(&text("ffi")?).map_err(|error| not_rust("ffi", error))?;
-        let mut modules = BTreeMap::new();
-        for name in module_names(&root.join(&folder))? {
-            let port = PortModule::parse(text(&name)?).map_err(|error| not_rust(&name, error))?;
-            let items = Rc::new(port.items().items.clone());
-            modules.insert(name, Module { port, items });
-        }
-        let is_symbol = |name: &&str| {
-            ffi.foreign.contains(*name) || name.strip_suffix('_').is_some_and(|n| ffi.foreign.contains(n))
-        };
-        let mut functions = HashMap::new();
-        let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (name, module) in &modules {
-            let all = module.port.public().filter(is_symbol).map(str::to_owned);
-            let all: Vec<String> = all.collect();
-            let bodies = all.iter().filter(|f| module.port.state_of(f) == Ported::Yes).cloned();
-            ported.insert(name.clone(), bodies.collect());
-            functions.extend(all.into_iter().map(|function| (function, name.clone())));
-        }
-        let constants = constants(&text("globals")?);
-        let callees = functions.keys().cloned().collect();
-        Ok(Self {
-            folder,
-            modules,
-            functions,
-            ffi: Rc::new(ffi),
-            callees: Rc::new(callees),
-            ported: Rc::new(ported),
-            constants,
-            hashes: RefCell::default(),
-        })
-    }
-
-    /// The functions of the library in Rust, each with its module.
-    pub fn symbols(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.functions.iter().map(|(name, module)| (name.as_str(), module.as_str()))
-    }
-
-    /// How a symbol is called in Rust.
-    pub fn name_of(&self, symbol: &str) -> String {
-        if self.functions.contains_key(symbol) { symbol.to_owned() } else { rust_name(symbol) }
+        let names: Vec<String> = module_names(&root.join(&folder))?.into_iter().collect();
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
+        let callers = Callers::of(lock);
+        let shared = Shared { root, folder: &folder, files, lock, callers: &callers };
+        let found: Result<Vec<Vec<(String, Facts)>>> = std::thread::scope(|scope| {
+            let parts = names.chunks(names.len().div_ceil(threads).max(1));
+            let workers: Vec<_> = parts
+                .map(|part| {
+                    let ((tell, told), (say, said)) = (sync_channel(1), sync_channel(1));
+                    (scope.spawn(move || shared.work(part, &tell, &said)), told, say)
+                })
+                .collect();
+            let ffi = shared.names_of_c();
+            // A thread that failed says nothing here, and why below.
+            let states: States =
+                workers.iter().filter_map(|(_, told, _)| told.recv().ok()).flatten().collect();
+            let known = ffi.and_then(|ffi| Known::of(ffi, states, &shared.text("globals")?)).map(Arc::new);
+            if let Ok(known) = &known {
+                workers.iter().for_each(|(_, _, say)| drop(say.send(Arc::clone(known))));
+            }
+            let results = workers.into_iter().map(|(thread, _, say)| {
+                drop(say);
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            let results: Result<Vec<_>> = results.collect();
+            known.and(results)
+        });
+        let functions = found?.into_iter().flatten().collect();
+        Ok(Self { folder, functions })
     }
 
     /// The file of a module, relative to the root.
     pub fn path(&self, module: &str) -> String {
         format!("{}/{module}.rs", self.folder)
     }
+}
 
-    pub fn state(&self, module: &str, name: &str) -> Ported {
-        self.modules.get(module).map_or(Ported::Missing, |module| module.port.state_of(name))
+impl Shared<'_> {
+    fn text(&self, module: &str) -> Result<String> {
+        fs::read_to_string(self.root.join(self.folder).join(format!("{module}.rs")))
+            .map_err(|error| Error::from(error).help("run `cargo implfuzz init` to write what is missing"))
     }
 
-    /// The line of a function, or the first.
-    pub fn line(&self, module: &str, name: &str) -> usize {
-        let function = self.modules.get(module).and_then(|module| module.port.function(name));
-        function.map_or(1, |item| fn_start(item).start().line)
+    fn not_rust(&self, module: &str, error: &syn::Error) -> Error {
+        let at = error.span().start();
+        let what = format!("{}/{module}.rs:{}:{}: not Rust: {error}", self.folder, at.line, at.column + 1);
+        Error::new(ErrorKind::Build, what).help("correct it, or take the file as it was committed")
     }
 
-    /// The hash of a function that has a body.
-    pub fn hash(&self, name: &str) -> Option<String> {
-        if let Some(known) = self.hashes.borrow().get(name) {
-            return known.clone();
+    fn names_of_c(&self) -> Result<FfiNames> {
+        FfiNames::read(&self.text("ffi")?).map_err(|error| self.not_rust("ffi", &error))
+    }
+
+    /// One thread: parses its modules, tells what is ported in them, and looks at each function once it has heard the same
+    /// of all others.
+    fn work(
+        &self,
+        names: &[String],
+        tell: &SyncSender<States>,
+        said: &Receiver<Arc<Known>>,
+    ) -> Result<Vec<(String, Facts)>> {
+        let mut modules = Vec::new();
+        for name in names {
+            let port = PortModule::parse(self.text(name)?).map_err(|error| self.not_rust(name, &error))?;
+            modules.push((name, port));
         }
-        let module = self.functions.get(name).and_then(|module| self.modules.get(module));
-        let hash = module.and_then(|module| port_hash(&module.port, name));
-        self.hashes.borrow_mut().insert(name.to_owned(), hash.clone());
-        hash
+        let states = modules.iter().map(|(name, port)| {
+            let functions = port.public().map(|function| (function.to_owned(), port.state_of(function)));
+            ((*name).clone(), functions.collect())
+        });
+        // Nobody listens where another thread failed, and then nobody wants to hear more.
+        let heard = tell.send(states.collect()).ok().and_then(|()| said.recv().ok());
+        let Some(known) = heard else { return Ok(Vec::new()) };
+        let mut all = Vec::new();
+        for (name, port) in &modules {
+            let items = Rc::new(port.items().items.clone());
+            let own = port.public().filter(|function| known.ffi.is_foreign(function));
+            all.extend(
+                own.map(|function| (function.to_owned(), self.facts(function, (name, port, &items), &known))),
+            );
+        }
+        // The process ends soon; to take these trees apart would cost a tenth of all the time.
+        std::mem::forget(modules);
+        Ok(all)
     }
 
-    /// Where and why the audit rejects a function. Its signature must be the recorded one where the contract is.
-    pub fn audit(
+    fn facts(
         &self,
         name: &str,
-        entry: &Entry,
-        same_contract: bool,
-        ways_back: BTreeSet<String>,
-    ) -> Option<(usize, String)> {
-        let module_name = self.functions.get(name)?;
-        let module = self.modules.get(module_name)?;
-        let own = &module.port.function(name)?.sig;
-        let recorded = syn::parse_str(&entry.signature).ok().filter(|_| same_contract);
-        let mut ways_back = ways_back;
-        ways_back.insert(name.to_owned());
+        (module, port, items): (&str, &PortModule, &Rc<Vec<syn::Item>>),
+        known: &Known,
+    ) -> Facts {
+        let state = port.state_of(name);
+        let symbol = symbol(self.lock, name);
+        let entry = self.lock.symbols.get(symbol).filter(|_| state == Ported::Yes);
+        let files = entry.map(|entry| {
+            let contract = self.files.contract(symbol);
+            // The signature must be the recorded one where the contract is.
+            let signature =
+                syn::parse_str(&entry.signature).ok().filter(|_| contract == entry.hashes.contract);
+            let audited = Audited { name, module, port, items, entry, signature };
+            let rejected = audited.rejected(known, self.callers.ways_back(entry));
+            Files { contract, harness: self.files.harness(symbol), seeds: self.files.seeds(symbol), rejected }
+        });
+        let line = port.function(name).map_or(1, |item| fn_start(item).start().line);
+        Facts { module: module.to_owned(), line, state, hash: port_hash(port, name), files }
+    }
+}
+
+impl Known {
+    fn of(ffi: FfiNames, states: States, globals: &str) -> Result<Self> {
+        let mut callees = BTreeSet::new();
+        let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (module, functions) in states {
+            let own = ported.entry(module).or_default();
+            for (name, state) in functions.into_iter().filter(|(name, _)| ffi.is_foreign(name)) {
+                callees.insert(name.clone());
+                own.extend((state == Ported::Yes).then_some(name));
+            }
+        }
+        let constants = constants(globals);
+        Ok(Self { ffi: Arc::new(ffi), callees: Arc::new(callees), ported: Arc::new(ported), constants })
+    }
+}
+
+/// A port that is audited again.
+struct Audited<'a> {
+    name: &'a str,
+    module: &'a str,
+    port: &'a PortModule,
+    items: &'a Rc<Vec<syn::Item>>,
+    entry: &'a Entry,
+    signature: Option<syn::Signature>,
+}
+
+impl Audited<'_> {
+    /// Where and why the audit rejects it.
+    fn rejected(self, known: &Known, mut ways_back: BTreeSet<String>) -> Option<(usize, String)> {
+        ways_back.insert(self.name.to_owned());
+        let own = self.port.function(self.name)?;
         let allowed = Allowed {
-            ffi: Rc::clone(&self.ffi),
-            callees: Rc::clone(&self.callees),
+            ffi: Arc::clone(&known.ffi),
+            callees: Arc::clone(&known.callees),
             ways_back,
-            ported: Rc::clone(&self.ported),
-            globals: self.constants.iter().chain(&entry.globals).cloned().collect(),
-            libc: entry.libc.iter().cloned().collect(),
-            module_items: Rc::clone(&module.items),
-            ..Allowed::new(recorded.unwrap_or_else(|| own.clone()))
+            ported: Arc::clone(&known.ported),
+            globals: known.constants.iter().chain(&self.entry.globals).cloned().collect(),
+            libc: self.entry.libc.iter().cloned().collect(),
+            module_items: Rc::clone(self.items),
+            ..Allowed::new(self.signature.unwrap_or_else(|| own.sig.clone()))
         };
-        let items = module.port.own_items(name).into_iter().cloned().collect();
+        let items = self.port.own_items(self.name).into_iter().cloned().collect();
         let file = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items };
-        let candidate = Candidate { module: module_name, name, text: module.port.text() };
+        let candidate = Candidate { module: self.module, name: self.name, text: self.port.text() };
         let problems = audit_items(&candidate, &file, &allowed).problems;
         let line = problems.first()?.line;
         let reasons: Vec<String> = problems.into_iter().map(|problem| problem.reason).collect();

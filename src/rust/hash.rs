@@ -33,6 +33,8 @@ impl fmt::Display for TokenHash {
 pub struct Index {
     by_name: BTreeMap<String, Vec<usize>>,
     mentions: Vec<BTreeSet<String>>,
+    /// Each item's tokens as they are hashed.
+    texts: Vec<Vec<u8>>,
     /// What a glob brings in decides what every bare name means.
     globs: Vec<usize>,
 }
@@ -46,13 +48,15 @@ impl Index {
                 by_name.entry(name).or_default().push(index);
             }
         }
-        let mentions = file.items.iter().map(|item| {
+        let read = file.items.iter().map(|item| {
             let mut names = BTreeSet::new();
-            identifiers(item.to_token_stream(), &mut names);
-            names
+            let tokens = item.to_token_stream();
+            identifiers(tokens.clone(), &mut names);
+            (names, canonical(tokens))
         });
+        let (mentions, texts) = read.unzip();
         let globs = (0..file.items.len()).filter(|at| is_glob(&file.items[*at])).collect();
-        Self { by_name, mentions: mentions.collect(), globs }
+        Self { by_name, mentions, texts, globs }
     }
 
     /// Positions of the items of `file` that the item `root` reaches, without `root` and without other `pub fn`s.
@@ -77,11 +81,10 @@ impl Index {
     /// their own and stay out.
     pub fn hash(&self, file: &syn::File, root: usize) -> TokenHash {
         let reached = self.reached(file, root);
-        let mut parts: Vec<Vec<u8>> =
-            reached.into_iter().map(|i| canonical(file.items[i].to_token_stream())).collect();
+        let mut parts: Vec<&[u8]> = reached.into_iter().map(|at| self.texts[at].as_slice()).collect();
         // Where in the file a helper stands does not matter.
-        parts.sort();
-        parts.insert(0, canonical(file.items[root].to_token_stream()));
+        parts.sort_unstable();
+        parts.insert(0, &self.texts[root]);
         digest(&parts)
     }
 
@@ -107,10 +110,10 @@ impl Index {
 /// Hash of any piece of Rust; `None` when it does not lex.
 pub fn text_hash(text: &str) -> Option<TokenHash> {
     let tokens: TokenStream = text.parse().ok()?;
-    Some(digest(&[canonical(tokens)]))
+    Some(digest(&[&canonical(tokens)]))
 }
 
-fn digest(parts: &[Vec<u8>]) -> TokenHash {
+fn digest(parts: &[&[u8]]) -> TokenHash {
     let mut hasher = Sha256::new();
     for part in parts {
         hasher.update((part.len() as u64).to_le_bytes());

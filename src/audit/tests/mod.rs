@@ -38,11 +38,11 @@ fn allowed(signature: &str) -> Allowed {
     let mut allowed = Allowed::new(syn::parse_str(signature).unwrap()).in_module(MODULE).unwrap();
     allowed.ffi = FfiNames::read(FFI).unwrap().into();
     let names = |list: &[&str]| list.iter().map(|s| s.to_string()).collect();
-    allowed.callees = std::rc::Rc::new(names(&["kit_hash", "kit_later"]));
+    allowed.callees = std::sync::Arc::new(names(&["kit_hash", "kit_later"]));
     allowed.globals = names(&["kit_table", "kit_mode"]);
     let ported = [("checksum", names(&["kit_adler32"])), ("bits", names(&["kit_rotl32"]))];
     allowed.ported =
-        std::rc::Rc::new(ported.into_iter().map(|(module, names)| (module.into(), names)).collect());
+        std::sync::Arc::new(ported.into_iter().map(|(module, names)| (module.into(), names)).collect());
     allowed
 }
 
