@@ -91,7 +91,7 @@ fn generate(root: &Path, files: usize) {
     for file in 0..files {
         write(&format!("src/m{file}.c"), &c_file(file));
         write(&format!("rust/src/m{file}.rs"), &rust_file(file));
-        write!(units, "Unit {{ file: \"src/m{file}.c\", flags: &[\"-Iinclude\"], lines: &[] }},\n").unwrap();
+        writeln!(units, "Unit {{ file: \"src/m{file}.c\", flags: &[\"-Iinclude\"], lines: &[] }},").unwrap();
         writeln!(globals, "pub static TABLE_{file}: [u32; 8] = [1, 2, 3, 4, 5, 6, 7, 8];").unwrap();
         for at in 0..PER_FILE {
             let name = name(file, at);
@@ -134,9 +134,9 @@ fn c_file(file: usize) -> String {
 }
 
 fn rust_file(file: usize) -> String {
-    let mut text = format!(
-        "//! Port.\n\n#[allow(unused_imports)]\nuse crate::{{callee, ffi, globals}};\n\nconst SALT: u32 = 0x9e37;\n"
-    );
+    let mut text = "//! Port.\n\n#[allow(unused_imports)]\nuse crate::{callee, ffi, globals};\n\n\
+        const SALT: u32 = 0x9e37;\n"
+        .to_owned();
     for at in 0..PER_FILE {
         let (own, before) = (name(file, at), name(file, at.saturating_sub(1)));
         let limit = (file * PER_FILE + at) % 200 * 7919;
