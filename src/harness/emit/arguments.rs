@@ -234,19 +234,37 @@ impl Emitter<'_> {
                 false => quote!({ let value = &mut args.#name; #fit }),
             }
         });
+        let alike = self.alike();
         quote! {
             #(#lists)*
             #globals
             let longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
             let pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
-            (0..longest * 2)
+            let mut all: Vec<Args> = (0..longest * 2)
                 .map(|__turn| {
                     let mut args = Args { #(#names: #names[pick(__turn, #strides, #names.len())].clone()),* };
                     #(#fits)*
                     args
                 })
-                .collect()
+                .collect();
+            #alike
+            all
         }
+    }
+
+    /// What compares two strings shows little on strings that have nothing in common.
+    fn alike(&self) -> Option<TokenStream> {
+        let is_text = |slot: &&Slot| matches!(slot.role, Role::CString { .. }) && !slot.nullable();
+        let mut texts = self.slots.iter().filter(is_text);
+        let (first, second) = (texts.next()?.name, texts.next()?.name);
+        Some(quote! {
+            let more = all.iter().enumerate().map(|(turn, args)| Args {
+                #second: alike(&args.#first, turn),
+                ..args.clone()
+            });
+            let more: Vec<Args> = more.collect();
+            all.extend(more);
+        })
     }
 }
 

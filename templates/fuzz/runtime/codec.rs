@@ -415,6 +415,20 @@ pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
     all
 }
 
+/// A string that is the same as another, or nearly so.
+pub fn alike(text: &[u8], turn: usize) -> Vec<u8> {
+    let mut text = text.to_vec();
+    match turn % 5 {
+        0 => {}
+        1 => text.iter_mut().filter(|b| b.is_ascii_alphabetic()).for_each(|b| *b ^= 0x20),
+        2 => drop(text.pop()),
+        3 => text.reverse(),
+        // Never to zero, which would end the string.
+        _ => text.last_mut().into_iter().for_each(|b| *b = b.wrapping_add(1).max(1)),
+    }
+    text
+}
+
 /// The width of what a field accessor gives; lets generated code speak of a field without naming its type. By value:
 /// fields of packed structs cannot be borrowed.
 pub const fn width_of<S, T: Value>(_field: fn(&S) -> T) -> usize {
