@@ -66,6 +66,8 @@ impl<'p> Judge<'p> {
             planned.judgeable.contract().into_iter().flat_map(|c| &c.params).map(|p| match p.role {
                 Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
                 Role::FixedArray { len, .. } => len as u64 * 16,
+                Role::Elements { max, .. } => max as u64 * 16 + 64,
+                Role::Callback { .. } => 128,
                 _ => 64,
             });
         let globals = planned.judgeable.contract().into_iter().flat_map(|c| &c.globals);
@@ -313,6 +315,7 @@ pub struct Hashes {
 
 /// The harness runtime decides as well.
 const RUNTIME: &str = concat!(
+    include_str!("../templates/fuzz/runtime/callback.rs"),
     include_str!("../templates/fuzz/runtime/codec.rs"),
     include_str!("../templates/fuzz/runtime/digest.rs"),
     include_str!("../templates/fuzz/runtime/driver.rs"),

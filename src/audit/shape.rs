@@ -4,6 +4,7 @@
 use super::scope::{Meaning, Scopes, Space};
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::item::{item_name, plain};
+use crate::rust::signature::bare;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
@@ -144,7 +145,7 @@ struct Resolved<'a> {
 
 impl Resolved<'_> {
     fn ty(&self, ty: &syn::Type) -> String {
-        let mut ty = ty.clone();
+        let mut ty = bare(ty);
         Rewrite { scopes: &self.scopes }.visit_type_mut(&mut ty);
         spaced(&ty)
     }

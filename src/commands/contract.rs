@@ -168,6 +168,13 @@ fn role(param: &Parameter) -> String {
             format!("{direction:?} pointer to one{}", null(*nullable)).to_lowercase()
         }
         Role::FixedArray { direction, len } => format!("{direction:?} array of {len}").to_lowercase(),
+        Role::Elements { direction, count, size, max } => {
+            let direction = format!("{direction:?}").to_lowercase();
+            format!("{direction} `{count}` elements of `{size}` bytes, at most {max}")
+        }
+        Role::Callback { order: true, nullable } => format!("callback that orders{}", null(*nullable)),
+        Role::Callback { order: false, nullable } => format!("callback{}", null(*nullable)),
+        Role::Token => "handed on to a callback".into(),
     }
 }
 
@@ -176,12 +183,16 @@ fn compared(contract: &Contract) -> String {
     if contract.returns != crate::contract::types::Returns::Nothing {
         parts.push("the return value".to_owned());
     }
-    if contract
-        .params
-        .iter()
-        .any(|p| !matches!(p.role, Role::Value { .. } | Role::OneOf { .. } | Role::Length))
-    {
+    if contract.params.iter().any(|p| {
+        !matches!(
+            p.role,
+            Role::Value { .. } | Role::OneOf { .. } | Role::Length | Role::Callback { .. } | Role::Token
+        )
+    }) {
         parts.push("all memory that it gets, to its whole capacity".to_owned());
+    }
+    if contract.params.iter().any(|p| matches!(p.role, Role::Callback { .. })) {
+        parts.push("every call of a callback with its arguments".to_owned());
     }
     if contract.errno {
         parts.push("errno".to_owned());

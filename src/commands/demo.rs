@@ -59,7 +59,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     session.screen.result("demo", &value, || {
         format!(
             "{}\n{}\nverify --all: {} ports, {verified} verified, {weak} weak (`cargo implfuzz status` says what they lack)\n\
-             {not_judged} functions are not judged yet (handles, callbacks), {failed} failed\n\
+             {not_judged} functions are not judged yet (handles), {failed} failed\n\
              the ported library: {}\n",
             rows::ports(&shown.ports),
             rows::spent(&shown.totals),

@@ -50,6 +50,10 @@ struct ParamFile {
     min: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     values: Option<Vec<i64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    size: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    order: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nullable: bool,
     #[serde(default)]
@@ -66,6 +70,9 @@ enum RoleName {
     CString,
     Pointer,
     FixedArray,
+    Elements,
+    Callback,
+    Token,
 }
 
 /// The file's text for a contract.
@@ -142,9 +149,21 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
                 param.name
             )));
         }
-        if param.role == Role::Length && contract.buffers_of(&param.name).next().is_none() {
+        if let Role::Elements { count, size, .. } = &param.role
+            && [count, size].iter().any(|name| contract.role(name) != Some(&Role::Length))
+        {
+            return Err(bad(format!(
+                "`{}`: `length` and `size` must name parameters with role \"length\"",
+                param.name
+            )));
+        }
+        let mut measured = contract.buffers_of(&param.name).chain(contract.elements_of(&param.name));
+        if param.role == Role::Length && measured.next().is_none() {
             return Err(bad(format!("`{}` is the length of no buffer", param.name)));
         }
+    }
+    if contract.needs_c() && contract.signature == Signature::Safe {
+        return Err(bad("a function with callbacks or elements of a size needs `signature = \"c\"`".into()));
     }
     Ok(contract)
 }
@@ -159,6 +178,8 @@ fn param_file(param: &Parameter) -> ParamFile {
         max: None,
         min: None,
         values: None,
+        size: None,
+        order: false,
         nullable: false,
         reason: param.reason.clone(),
     };
@@ -182,6 +203,14 @@ fn param_file(param: &Parameter) -> ParamFile {
         Role::FixedArray { direction, len } => {
             (out.role, out.direction, out.len) = (RoleName::FixedArray, Some(*direction), Some(*len));
         }
+        Role::Elements { direction, count, size, max } => {
+            (out.role, out.direction, out.max) = (RoleName::Elements, Some(*direction), Some(*max as i64));
+            (out.length, out.size) = (Some(count.clone()), Some(size.clone()));
+        }
+        Role::Callback { order, nullable } => {
+            (out.role, out.order, out.nullable) = (RoleName::Callback, *order, *nullable);
+        }
+        Role::Token => out.role = RoleName::Token,
     }
     out
 }
@@ -212,6 +241,14 @@ fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
         RoleName::FixedArray => {
             Role::FixedArray { direction: direction()?, len: param.len.ok_or_else(|| need("len"))? }
         }
+        RoleName::Elements => Role::Elements {
+            direction: direction()?,
+            count: param.length.clone().ok_or_else(|| need("length"))?,
+            size: param.size.clone().ok_or_else(|| need("size"))?,
+            max: max()?,
+        },
+        RoleName::Callback => Role::Callback { order: param.order, nullable: param.nullable },
+        RoleName::Token => Role::Token,
     };
     Ok(Parameter { name: param.name, role, reason: param.reason })
 }
@@ -225,6 +262,9 @@ fn role_word(role: RoleName) -> &'static str {
         RoleName::CString => "c-string",
         RoleName::Pointer => "pointer",
         RoleName::FixedArray => "fixed-array",
+        RoleName::Elements => "elements",
+        RoleName::Callback => "callback",
+        RoleName::Token => "token",
     }
 }
 
@@ -237,7 +277,7 @@ mod tests {
         let param = |name: &str, role| Parameter { name: name.into(), role, reason: "a.c:1: `x`".into() };
         Contract {
             symbol: SymbolName::new("f"),
-            signature: Signature::Safe,
+            signature: Signature::C,
             params: vec![
                 param("mode", Role::OneOf { values }),
                 param("buf", Role::Buffer { direction: Direction::InOut, length: "n".into(), max, nullable }),
@@ -246,6 +286,12 @@ mod tests {
                 param("out", Role::Pointer { direction: Direction::Out, nullable }),
                 param("a", Role::FixedArray { direction: Direction::In, len: max }),
                 param("v", Role::Value { min: Some(-3), max: None }),
+                param("cb", Role::Callback { order: !nullable, nullable }),
+                param("token", Role::Token),
+                param(
+                    "e",
+                    Role::Elements { direction: Direction::In, count: "n".into(), size: "n".into(), max },
+                ),
             ],
             returns: Returns::StaticString,
             errno: true,

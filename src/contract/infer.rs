@@ -1,5 +1,6 @@
 //! Roles from facts: which contract a function has, or why none can be made yet.
 
+use super::callback;
 use super::facts::{FactTable, Facts, identifiers};
 use super::flat::flat;
 use super::state;
@@ -32,8 +33,12 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         let reason = reason_of(function, param, &facts.of(function, index));
         params.push(Parameter { name: param.name.clone(), role: role?, reason });
     }
-    let signature =
-        if params.iter().any(|p| keeps_c(function, p, &params)) { Signature::C } else { Signature::Safe };
+    callback::measured(function, &params)?;
+    let signature = if params.iter().any(|p| keeps_c(function, p, &params) || p.role.needs_c()) {
+        Signature::C
+    } else {
+        Signature::Safe
+    };
     let returns = returns_of(library, function)?;
     let errno = facts.index.reached(function).any(sets_errno);
     Ok(Contract {
@@ -58,7 +63,7 @@ pub(super) fn roles(
 ) -> Vec<Result<Role, String>> {
     let lengths = length_partners(facts, function);
     let role = |(index, param)| {
-        role_of(library, function, param, &facts.of(function, index), &lengths, (index, max))
+        role_of(library, function, param, &facts.of(function, index), &lengths, (index, max), facts)
     };
     function.params.iter().enumerate().map(role).collect()
 }
@@ -124,7 +129,11 @@ fn role_of(
     facts: &Facts,
     lengths: &[Option<String>],
     (index, max): (usize, usize),
+    all_facts: &FactTable,
 ) -> Result<Role, String> {
+    if let Some(role) = sized(function, index, all_facts) {
+        return Ok(role);
+    }
     if lengths.iter().flatten().any(|length| *length == param.name) {
         return Ok(Role::Length);
     }
@@ -144,6 +153,27 @@ fn role_of(
         }
         _ => Err(format!("`{name}` has the type `{}`", param.ty.spelling)),
     }
+}
+
+fn calls_back(param: &Param) -> bool {
+    callback::prototype(&param.ty).is_some()
+}
+
+/// The role of a parameter that belongs to elements of a size.
+fn sized(function: &Function, index: usize, facts: &FactTable) -> Option<Role> {
+    let found = (0..function.params.len()).find_map(|at| {
+        let (count, size) = callback::elements(function, at, &facts.of(function, at))?;
+        Some((at, count, size))
+    });
+    let (at, count, size) = found?;
+    let param = &function.params[index];
+    if index != at {
+        return [&count, &size].contains(&&param.name).then_some(Role::Length);
+    }
+    // What is written through locals counts too.
+    let TypeKind::Pointer(target) = &param.ty.kind else { return None };
+    let direction = if target.is_const { Direction::In } else { Direction::InOut };
+    Some(Role::Elements { direction, count, size, max: callback::ELEMENTS })
 }
 
 fn wide(name: &str) -> String {
@@ -168,7 +198,10 @@ fn pointer(
     let name = &param.name;
     let nullable = facts.null_checked;
     if facts.called || matches!(target.kind, TypeKind::Function { .. }) {
-        return Err(format!("`{name}` is a callback"));
+        return callback::role(param, facts);
+    }
+    if callback::is_token(&param.ty, facts) {
+        return Ok(Role::Token);
     }
     if matches!(target.kind, TypeKind::Pointer(_)) {
         return Err(format!("`{name}` is a pointer to a pointer"));
@@ -179,7 +212,10 @@ fn pointer(
     if facts.stored {
         return Err(format!("the pointer `{name}` is kept or its address taken"));
     }
-    if let Some(callee) = &facts.escapes {
+    // A callback of ours reads what is constant.
+    let read_only =
+        |callee: &&String| *callee == "?" && target.is_const && function.params.iter().any(calls_back);
+    if let Some(callee) = facts.escapes.as_ref().filter(|callee| !read_only(callee)) {
         return Err(format!("`{name}` goes to `{callee}`, of which nothing is known"));
     }
     let is_void = target.kind == TypeKind::Void;

@@ -4,6 +4,7 @@ pub mod types;
 pub mod file;
 pub mod facts;
 pub mod flat;
+pub mod callback;
 mod outside;
 pub mod state;
 pub mod infer;

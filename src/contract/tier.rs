@@ -84,11 +84,14 @@ impl<'a> Tiers<'a> {
         if let Some(reason) = &function.unsupported {
             return (Tier::D, reason.clone());
         }
-        if let Judgeable::Yes(contract) = judgeable {
+        let callbacks = self.callbacks(function);
+        if let Judgeable::Yes(contract) = judgeable
+            && callbacks.is_empty()
+        {
             return (Tier::A, decoded(contract.params.iter().map(|param| Some(&param.role))));
         }
         let roles = roles(self.library, self.facts, function, MAX);
-        let mut needs: Vec<Need> = Vec::new();
+        let mut needs: Vec<Need> = callbacks;
         for (param, role) in function.params.iter().zip(&roles) {
             if let Err(why) = role {
                 needs.extend(self.argument(function, param, why));
@@ -110,6 +113,17 @@ impl<'a> Tiers<'a> {
         }
     }
 
+    /// A harness answers in the place of a function that it does not know.
+    fn callbacks(&self, function: &Function) -> Vec<Need> {
+        let one = |param: &Param| match &target(&param.ty)?.kind {
+            TypeKind::Function { params, ret, .. } => {
+                Some((Tier::E, self.callback(&param.name, params, ret)))
+            }
+            _ => None,
+        };
+        function.params.iter().filter_map(one).collect()
+    }
+
     /// What an argument without a role asks for; `why` says what is in the way of one. Absent: it is decoded.
     fn argument(&self, function: &Function, param: &Param, why: &str) -> Option<Need> {
         let name = &param.name;
@@ -121,7 +135,7 @@ impl<'a> Tiers<'a> {
             };
         };
         match &target.kind {
-            TypeKind::Function { params, ret, .. } => Some((Tier::E, self.callback(name, params, ret))),
+            TypeKind::Function { .. } => None,
             TypeKind::Pointer(_) | TypeKind::Array { .. } if !flat(self.library, target) => {
                 Some((Tier::C, format!("`{name}` is a pointer to pointers")))
             }
@@ -240,6 +254,9 @@ fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
             Some(Role::Pointer { direction: Direction::Out, .. }) => "out-parameters",
             Some(Role::Pointer { .. }) => "pointers to single values",
             Some(Role::FixedArray { .. }) => "arrays of a fixed length",
+            Some(Role::Elements { .. }) => "elements of a size",
+            Some(Role::Callback { .. }) => "callbacks",
+            Some(Role::Token) => continue,
         };
         if !kinds.contains(&kind) {
             kinds.push(kind);

@@ -30,6 +30,20 @@ pub enum Role {
     Pointer { direction: Direction, nullable: bool },
     /// A pointer to `len` elements.
     FixedArray { direction: Direction, len: usize },
+    /// `count` elements of `size` bytes each, at most `max` of them; both name parameters.
+    Elements { direction: Direction, count: String, size: String, max: usize },
+    /// A function that is called back: its calls are compared. What it answers comes from the input; with `order`, it is an
+    /// order of what its two pointers point to.
+    Callback { order: bool, nullable: bool },
+    /// A pointer that is only handed on to a callback.
+    Token,
+}
+
+impl Role {
+    /// Whether no safe type says what it is.
+    pub fn needs_c(&self) -> bool {
+        matches!(self, Self::Elements { .. } | Self::Callback { .. } | Self::Token)
+    }
 }
 
 /// A parameter with its role and where that was seen.
@@ -124,6 +138,17 @@ impl Contract {
     /// The role of the parameter called `name`.
     pub fn role(&self, name: &str) -> Option<&Role> {
         self.params.iter().find(|p| p.name == name).map(|p| &p.role)
+    }
+
+    /// Whether a role keeps the types of C.
+    pub fn needs_c(&self) -> bool {
+        self.params.iter().any(|param| param.role.needs_c())
+    }
+
+    /// The elements that the parameter `length` counts or measures.
+    pub fn elements_of<'a>(&'a self, length: &'a str) -> impl Iterator<Item = &'a Parameter> {
+        let names = move |p: &&Parameter| matches!(&p.role, Role::Elements { count, size, .. } if count == length || size == length);
+        self.params.iter().filter(names)
     }
 
     /// Buffers whose length is the parameter `length`.

@@ -42,6 +42,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     );
     put("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs"));
     put("src/runtime/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs"));
+    put("src/runtime/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs"));
     put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
     put("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs"));
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));

@@ -9,6 +9,8 @@ use quote::{format_ident, quote};
 /// One parameter in a harness.
 pub struct Slot<'a> {
     pub name: &'a Ident,
+    /// Its position.
+    pub at: usize,
     /// As shown to people.
     pub label: &'a str,
     pub role: &'a Role,
@@ -53,6 +55,7 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
         let kind = &bound.function.params[at].ty.kind;
         Slot {
             name,
+            at,
             label: &param.name,
             role: &param.role,
             ty,
@@ -73,7 +76,8 @@ impl Slot<'_> {
         match self.role {
             Role::Buffer { direction, .. }
             | Role::Pointer { direction, .. }
-            | Role::FixedArray { direction, .. } => *direction != Direction::In,
+            | Role::FixedArray { direction, .. }
+            | Role::Elements { direction, .. } => *direction != Direction::In,
             _ => false,
         }
     }
@@ -82,7 +86,11 @@ impl Slot<'_> {
     pub fn is_memory(&self) -> bool {
         matches!(
             self.role,
-            Role::Buffer { .. } | Role::Pointer { .. } | Role::FixedArray { .. } | Role::CString { .. }
+            Role::Buffer { .. }
+                | Role::Pointer { .. }
+                | Role::FixedArray { .. }
+                | Role::CString { .. }
+                | Role::Elements { .. }
         )
     }
 
@@ -91,7 +99,8 @@ impl Slot<'_> {
         match self.role {
             Role::Buffer { nullable, .. }
             | Role::Pointer { nullable, .. }
-            | Role::CString { nullable, .. } => *nullable,
+            | Role::CString { nullable, .. }
+            | Role::Callback { nullable, .. } => *nullable,
             _ => false,
         }
     }
@@ -104,7 +113,7 @@ impl Slot<'_> {
     /// The type of the elements of its memory.
     pub fn element(&self) -> TokenStream {
         match self.role {
-            Role::CString { .. } => quote!(u8),
+            Role::CString { .. } | Role::Elements { .. } => quote!(u8),
             _ => {
                 let target = &self.target;
                 quote!(#target)
@@ -121,6 +130,14 @@ pub fn c_argument(slot: &Slot) -> TokenStream {
         Role::Length => {
             let length = format_ident!("{}_length", name);
             quote!(#length as _)
+        }
+        Role::Callback { .. } => {
+            let function = format_ident!("{}_function", name);
+            quote!(#function)
+        }
+        Role::Token => {
+            let at = slot.at;
+            quote!(crate::runtime::callback::token(#at) as _)
         }
         _ if slot.nullable() => quote!(#region.as_ref().map_or(core::ptr::null_mut(), |m| m.ptr()) as _),
         _ => quote!(#region.ptr() as _),
@@ -141,6 +158,8 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
     let unique = quote!(.as_mut());
     Some(match slot.role {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
+        // Only in signatures of C.
+        Role::Elements { .. } | Role::Callback { .. } | Role::Token => c_argument(slot),
         Role::Length => return None,
         Role::Buffer { direction, .. } => {
             let below = format_ident!("{}_length", slot.length?);

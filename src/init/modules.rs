@@ -5,7 +5,7 @@ use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::rust::emit::{module_head, stub};
 use crate::rust::item;
-use crate::rust::signature::{ident, inner};
+use crate::rust::signature::{bare, ident, inner};
 use crate::rust::splice::{Spliced, replace_fn};
 use crate::symbol::Function;
 use fs_err as fs;
@@ -123,7 +123,7 @@ fn same_signature(module: &PortModule, planned: &Planned) -> bool {
 fn shape(signature: &syn::Signature) -> String {
     let types = signature.inputs.iter().map(|input| match input {
         syn::FnArg::Typed(typed) => {
-            let ty = &typed.ty;
+            let ty = bare(&typed.ty);
             quote::quote!(#ty).to_string()
         }
         other => quote::quote!(#other).to_string(),

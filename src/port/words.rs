@@ -68,6 +68,20 @@ fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> Str
         Role::Pointer { direction, nullable } => {
             format!("{} value{}{}", kind(*direction), null(safe, *nullable), compared(*direction))
         }
+        Role::Elements { direction, count, size, max } => format!(
+            "{} memory of `{count}` elements of `{size}` bytes each, at most {max} elements of at most 16 bytes; never null{}",
+            kind(*direction),
+            compared(*direction)
+        ),
+        Role::Callback { order: true, nullable } => format!(
+            "a function that orders what its two pointers point to{}; its calls are compared with C's: how many, in which order, with which arguments",
+            null(safe, *nullable)
+        ),
+        Role::Callback { order: false, nullable } => format!(
+            "a function that answers anything{}; its calls are compared with C's: how many, in which order, with which arguments",
+            null(safe, *nullable)
+        ),
+        Role::Token => "a pointer that is only handed on to a callback".into(),
         Role::FixedArray { direction, len } => {
             format!("{} array of exactly {len} elements{}", kind(*direction), compared(*direction))
         }
@@ -103,6 +117,12 @@ fn compared(direction: Direction) -> &'static str {
 }
 
 fn length(contract: &Contract, function: &Function, param: &Parameter, safe: bool) -> String {
+    if let Some(Parameter { name, role: Role::Elements { size, .. }, .. }) =
+        contract.elements_of(&param.name).next()
+    {
+        let what = if *size == param.name { "the size of an element" } else { "the number of elements" };
+        return format!("{what} of `{name}`");
+    }
     let of: Vec<String> = contract.buffers_of(&param.name).map(|p| format!("`{}`", p.name)).collect();
     let mut text = format!("the length of {}", of.join(" and "));
     if safe {

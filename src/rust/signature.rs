@@ -70,6 +70,28 @@ fn qualified(ty: &syn::Type) -> syn::Type {
     ty
 }
 
+/// The type without what decides nothing: commas behind the last, names of a function pointer's parameters.
+pub fn bare(ty: &syn::Type) -> syn::Type {
+    struct Bare;
+    impl VisitMut for Bare {
+        fn visit_type_fn_ptr_mut(&mut self, function: &mut syn::TypeFnPtr) {
+            syn::visit_mut::visit_type_fn_ptr_mut(self, function);
+            function.inputs.pop_punct();
+            function.inputs.iter_mut().for_each(|input| input.name = None);
+        }
+        fn visit_angle_bracketed_generic_arguments_mut(
+            &mut self,
+            list: &mut syn::AngleBracketedGenericArguments,
+        ) {
+            syn::visit_mut::visit_angle_bracketed_generic_arguments_mut(self, list);
+            list.args.pop_punct();
+        }
+    }
+    let mut ty = ty.clone();
+    Bare.visit_type_mut(&mut ty);
+    ty
+}
+
 fn is_primitive(name: &str) -> bool {
     const NAMES: [&str; 18] = [
         "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "u128", "i128", "usize", "isize", "f32", "f64",
@@ -121,6 +143,8 @@ fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
     let target = pointee(c);
     let (plain, nullable): (syn::Type, bool) = match role {
         Role::Value { .. } | Role::OneOf { .. } => return Some(c.clone()),
+        // Only in signatures of C.
+        Role::Elements { .. } | Role::Callback { .. } | Role::Token => return Some(c.clone()),
         Role::Length => return None,
         Role::Buffer { direction: Direction::In, nullable, .. } => (syn::parse_quote!(&[#target]), *nullable),
         Role::Buffer { nullable, .. } => (syn::parse_quote!(&mut [#target]), *nullable),
@@ -142,6 +166,13 @@ mod tests {
         let c = CSignature::of(&signature, []);
         let types = c.params.iter().map(|(name, ty)| quote!(#name: #ty).to_string());
         types.collect::<Vec<_>>().join(", ")
+    }
+
+    #[test]
+    fn commas_and_names_in_function_pointers_decide_nothing() {
+        let same = |a: &str, b: &str| bare(&syn::parse_str(a).unwrap()) == bare(&syn::parse_str(b).unwrap());
+        assert!(same("Option<fn(a: u8, b: i8,) -> u8,>", "Option<fn(u8, x: i8) -> u8>"));
+        assert!(!same("Option<fn(u8)>", "Option<fn(i8)>"));
     }
 
     #[test]

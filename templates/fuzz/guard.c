@@ -30,7 +30,7 @@ const char *__asan_default_options(void)
 }
 
 static sigjmp_buf resume;
-static volatile sig_atomic_t armed;
+static volatile sig_atomic_t armed, guarding;
 static struct implfuzz_broke broke;
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
@@ -45,7 +45,7 @@ static void skip(const char *reason, const struct source_location *at)
     broke.reason = reason;
     broke.file = at ? at->file : NULL;
     broke.line = at ? at->line : 0;
-    armed = 0;
+    armed = guarding = 0;
     if (__asan_handle_no_return)
         __asan_handle_no_return(); /* unpoison the frames that the jump leaves */
     siglongjmp(resume, 1);
@@ -66,12 +66,12 @@ static const char *signal_name(int number)
 /* The timer counts processor time in steps of 100 ms; a call still running after `ticks_allowed` of them hangs. */
 static void on_tick(void)
 {
-    if (!armed)
+    if (!guarding)
         return;
     if (calls != calls_at_tick) {
         calls_at_tick = calls;
         ticks = 0;
-    } else if (++ticks >= ticks_allowed) {
+    } else if (++ticks >= ticks_allowed && armed) {
         skip("hang", NULL);
     }
 }
@@ -127,10 +127,27 @@ int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *
         return 1;
     }
     calls++;
-    armed = 1;
+    armed = guarding = 1;
     call(argument);
-    armed = 0;
+    armed = guarding = 0;
     return 0;
+}
+
+/* Arms or disarms inside of a guarded call, where a callback of the harness runs; 1: it was armed. */
+int implfuzz_guard_arm(int on)
+{
+    int was = armed;
+    armed = on && guarding;
+    if (armed && ticks >= ticks_allowed)
+        skip("hang", NULL);
+    return was;
+}
+
+/* An input on which the original calls back for ever. */
+void implfuzz_guard_give_up(void)
+{
+    if (guarding)
+        skip("calls back without end", NULL);
 }
 
 /* How long one call may take, in steps of 100 ms of processor time. */

@@ -19,6 +19,10 @@ impl Emitter<'_> {
                 Role::Buffer { .. } | Role::CString { .. } => quote!(Vec<#element>),
                 Role::Pointer { .. } => quote!(#element),
                 Role::FixedArray { len, .. } => quote!([#element; #len]),
+                Role::Elements { .. } => quote!((usize, Vec<u8>)),
+                // What it answers.
+                Role::Callback { .. } => quote!(Vec<u8>),
+                Role::Token => quote!(()),
             };
             if slot.nullable() { quote!(#name: Option<#plain>) } else { quote!(#name: #plain) }
         });
@@ -30,8 +34,11 @@ impl Emitter<'_> {
     fn order(&self) -> Vec<&Slot<'_>> {
         let rank = |slot: &&Slot| match slot.role {
             Role::Value { .. } | Role::OneOf { .. } | Role::Length => 0,
-            Role::Pointer { .. } | Role::FixedArray { .. } => 1,
-            Role::Buffer { direction: Direction::Out, .. } => 2,
+            Role::Pointer { .. }
+            | Role::FixedArray { .. }
+            | Role::Callback { order: true, .. }
+            | Role::Token => 1,
+            Role::Buffer { direction: Direction::Out, .. } | Role::Callback { .. } => 2,
             _ if !slot.last => 3,
             _ => 4,
         };
@@ -77,6 +84,10 @@ impl Emitter<'_> {
                 Role::Buffer { max, .. } => quote!(decode_buffer::<#element>(__reader, #max, #last)),
                 Role::CString { max, .. } => quote!(decode_string(__reader, #max, #last)),
                 Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(__reader)),
+                Role::Elements { max, .. } => quote!(crate::runtime::callback::decode_elements(__reader, #max)),
+                Role::Callback { order: true, .. } => quote!(__reader.array::<1>().to_vec()),
+                Role::Callback { .. } => quote!(decode_buffer::<u8>(__reader, crate::runtime::callback::ANSWERS, false)),
+                Role::Token => quote!(()),
             };
             if slot.nullable() {
                 let flag = format_ident!("{}_null", slot.name);
@@ -127,6 +138,14 @@ impl Emitter<'_> {
                 Role::Buffer { .. } if slot.shared => quote!(for element in value {
                     element.encode(writer);
                 }),
+                Role::Elements { max, .. } => {
+                    quote!(crate::runtime::callback::encode_elements(writer, value, #max);)
+                }
+                Role::Callback { order: true, .. } => quote!(writer.put(&value[..1]);),
+                Role::Callback { .. } => {
+                    quote!(encode_buffer(writer, value, crate::runtime::callback::ANSWERS, false);)
+                }
+                Role::Token => quote!(),
                 Role::Buffer { max, .. } => quote!(encode_buffer(writer, value, #max, #last);),
                 Role::CString { max, .. } => quote!(encode_string(writer, value, #max, #last);),
             };
@@ -165,6 +184,12 @@ impl Emitter<'_> {
                 }
                 Role::Buffer { .. } => quote!(show_slice(value)),
                 Role::CString { .. } => quote!(format!("{} and NUL", show_slice(value))),
+                Role::Elements { .. } => {
+                    quote!(format!("elements of {} bytes: {}", value.0, show_slice(&value.1)))
+                }
+                Role::Callback { order: true, .. } => quote!(format!("order {}", value[0] & 7)),
+                Role::Callback { .. } => quote!(format!("answers {}", show_slice(value))),
+                Role::Token => quote!("a pointer".to_owned()),
             };
             if slot.nullable() {
                 quote!((#label.to_owned(), args.#name.as_ref().map_or("NULL".to_owned(), |value| #text)))
@@ -206,6 +231,10 @@ impl Emitter<'_> {
                 Role::CString { max, .. } => quote!(boundary_strings(#max, &[#(#around),*])),
                 Role::Pointer { .. } => quote!(<#element as Value>::boundaries()),
                 Role::FixedArray { len, .. } => quote!(<[#element; #len] as Value>::boundaries()),
+                Role::Elements { max, .. } => quote!(crate::runtime::callback::boundary_elements(#max)),
+                Role::Callback { order: true, .. } => quote!((0..8u8).map(|n| vec![n]).collect::<Vec<_>>()),
+                Role::Callback { .. } => quote!(crate::runtime::callback::boundary_answers()),
+                Role::Token => quote!(vec![()]),
             };
             if slot.nullable() {
                 quote!(let #name: Vec<Option<_>> = #list.into_iter().map(Some).chain([None]).collect();)

@@ -18,6 +18,8 @@ impl Emitter<'_> {
                     quote!(Region::<#element>::#make(&fill::<#element>(value.0, value.1)))
                 }
                 Role::Buffer { .. } => quote!(Region::<#element>::#make(value)),
+                Role::Elements { .. } if make == "padded" => quote!(Region::<#element>::aligned(&value.1)),
+                Role::Elements { .. } => quote!(Region::<#element>::#make(&value.1)),
                 Role::CString { .. } => {
                     quote!(Region::<u8>::#make(&value.iter().copied().chain([0]).collect::<Vec<u8>>()))
                 }
@@ -45,7 +47,8 @@ impl Emitter<'_> {
             }
         });
         let globals = (!self.contract.globals.is_empty()).then(|| quote!(__globals,));
-        quote!(Effects { #ret #errno #globals #(#outs),* })
+        let trace = self.trace();
+        quote!(Effects { #ret #errno #globals #trace #(#outs),* })
     }
 
     /// The address of the C original.
@@ -86,6 +89,7 @@ impl Emitter<'_> {
         let read = errno.then(|| quote!(errno = guard::errno();));
         let declare = errno.then(|| quote!(let mut errno = 0;));
         let (enter, leave) = (self.enter("C"), self.leave("C"));
+        let (begin, end) = (self.begin(true), self.end());
         quote! {
             // SAFETY: the original, or a mutant of it with the same signature.
             let callee: unsafe extern "C" fn(#(#types),*) #ret = unsafe { core::mem::transmute(callee) };
@@ -94,9 +98,11 @@ impl Emitter<'_> {
             #before
             #declare
             #enter
+            #begin
             guard::guarded(|| { #clear #assign #read })?;
             #after
             #leave
+            #end
             Ok(#collect)
         }
     }
@@ -135,6 +141,7 @@ impl Emitter<'_> {
             let same = match slot.role {
                 Role::CString { .. } => quote!(m.slice().strip_suffix(&[0]) == Some(&value[..])),
                 Role::Pointer { .. } => quote!(m.slice()[0].same(value)),
+                Role::Elements { .. } => quote!(m.slice() == value.1),
                 _ => quote!(slices_same(m.slice(), value)),
             };
             let test = match slot.nullable() {
@@ -144,14 +151,17 @@ impl Emitter<'_> {
             quote!(if !#test { return Err(format!("its bounds: it changed the constant `{}`", #label)); })
         });
         let (enter, leave) = (self.enter("Port"), self.leave("Port"));
+        let (begin, end) = (self.begin(false), self.end());
         quote! {
             #regions
             #lengths
             #enter
+            #begin
             #clear
             #take
             #read
             #leave
+            #end
             #(#checks)*
             #(#frozen)*
             Ok(#collect)

@@ -20,7 +20,8 @@ impl Emitter<'_> {
         });
         let errno = self.contract.errno.then(|| quote!(errno: i32,));
         let globals = self.globals_field("Held");
-        quote!(struct Effects { #ret #errno #globals #(#outs),* })
+        let trace = self.trace_field();
+        quote!(struct Effects { #ret #errno #globals #trace #(#outs),* })
     }
 
     pub(super) fn differs(&self) -> TokenStream {
@@ -49,7 +50,8 @@ impl Emitter<'_> {
             })
         });
         let global = self.differing_global();
-        quote!(#ret #(#outs)* #errno #global None)
+        let call = self.differing_call();
+        quote!(#ret #(#outs)* #errno #global #call None)
     }
 
     pub(super) fn effect_parts(&self) -> TokenStream {
@@ -70,7 +72,8 @@ impl Emitter<'_> {
         let errno =
             self.contract.errno.then(|| quote!(parts.push(("errno".into(), effects.errno.to_string()));));
         let globals = self.globals_left();
-        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals parts)
+        let calls = self.calls_made();
+        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals #calls parts)
     }
 
     /// What `differs` compares, in full. Every field is named: one that is forgotten here does not compile.
@@ -90,13 +93,15 @@ impl Emitter<'_> {
         });
         let put_errno = self.contract.errno.then(|| quote!(__record.value("errno", errno);));
         let (globals, put_globals) = (self.globals_named(), self.record_globals());
+        let (trace, put_trace) = (self.trace(), self.record_trace());
         quote! {
-            let Effects { #ret #errno #globals #(#names),* } = effects;
+            let Effects { #ret #errno #globals #trace #(#names),* } = effects;
             let mut __record = Record::default();
             #put_ret
             #(#put_outs)*
             #put_errno
             #put_globals
+            #put_trace
             __record
         }
     }

@@ -4,6 +4,7 @@
 //! `effects` what they leave behind.
 
 mod arguments;
+mod callbacks;
 mod calls;
 mod effects;
 mod globals;
@@ -33,6 +34,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let subject = emitter.subject(&krate);
     let (differs, parts, record) = (emitter.differs(), emitter.effect_parts(), emitter.record());
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
+    let called = emitter.called();
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
@@ -49,6 +51,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
         #args
         #effects
         #state
+        #called
         impl Case for Harness {
             type Args = Args;
             type Effects = Effects;
@@ -87,8 +90,12 @@ impl Emitter<'_> {
         let lets = self.slots.iter().filter(|s| *s.role == Role::Length).map(|slot| {
             let (name, length) = (slot.name, format_ident!("{}_length", slot.name));
             let sizes = self.slots.iter().filter_map(|other| {
-                let Role::Buffer { length: of, direction, .. } = other.role else { return None };
                 let buffer = other.name;
+                if let Role::Elements { count, size, .. } = other.role {
+                    let count = (*count == slot.label).then(|| quote!(Some(args.#buffer.1.len() / args.#buffer.0)));
+                    return count.or_else(|| (*size == slot.label).then(|| quote!(Some(args.#buffer.0))));
+                }
+                let Role::Buffer { length: of, direction, .. } = other.role else { return None };
                 let size = if *direction == Direction::Out { quote!(b.0) } else { quote!(b.len()) };
                 (*of == slot.label).then(|| match other.nullable() {
                     true => quote!(args.#buffer.as_ref().map(|b| #size)),

@@ -13,6 +13,8 @@ unsafe extern "C" {
     fn implfuzz_guard(call: extern "C" fn(*mut c_void), argument: *mut c_void, out: *mut RawBroke) -> c_int;
     fn implfuzz_guard_ticks(allowed: c_uint);
     fn implfuzz_held() -> c_ulong;
+    fn implfuzz_guard_arm(on: c_int) -> c_int;
+    fn implfuzz_guard_give_up();
 }
 
 /// The C original broke on the input: the reason, with the place where it is known.
@@ -65,4 +67,17 @@ pub fn set_errno(value: c_int) {
 pub fn errno() -> c_int {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() }
+}
+
+/// Skips the input if the original runs: it has no end.
+pub fn give_up() {
+    // SAFETY: jumps over frames without destructors, as every skip does.
+    unsafe { implfuzz_guard_give_up() };
+}
+
+/// Arms or disarms the guard while the original runs, and says what it was: code of ours that the original calls must not
+/// be left by a jump. Outside of a guarded call it stays disarmed.
+pub fn arm(on: bool) -> bool {
+    // SAFETY: sets a flag.
+    unsafe { implfuzz_guard_arm(c_int::from(on)) != 0 }
 }

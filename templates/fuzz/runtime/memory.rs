@@ -26,6 +26,16 @@ impl<T: Copy> Region<T> {
         Self::new(values, (64 / std::mem::size_of::<T>().max(1)).max(2) + values.len() % 8)
     }
 
+    /// As [`Region::padded`], with the alignment that any C type may count on.
+    pub fn aligned(values: &[T]) -> Self {
+        Self::new(values, 64)
+    }
+
+    /// Its place and its size in bytes, by name.
+    pub fn known(&self, name: &'static str) -> (&'static str, *const std::ffi::c_void, usize) {
+        (name, self.start().cast_const().cast(), self.len * std::mem::size_of::<T>())
+    }
+
     fn new(values: &[T], pad: usize) -> Self {
         let layout = Layout::array::<T>(values.len() + 2 * pad).expect("harness buffers are small");
         let base = if layout.size() == 0 {

@@ -1,0 +1,130 @@
+//! Functions that a caller hands over: which of them a harness can stand in for.
+
+use super::facts::Facts;
+use super::types::{Parameter, Role};
+use crate::symbol::{CType, Function, Param, TypeKind};
+
+/// The role of a function pointer.
+pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
+    let name = &param.name;
+    let Some((params, ret)) = prototype(&param.ty) else {
+        return Err(format!("`{name}` is a callback of an unknown kind"));
+    };
+    if facts.stored || facts.freed {
+        return Err(format!("the callback `{name}` is kept"));
+    }
+    if let Some(callee) = facts.escapes.as_ref().filter(|callee| *callee != "?") {
+        return Err(format!("the callback `{name}` goes to `{callee}`, of which nothing is known"));
+    }
+    let nullable = facts.null_checked;
+    if is_order(params, ret) {
+        return Ok(Role::Callback { order: true, nullable });
+    }
+    if let Some(what) = params.iter().find_map(foreign).or_else(|| result(ret)) {
+        return Err(format!("the callback `{name}` {what}"));
+    }
+    // One pointer of its own may be handed on to it; behind a second one it would find or leave something.
+    let blind = params.iter().filter(|ty| points_to_void(ty)).count();
+    if blind > 1 {
+        return Err(format!("nothing says what the callback `{name}` finds behind its {blind} `void *`"));
+    }
+    Ok(Role::Callback { order: false, nullable })
+}
+
+/// What a function pointer points to: its parameters and its result.
+pub fn prototype(ty: &CType) -> Option<(&[CType], &CType)> {
+    match &ty.kind {
+        TypeKind::Pointer(target) => prototype(target),
+        TypeKind::Function { params, ret, variadic: false } => Some((params, ret)),
+        _ => None,
+    }
+}
+
+/// `int (*)(const T *, const T *)`: a total order, or C's algorithms may run anywhere.
+fn is_order(params: &[CType], ret: &CType) -> bool {
+    let [a, b] = params else { return false };
+    let element = |ty: &CType| match &ty.kind {
+        TypeKind::Pointer(target) if target.is_const => match target.kind {
+            TypeKind::Void | TypeKind::Int { plain_char: false, .. } | TypeKind::Float { .. } => {
+                Some(target.kind.clone())
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    let signed = matches!(ret.kind, TypeKind::Int { signed: true, bits: 32.., .. });
+    signed && element(a).is_some_and(|kind| element(b) == Some(kind))
+}
+
+fn points_to_void(ty: &CType) -> bool {
+    matches!(&ty.kind, TypeKind::Pointer(target) if target.kind == TypeKind::Void)
+}
+
+/// Why an argument of this type cannot be recorded.
+fn foreign(ty: &CType) -> Option<String> {
+    match &ty.kind {
+        TypeKind::Bool | TypeKind::Float { .. } => None,
+        TypeKind::Int { bits: 8..=64, .. } | TypeKind::Enum { bits: 8..=64, .. } => None,
+        TypeKind::Pointer(target) if target.kind == TypeKind::Void => None,
+        TypeKind::Pointer(target) => match target.kind {
+            TypeKind::Int { .. } | TypeKind::Float { .. } if target.is_const => None,
+            TypeKind::Int { .. } | TypeKind::Float { .. } => {
+                Some(format!("gets a `{}`, and nothing says what it should leave there", ty.spelling))
+            }
+            _ => Some(format!("gets a `{}`", ty.spelling)),
+        },
+        _ => Some(format!("gets a `{}`", ty.spelling)),
+    }
+}
+
+fn result(ret: &CType) -> Option<String> {
+    match ret.kind {
+        TypeKind::Void | TypeKind::Bool | TypeKind::Float { .. } => None,
+        TypeKind::Int { bits: 8..=64, .. } | TypeKind::Enum { bits: 8..=64, .. } => None,
+        _ => Some(format!("returns `{}`", ret.spelling)),
+    }
+}
+
+/// Whether a `void *` goes to callbacks and nowhere else.
+pub(super) fn is_token(ty: &CType, facts: &Facts) -> bool {
+    let untouched = !facts.dereferenced
+        && !facts.walks
+        && !facts.fields
+        && !facts.string
+        && !facts.reads
+        && !facts.writes;
+    points_to_void(ty)
+        && untouched
+        && !(facts.stored || facts.freed || facts.called || facts.returned)
+        && facts.escapes.as_deref() == Some("?")
+}
+
+/// Elements that a callback may see one after the other: algorithms are quadratic at times.
+pub(super) const ELEMENTS: usize = 300;
+
+/// An order of `void *` needs memory whose elements have a size.
+pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), String> {
+    if params.iter().any(|param| matches!(param.role, Role::Elements { .. })) {
+        return Ok(());
+    }
+    let blind = |param: &&Param| {
+        let orders = params
+            .iter()
+            .any(|p| p.name == param.name && matches!(p.role, Role::Callback { order: true, .. }));
+        orders && prototype(&param.ty).is_some_and(|(params, _)| params.iter().any(points_to_void))
+    };
+    match function.params.iter().find(blind) {
+        Some(param) => Err(format!("nothing says how many bytes the callback `{}` compares", param.name)),
+        None => Ok(()),
+    }
+}
+
+/// The two parameters behind a `void *` that say how many elements there are and how large one is.
+pub(super) fn elements(function: &Function, index: usize, facts: &Facts) -> Option<(String, String)> {
+    let [pointer, count, size] = function.params.get(index..index + 3)? else { return None };
+    let unsigned = |p: &Param| matches!(p.ty.kind, TypeKind::Int { signed: false, bits: 32.., .. });
+    let words = ["size", "width", "stride"];
+    let named = words.iter().any(|word| size.name.to_ascii_lowercase().contains(word));
+    let is_it = points_to_void(&pointer.ty) && (facts.reads || facts.writes || facts.walks || facts.called);
+    (is_it && unsigned(count) && unsigned(size) && named).then(|| (count.name.clone(), size.name.clone()))
+}

@@ -1,0 +1,332 @@
+//! Functions that the harness hands to a side: every call is recorded with its arguments, and answered from the input.
+//! Written by cargo-implfuzz.
+
+use super::codec::{Reader, Value, Writer, show_slice};
+use super::digest::Digest;
+use super::guard;
+use super::record::Record;
+use super::report::Parts;
+use std::cell::UnsafeCell;
+use std::ffi::c_void;
+
+/// Calls behind these are counted, not recorded; what they answer is zero.
+const RECORDED: usize = 4096;
+/// A call of C that calls back so often has no end that anybody wants to wait for.
+const ENDLESS: usize = 1 << 16;
+/// Elements of an order, and numbers, are no longer than this.
+const WIDEST: usize = 16;
+/// A text is read to its end, or so far.
+const TEXT: usize = 256;
+
+/// Where a pointer points to; addresses differ between the sides.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Place {
+    /// A number is no pointer.
+    None,
+    Null,
+    Token(usize),
+    /// In memory that the side was given, so many bytes behind its start.
+    Known(&'static str, usize),
+    Other,
+}
+
+/// An argument as it was seen.
+#[derive(Clone)]
+pub struct Seen {
+    place: Place,
+    /// What is there, as an input would have it.
+    held: [u8; WIDEST],
+    size: usize,
+    long: Vec<u8>,
+    same: fn(&[u8], &[u8]) -> bool,
+    show: fn(&[u8]) -> String,
+    digest: fn(&[u8], &mut Digest),
+}
+
+impl Seen {
+    fn of(place: Place, same: fn(&[u8], &[u8]) -> bool, show: fn(&[u8]) -> String) -> Self {
+        let digest = |bytes: &[u8], digest: &mut Digest| digest.bytes(bytes);
+        Self { place, held: [0; WIDEST], size: 0, long: Vec::new(), same, show, digest }
+    }
+
+    /// A number.
+    pub fn value<T: Value>(value: T) -> Self {
+        let same = |a: &[u8], b: &[u8]| T::decode(&mut Reader::new(a)).same(&T::decode(&mut Reader::new(b)));
+        let mut seen = Self::of(Place::None, same, |bytes| T::decode(&mut Reader::new(bytes)).show());
+        seen.digest = |bytes, digest| T::decode(&mut Reader::new(bytes)).digest(digest);
+        seen.size = size_of::<T>().min(WIDEST);
+        // SAFETY: a number has no padding, and is written as an input has it on these platforms.
+        unsafe { std::ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), seen.held.as_mut_ptr(), seen.size) };
+        seen
+    }
+
+    /// A pointer to anything.
+    pub fn place(at: *const c_void) -> Self {
+        Self::of(session().place(at), |_, _| true, |_| String::new())
+    }
+
+    /// A pointer to an element.
+    fn element(at: *const c_void, size: usize) -> Self {
+        let mut seen = Self::of(session().place(at), |a, b| a == b, show_slice);
+        seen.size = size.min(WIDEST);
+        read(at, &mut seen.held[..size.min(WIDEST)]);
+        seen
+    }
+
+    /// A pointer to one number.
+    pub fn one<T: Value>(at: *const c_void) -> Self {
+        if at.is_null() {
+            return Self::place(at);
+        }
+        let element = Self::element(at, size_of::<T>());
+        // SAFETY: so many bytes, and any are a number.
+        let value = unsafe { element.held.as_ptr().cast::<T>().read_unaligned() };
+        Self { place: element.place, ..Self::value(value) }
+    }
+
+    /// A string.
+    pub fn text(at: *const c_void) -> Self {
+        let mut seen = Self::element(at, 0);
+        let mut byte = [0];
+        while !at.is_null() && seen.long.len() < TEXT {
+            read(at.wrapping_byte_add(seen.long.len()), &mut byte);
+            if byte == [0] {
+                break;
+            }
+            seen.long.extend(byte);
+        }
+        seen
+    }
+
+    fn bytes(&self) -> &[u8] {
+        if self.long.is_empty() { &self.held[..self.size] } else { &self.long }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        let all = self.place == other.place && self.bytes().len() == other.bytes().len();
+        all && (self.same)(self.bytes(), other.bytes())
+    }
+
+    fn shown(&self) -> String {
+        let place = match self.place {
+            Place::None => return (self.show)(self.bytes()),
+            Place::Null => return "NULL".to_owned(),
+            Place::Token(index) => format!("parameter {}", index + 1),
+            Place::Known(name, 0) => name.to_owned(),
+            Place::Known(name, offset) => format!("{name} + {offset} bytes"),
+            Place::Other => "other memory".to_owned(),
+        };
+        let what = (self.show)(self.bytes());
+        if what.is_empty() { place } else { format!("{place}: {what}") }
+    }
+}
+
+/// Copies what a side points to; where it may not be read, the guard skips the input if the side is C.
+fn read(at: *const c_void, to: &mut [u8]) {
+    let was = guard::arm(session().is_c);
+    // SAFETY: enough room; what cannot be read is a fault of the side that gave the pointer. The call is routed through the
+    // guard, which asks ASan first.
+    unsafe { libc::memcpy(to.as_mut_ptr().cast(), at, std::hint::black_box(to.len())) };
+    guard::arm(was);
+}
+
+/// All calls that a side made, in order.
+#[derive(Default)]
+pub struct Trace {
+    /// The name, and where its arguments begin.
+    calls: Vec<(&'static str, usize)>,
+    arguments: Vec<Seen>,
+    count: usize,
+}
+
+impl Trace {
+    fn arguments(&self, call: usize) -> &[Seen] {
+        let end = self.calls.get(call + 1).map_or(self.arguments.len(), |(_, start)| *start);
+        &self.arguments[self.calls[call].1..end]
+    }
+}
+
+/// Memory that a side was given.
+pub type Known = (&'static str, *const c_void, usize);
+
+/// What holds from [`begin`] to [`end`].
+struct Session {
+    is_c: bool,
+    known: Vec<Known>,
+    /// For each callback what it answers, and how much of that is used up.
+    answers: Vec<(Vec<u8>, usize)>,
+    element: usize,
+    trace: Trace,
+}
+
+struct Shared(UnsafeCell<Session>);
+
+// SAFETY: a target runs in one thread.
+unsafe impl Sync for Shared {}
+
+static SESSION: Shared = Shared(UnsafeCell::new(Session {
+    is_c: false,
+    known: Vec::new(),
+    answers: Vec::new(),
+    element: 0,
+    trace: Trace { calls: Vec::new(), arguments: Vec::new(), count: 0 },
+}));
+
+fn session() -> &'static mut Session {
+    // SAFETY: one thread, and no reference outlives the expression that it is used in.
+    unsafe { &mut *SESSION.0.get() }
+}
+
+impl Session {
+    fn place(&self, at: *const c_void) -> Place {
+        if at.is_null() {
+            return Place::Null;
+        }
+        let tokens = (&raw const TOKENS).addr()..(&raw const TOKENS).addr() + size_of_val(&TOKENS);
+        if tokens.contains(&at.addr()) {
+            return Place::Token((at.addr() - tokens.start) / size_of::<u64>());
+        }
+        let within = |known: &&Known| (known.1.addr()..=known.1.addr() + known.2).contains(&at.addr());
+        let found = self.known.iter().find(within);
+        found.map_or(Place::Other, |(name, start, _)| Place::Known(name, at.addr() - start.addr()))
+    }
+}
+
+/// Pointers that are only handed on point here.
+static TOKENS: [u64; 16] = [0; 16];
+
+/// The pointer that stands for parameter `index`.
+pub fn token(index: usize) -> *const c_void {
+    (&raw const TOKENS[index % TOKENS.len()]).cast()
+}
+
+/// Before a call: what the callbacks answer, the memory that the side was given, and the size of an element of `void`.
+pub fn begin(is_c: bool, answers: Vec<Vec<u8>>, known: Vec<Known>, element: usize) {
+    let answers = answers.into_iter().map(|bytes| (bytes, 0)).collect();
+    *session() = Session { is_c, known, answers, element, trace: Trace::default() };
+}
+
+/// After it: what was recorded.
+pub fn end() -> Trace {
+    let session = session();
+    (session.known, session.answers) = (Vec::new(), Vec::new());
+    std::mem::take(&mut session.trace)
+}
+
+/// Runs the body of a callback: nothing of ours may be left by a jump.
+pub fn called<R>(body: impl FnOnce() -> R) -> R {
+    if session().is_c && session().trace.count >= ENDLESS {
+        guard::give_up();
+    }
+    let was = guard::arm(false);
+    let answer = body();
+    guard::arm(was);
+    answer
+}
+
+/// Records a call.
+pub fn record<const N: usize>(name: &'static str, arguments: [Seen; N]) {
+    let trace = &mut session().trace;
+    trace.count += 1;
+    if trace.count <= RECORDED {
+        trace.calls.push((name, trace.arguments.len()));
+        trace.arguments.extend(arguments);
+    }
+}
+
+/// The next answer of a callback; zero when the input says no more.
+pub fn answer<T: Value>(index: usize) -> T {
+    let (bytes, used) = &mut session().answers[index];
+    let rest = bytes.get(*used..).unwrap_or_default();
+    *used += T::WIDTH;
+    T::decode(&mut Reader::new(rest))
+}
+
+/// An order of elements, the same for every call with the same input; records the call too. `size` is the element's, where
+/// its type says it.
+pub fn order(index: usize, name: &'static str, a: *const c_void, b: *const c_void, size: Option<usize>) -> i32 {
+    let size = size.unwrap_or(session().element).min(WIDEST);
+    let (left, right) = (Seen::element(a, size), Seen::element(b, size));
+    let mode = session().answers[index].0.first().copied().unwrap_or(0);
+    let how = match mode & 3 {
+        0 => left.bytes().cmp(right.bytes()),
+        1 => right.bytes().cmp(left.bytes()),
+        2 => left.bytes().first().cmp(&right.bytes().first()),
+        _ => std::cmp::Ordering::Equal,
+    };
+    record(name, [left, right]);
+    how as i32 * if mode & 4 == 0 { 1 } else { 1 << 20 }
+}
+
+/// The first call in which two sides differ.
+pub fn differs(a: &Trace, b: &Trace) -> Option<String> {
+    for at in 0..a.calls.len().min(b.calls.len()) {
+        let both = a.arguments(at).iter().zip(b.arguments(at));
+        if a.calls[at].0 != b.calls[at].0 || !both.into_iter().all(|(a, b)| a.is(b)) {
+            return Some(format!("call {} of `{}`", at + 1, a.calls[at].0));
+        }
+    }
+    (a.count != b.count).then(|| "how often it calls back".to_owned())
+}
+
+/// The whole trace as two processes can compare it; nothing of it is an address.
+pub fn put(trace: &Trace, record: &mut Record) {
+    for at in 0..trace.calls.len() {
+        let mut digest = Digest::new();
+        digest.bytes(trace.calls[at].0.as_bytes());
+        for seen in trace.arguments(at) {
+            digest.bytes(format!("{:?} {}", seen.place, seen.bytes().len()).as_bytes());
+            (seen.digest)(seen.bytes(), &mut digest);
+        }
+        record.put(&format!("call {} of `{}`", at + 1, trace.calls[at].0), digest);
+    }
+    record.value("how often it calls back", &(trace.count as u64));
+}
+
+/// The calls for people.
+pub fn shown(trace: &Trace) -> Parts {
+    const SHOWN: usize = 8;
+    let one = |at: usize| {
+        let arguments: Vec<String> = trace.arguments(at).iter().map(Seen::shown).collect();
+        (format!("call {}", at + 1), format!("{}({})", trace.calls[at].0, arguments.join(", ")))
+    };
+    let mut parts: Parts = (0..trace.calls.len().min(SHOWN)).map(one).collect();
+    parts.push(("calls back".to_owned(), trace.count.to_string()));
+    parts
+}
+
+/// Elements of up to 16 bytes: their size and their bytes.
+pub fn decode_elements(reader: &mut Reader, max: usize) -> (usize, Vec<u8>) {
+    let size = usize::from(reader.array::<1>()[0] % 16) + 1;
+    let count = reader.length(max).min(reader.left().div_ceil(size));
+    (size, (0..size * count).map(|_| u8::decode(reader)).collect())
+}
+
+/// The inverse of [`decode_elements`].
+pub fn encode_elements(writer: &mut Writer, (size, bytes): &(usize, Vec<u8>), max: usize) {
+    writer.put(&[*size as u8 - 1]);
+    writer.length(bytes.len() / size, max);
+    writer.put(bytes);
+}
+
+/// Elements worth trying first.
+pub fn boundary_elements(max: usize) -> Vec<(usize, Vec<u8>)> {
+    let mut all = Vec::new();
+    for (size, count) in [(1, 0), (1, 1), (4, 2), (1, 5), (2, 9), (4, 7), (8, 3), (3, 4), (16, 5), (1, max)] {
+        let count = count.min(max);
+        let scattered = (0..size * count).map(|at| (at * 97 % 251) as u8).collect();
+        let falling = (0..size * count).map(|at| 255 - (at / size) as u8).collect();
+        let equal = (0..size * count).map(|at| if at % size == 0 { 7 } else { at as u8 }).collect();
+        all.extend([scattered, falling, equal].map(|bytes: Vec<u8>| (size, bytes)));
+    }
+    all
+}
+
+/// Answers worth trying first.
+pub fn boundary_answers() -> Vec<Vec<u8>> {
+    let ramp = |from: u8| (0..ANSWERS as u8).map(|n| from.wrapping_add(n)).collect::<Vec<u8>>();
+    vec![Vec::new(), vec![1, 0, 0, 0, 0, 0, 0, 0], vec![0; 16], vec![0xff; 32], vec![1; ANSWERS], ramp(1), ramp(128)]
+}
+
+/// Bytes of answers that an input can hold.
+pub const ANSWERS: usize = 64;

@@ -1,0 +1,197 @@
+//! Functions that call back: every call, its arguments and its place in the order are compared.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use support::Repo;
+
+const FOR_EACH: &str = "let values = unsafe { core::slice::from_raw_parts(values, n) };
+    for value in values {
+        let answer = unsafe { visit.unwrap()(*value, user) };
+        if answer != 0 { return answer; }
+    }
+    0";
+
+const SORT: &str = "let bytes = base.cast::<u8>();
+    let compare = compare.unwrap();
+    for i in 1..count {
+        for j in (1..=i).rev() {
+            unsafe {
+                let right = bytes.add(j * elem_size);
+                let left = right.sub(elem_size);
+                if compare(left.cast(), right.cast()) <= 0 { break; }
+                core::ptr::swap_nonoverlapping(left, right, elem_size);
+            }
+        }
+    }";
+
+const LEAST: &str = "let mut best = 0;
+    for i in 1..n {
+        if unsafe { order.unwrap()(values.add(i), values.add(best)) } < 0 { best = i; }
+    }
+    best";
+
+const PUMP: &str = "let mut sum = 0u32;
+    loop {
+        match unsafe { next.unwrap()() } {
+            0 => return sum,
+            byte => sum = sum.wrapping_mul(31).wrapping_add(u32::from(byte)),
+        }
+    }";
+
+const TELL: &str = "let Some(told) = told else { return -1; };
+    unsafe {
+        let text = if *where_ < 0 { c\"below\" } else { c\"above\" };
+        told(f64::from(*where_) / 2.0, text.as_ptr(), where_);
+    }
+    0";
+
+const WALK: &str = "unsafe {
+        match callee::for_each(values, n, visit, user) {
+            0 => visit.unwrap()(-1, user),
+            first => first,
+        }
+    }";
+
+/// Bodies that do what the C functions do.
+const RIGHT: &[(&str, &str)] = &[
+    ("for_each", FOR_EACH),
+    ("sort_any", SORT),
+    ("least", LEAST),
+    ("pump", PUMP),
+    ("tell", TELL),
+    ("walk_all", WALK),
+];
+
+/// A right body made wrong at one place, and what the finding must name.
+const WRONG: &[(&str, &str, &str, &str, &str)] = &[
+    // Once too often.
+    (
+        "for_each",
+        FOR_EACH,
+        "    0",
+        "    if n == 3 { unsafe { visit.unwrap()(0, user) }; } 0",
+        "how often it calls back",
+    ),
+    // Another order of calls.
+    ("for_each", FOR_EACH, "in values", "in values.iter().rev()", "call 1 of `visit`"),
+    // Another argument: the context is not handed on.
+    ("for_each", FOR_EACH, "user) };", "core::ptr::null_mut()) };", "call 1 of `visit`"),
+    // Not stable.
+    ("sort_any", SORT, "<= 0", "< 0", "call"),
+    // The arguments are exchanged, the result is not.
+    (
+        "sort_any",
+        SORT,
+        "compare(left.cast(), right.cast()) <= 0",
+        "compare(right.cast(), left.cast()) >= 0",
+        "call 1 of `compare`",
+    ),
+    // Swaps one byte less.
+    (
+        "sort_any",
+        SORT,
+        "left, right, elem_size)",
+        "left, right, elem_size - usize::from(elem_size > 3))",
+        "`base[",
+    ),
+    ("least", LEAST, "< 0", "<= 0", ""),
+    ("pump", PUMP, "0 => return", "0 | 255 => return", ""),
+    ("tell", TELL, "/ 2.0", "* 0.25", "call 1 of `told`"),
+    ("tell", TELL, "c\"above\"", "c\"Above\"", "call 1 of `told`"),
+    // Another place with the same number in it.
+    ("tell", TELL, "text.as_ptr(), where_", "text.as_ptr(), &{ *where_ }", "call 1 of `told`"),
+    ("walk_all", WALK, "visit.unwrap()(-1, user)", "0", "how often it calls back"),
+];
+
+fn library() -> Repo {
+    let repo = Repo::empty();
+    repo.write("callbacks.h", include_str!("state/callbacks.h"));
+    repo.write("callbacks.c", include_str!("state/callbacks.c"));
+    repo.run(&["init"]).ok();
+    repo
+}
+
+fn port(repo: &Repo, symbol: &str, body: &str) {
+    repo.replace("rust/src/callbacks.rs", &format!("unimplemented!(\"{symbol}\")"), body);
+}
+
+/// Grades and findings by symbol.
+fn verify(repo: &Repo, symbols: &[&str], code: i32) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
+    let quick = ["--runs", "20000", "--seconds", "3", "--format", "json"];
+    let ran = repo.run(&[&["verify"], symbols, &quick].concat());
+    let json = ran.code(code).json("verify");
+    let by_symbol = |list: &str| {
+        let all = json[list].as_array().unwrap();
+        all.iter().map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+    };
+    (by_symbol("symbols"), by_symbol("findings"))
+}
+
+#[test]
+fn right_ports_that_call_back_are_unrefuted_and_wrong_ones_refuted() {
+    let repo = library();
+    let stubs = repo.read("rust/src/callbacks.rs");
+    for (symbol, body) in RIGHT {
+        port(&repo, symbol, body);
+    }
+    let (judged, findings) = verify(&repo, &["--all"], 0);
+    assert_eq!(findings, BTreeMap::new());
+    for (symbol, _) in RIGHT {
+        assert_eq!(judged[*symbol]["grade"], "weak", "{}", judged[*symbol]);
+        assert_eq!(judged[*symbol]["accept_rate"], 1.0, "{}", judged[*symbol]);
+    }
+
+    // The n-th wrong port of every function at once.
+    for round in 0..3 {
+        repo.write("rust/src/callbacks.rs", &stubs);
+        let nth = |symbol: &str| WRONG.iter().filter(|w| w.0 == symbol).nth(round);
+        let planted: Vec<_> = RIGHT.iter().filter_map(|(symbol, _)| nth(symbol)).collect();
+        for (symbol, body, from, to, _) in &planted {
+            assert_eq!(body.matches(from).count(), 1, "{symbol}: {from}");
+            port(&repo, symbol, &body.replace(from, to));
+        }
+        let (judged, findings) = verify(&repo, &["--all"], 10);
+        for (symbol, _, _, to, what) in planted {
+            let found = findings.get(*symbol).unwrap_or_else(|| panic!("{to}: {}", judged[*symbol]));
+            let told = found["finding"]["what"].as_str().unwrap();
+            assert!(told.contains(what), "{symbol}: {found}");
+            assert!(found["finding"]["oracle"].to_string().contains("calls back"), "{found}");
+        }
+    }
+}
+
+#[test]
+fn what_no_harness_can_stand_in_for_is_refused_with_the_reason() {
+    let repo = library();
+    let list = repo.run(&["list", "--format", "json"]).ok().json("list");
+    let why = |symbol: &str| {
+        let all = list["symbols"].as_array().unwrap();
+        all.iter().find(|s| s["symbol"] == symbol).unwrap()["harness"].as_str().unwrap().to_owned()
+    };
+    assert!(why("fill_from").contains("nothing says what it should leave there"), "{}", why("fill_from"));
+    assert!(why("sort_by_libc").contains("goes to `qsort`"), "{}", why("sort_by_libc"));
+    assert!(why("keep").contains("not yet"), "{}", why("keep"));
+    repo.run(&["contract", "sort_any"])
+        .ok()
+        .shows("callback that orders")
+        .shows("`count` elements of `elem_size` bytes");
+    repo.replace("rust/contracts/sort_any.toml", "signature = \"c\"", "signature = \"safe\"");
+    repo.run(&["contract", "sort_any"]).fails(2, &["needs `signature = \"c\"`"]);
+}
+
+#[test]
+fn c_against_c_never_differs_and_mutants_are_seen_through_callbacks() {
+    let repo = library();
+    let ran = repo.run(&["contract", "--check", "--all", "--seconds", "2", "--format", "json"]);
+    let told = ran.json("contract-check");
+    let symbols = told["symbols"].as_array().unwrap();
+    assert_eq!(symbols.len(), RIGHT.len());
+    for symbol in symbols {
+        assert_eq!(symbol["difference"], Value::Null, "{symbol}");
+        assert_eq!(symbol["shortcomings"], serde_json::json!([]), "{symbol}");
+    }
+}
