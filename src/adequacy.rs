@@ -28,6 +28,7 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// Mutants of one function.
 const MOST: usize = 30;
@@ -77,6 +78,8 @@ pub struct Adequacy {
     /// Where C differs from itself: no port can be judged by that.
     pub difference: Option<String>,
     pub mutants: Vec<Tried>,
+    /// Wall time of the runs over mutants, milliseconds.
+    pub mutant_millis: u64,
     /// Why there are no mutants, or why nothing can be said of them.
     pub without: Option<String>,
 }
@@ -234,6 +237,7 @@ fn one(
     };
     let (stats, difference) = campaign.against_itself(ITSELF, judge.interrupt, &mut see)?;
     let list = made.of.get(name);
+    let start = Instant::now();
     let run = match list {
         Some(_) if difference.is_none() => {
             let budget = Budget { seconds, executions: None };
@@ -241,6 +245,7 @@ fn one(
         }
         _ => MutantRun::default(),
     };
+    let mutant_millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     let without = match (&difference, list) {
         (Some(_), _) => Some("C differs from itself".to_owned()),
         (None, None) => made.without.get(name).cloned().or(Some("no unit defines it".to_owned())),
@@ -264,6 +269,7 @@ fn one(
             None => list.into_iter().flatten().enumerate().map(fates).collect(),
             Some(_) => Vec::new(),
         },
+        mutant_millis,
         without,
     })
 }

@@ -1,7 +1,7 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
 use crate::commands::{
-    Session, check, contract, coverage, demo, doctor, fuzz, hook, init, list, port, status, verify,
+    Session, check, contract, coverage, demo, doctor, findings, fuzz, hook, init, list, port, status, verify,
 };
 use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
@@ -62,6 +62,7 @@ enum Command {
     Hook(hook::Args),
     Contract(contract::Args),
     Coverage(coverage::Args),
+    Findings(findings::Args),
     Fuzz(fuzz::Args),
     Demo(demo::Args),
 }
@@ -114,6 +115,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Hook(args) => hook::run(&session, &args),
         Command::Contract(args) => contract::run(&session, &args),
         Command::Coverage(args) => coverage::run(&session, &args),
+        Command::Findings(args) => findings::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
     }

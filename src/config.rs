@@ -163,6 +163,8 @@ pub struct Fuzz {
     /// Executions of the run that accepts a port; absent: time alone ends it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accept_executions: Option<u64>,
+    /// A function with no more inputs than this gets all of them, instead of those that libFuzzer makes; 0 for never.
+    pub exhaustive_points: u64,
     /// Time of one call, milliseconds.
     pub call_timeout_ms: u64,
     /// Longest input, bytes.
@@ -180,6 +182,7 @@ impl Default for Fuzz {
             loop_executions: 100_000,
             accept_seconds: 60,
             accept_executions: None,
+            exhaustive_points: 1 << 24,
             call_timeout_ms: 1_000,
             max_len: 4_096,
             rss_limit_mb: 2_048,

@@ -12,7 +12,9 @@ pub fn grade(
     asked: &Grades,
 ) -> (Grade, Vec<String>) {
     let mut short = Vec::new();
-    if stats.executions < asked.executions {
+    // Where every input was run, there is no more to run, and no branch left to reach.
+    let is_all = stats.space.is_some();
+    if !is_all && stats.executions < asked.executions {
         short.push(format!("{} executions of {}", stats.executions, asked.executions));
     }
     short.extend(accepted(stats.accept_rate(), asked));
@@ -21,6 +23,7 @@ pub fn grade(
         short.push(format!("separate processes: {why}"));
     }
     match &proofs.branches {
+        _ if is_all => {}
         Measured::No(why) => short.push(format!("coverage of C: {why}")),
         Measured::Yes(share) if share.ratio() < asked.branches => {
             short.push(format!("{} of {} branches of C reached", share.reached, share.total));
@@ -31,7 +34,12 @@ pub fn grade(
         let names: Vec<&str> = callees_in_c.iter().map(SymbolName::as_str).collect();
         short.push(format!("calls C: {}", names.join(", ")));
     }
-    (if short.is_empty() { Grade::Verified } else { Grade::Weak }, short)
+    let grade = match (short.is_empty(), is_all) {
+        (false, _) => Grade::Weak,
+        (true, false) => Grade::Verified,
+        (true, true) => Grade::Exhaustive,
+    };
+    (grade, short)
 }
 
 /// What the share of accepted inputs is short of.
@@ -88,6 +96,18 @@ mod tests {
     fn with_every_proof_it_is_verified() {
         let (stats, proofs) = enough();
         assert_eq!(grade(&stats, &proofs, &[], &Grades::default()), (Grade::Verified, Vec::new()));
+    }
+
+    #[test]
+    fn with_every_input_run_it_is_exhaustive_if_the_harness_sees_mutants_and_nothing_is_left_in_c() {
+        let asked = Grades::default();
+        let stats = RunStats { executions: 256, space: Some(256), ..RunStats::default() };
+        let proofs = Proofs { branches: Measured::default(), ..enough().1 };
+        assert_eq!(grade(&stats, &proofs, &[], &asked), (Grade::Exhaustive, Vec::new()));
+        assert_eq!(grade(&stats, &proofs, &[SymbolName::new("f")], &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &Proofs::default(), &[], &asked).0, Grade::Weak);
+        let rejected = RunStats { rejected: vec![("shift".into(), 200)], ..stats };
+        assert_eq!(grade(&rejected, &proofs, &[], &asked).0, Grade::Weak);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod build;
 mod c_links;
 mod committed;
+mod engine;
 mod outcome;
 pub mod reach;
 
@@ -22,7 +23,7 @@ use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
-use crate::store::{Evidence, NewFinding, RunId, Side, Store};
+use crate::store::{Evidence, FindingId, NewFinding, RunId, Side, Store};
 use crate::symbol::{LibraryIndex, SymbolKey, SymbolName};
 use crate::verdict::Finding;
 use crate::workspace::write_atomic;
@@ -265,7 +266,7 @@ impl<'p> Judge<'p> {
         self.commit(planned, module, &evidence)
     }
 
-    /// Stores a finding and keeps its input as a seed in `dir`.
+    /// Stores a finding and keeps its input as a seed in `dir`; its number comes back.
     pub fn record_finding(
         &self,
         store: &mut Store,
@@ -273,7 +274,7 @@ impl<'p> Judge<'p> {
         planned: &Planned,
         (finding, candidate): (&Finding, &str),
         dir: &Path,
-    ) -> Result<()> {
+    ) -> Result<FindingId> {
         let new = NewFinding {
             symbol: &planned.function.key,
             side: Side::Port,
@@ -281,12 +282,12 @@ impl<'p> Judge<'p> {
             run: Some(run),
             candidate_sha256: Some(candidate.to_owned()),
         };
-        store.add_finding(&new)?;
+        let id = store.add_finding(&new)?;
         if !finding.input.is_empty() {
             fs::create_dir_all(dir)?;
             write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
         }
-        Ok(())
+        Ok(id)
     }
 
     /// Moves the counterexamples to candidates into the tree, where they are committed with the accepted port.
@@ -319,6 +320,8 @@ const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/codec.rs"),
     include_str!("../templates/fuzz/runtime/digest.rs"),
     include_str!("../templates/fuzz/runtime/driver.rs"),
+    include_str!("../templates/fuzz/runtime/exhaustive.rs"),
+    include_str!("../templates/fuzz/runtime/points.rs"),
     include_str!("../templates/fuzz/runtime/guard.rs"),
     include_str!("../templates/fuzz/runtime/memory.rs"),
     include_str!("../templates/fuzz/runtime/state.rs"),

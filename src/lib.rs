@@ -37,6 +37,7 @@ pub mod grade;
 pub mod check;
 pub mod hook;
 pub mod judge;
+pub mod findings;
 pub mod adequacy;
 pub mod reach;
 pub mod proofs;

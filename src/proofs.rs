@@ -60,6 +60,9 @@ impl Grounds {
             proofs.kills = adequacy.kills();
         }
         proofs.branches = match (&self.counting, verdict) {
+            (_, Verdict::Unrefuted(stats)) if stats.space.is_some() => {
+                Measured::No("every input was run".into())
+            }
             (Measured::Yes(counting), Verdict::Unrefuted(_)) => counting.of_c(judge, planned)?,
             (Measured::No(why), Verdict::Unrefuted(_)) => Measured::No(why.clone()),
             (_, Verdict::Refuted { .. } | Verdict::Vacuous { .. }) => Measured::default(),

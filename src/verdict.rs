@@ -21,7 +21,7 @@ pub enum Grade {
     Weak,
     /// No difference was found, and every proof is there.
     Verified,
-    /// As verified, and every input that the contract admits was tried.
+    /// Every input that the contract admits was tried, by a harness that tells mutants from the original.
     Exhaustive,
 }
 
@@ -173,6 +173,8 @@ pub struct RunStats {
     /// libFuzzer's edge count at the end; absent when it did not say.
     pub edges: Option<u64>,
     pub seed: u32,
+    /// So many inputs has the contract, and every one of them was run; absent when they were not enumerated.
+    pub space: Option<u64>,
 }
 
 impl RunStats {

@@ -12,7 +12,9 @@ use crate::judge::{Judge, Outcome, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::proofs::{self, Grounds};
-use crate::store::{Evidence, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
+use crate::store::{
+    Evidence, FindingId, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow,
+};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
 use serde::Serialize;
@@ -32,13 +34,15 @@ pub struct Judgement {
     pub executions: Option<u64>,
     /// 0 to 1.
     pub accept_rate: Option<f64>,
+    /// So many inputs has the contract, and this run tried every one.
+    pub space: Option<u64>,
     /// Functions that it calls which still run as C.
     pub callees_in_c: Vec<SymbolName>,
     pub provenance: Option<String>,
     /// A person wrote the contract: which inputs are tried is their word.
     pub contract_edited: bool,
     #[serde(skip)]
-    pub finding: Option<Finding>,
+    pub finding: Option<(FindingId, Finding)>,
 }
 
 impl Judgement {
@@ -52,6 +56,7 @@ impl Judgement {
             proofs: Proofs::default(),
             executions: None,
             accept_rate: None,
+            space: None,
             callees_in_c: Vec::new(),
             provenance: None,
             contract_edited: planned.edited,
@@ -62,6 +67,7 @@ impl Judgement {
     fn with(mut self, stats: &RunStats) -> Self {
         self.executions = Some(stats.executions);
         self.accept_rate = stats.accept_rate();
+        self.space = stats.space;
         self
     }
 }
@@ -284,28 +290,27 @@ fn one(
     }
     let campaign = judge.campaign(binary, planned);
     let name = &planned.function.name;
-    let verdict = campaign.judge(
-        budget.unwrap_or_else(|| judge.acceptance_budget()),
-        judge.interrupt,
-        &mut |stats| {
-            reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
-        },
-    )?;
+    let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
+    let verdict = judge.run(&campaign, planned, budget, &mut |stats| {
+        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+    })?;
     let (verdict, apart) = proofs::apart(&campaign, verdict, judge.interrupt)?;
     let callees_in_c = proofs::still_c(judge.callees_in_c(planned)?, &linkage);
     let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
     let outcome = Outcome::of(&verdict, proofs, &callees_in_c, &project.config.grade);
     // The evidence is about the seeds as well: the counterexample must be among them first.
-    if let Verdict::Refuted { finding, .. } = &verdict {
-        judge.record_finding(store, run, planned, (finding, &hash), &judge.seeds(name))?;
+    let mut found = None;
+    if let Verdict::Refuted { finding, .. } = verdict {
+        let id = judge.record_finding(store, run, planned, (&finding, &hash), &judge.seeds(name))?;
+        found = Some((id, finding));
     }
     judge.record(store, planned, &module, (&outcome, &provenance))?;
     let judgement = Judgement::new(planned, outcome.grade, outcome.reason()).with(&outcome.stats);
     let mut judgement =
         Judgement { callees_in_c, provenance: Some(provenance), proofs: outcome.proofs, ..judgement };
-    if let Verdict::Refuted { finding, .. } = verdict {
+    if let Some((id, finding)) = found {
         reporter.event(Event::Found { symbol: name.clone(), finding: finding.clone() });
-        judgement.finding = Some(*finding);
+        judgement.finding = Some((id, *finding));
     }
     Ok(judgement)
 }

@@ -10,6 +10,10 @@ mod digest;
 #[path = "../templates/fuzz/runtime/codec.rs"]
 mod codec;
 
+#[allow(dead_code, clippy::all, reason = "as above")]
+#[path = "../templates/fuzz/runtime/points.rs"]
+mod points;
+
 use codec::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -164,4 +168,50 @@ fn a_read_past_the_end_gives_zeros() {
     let mut reader = Reader::new(&[1, 2]);
     assert_eq!(u32::decode(&mut reader), 0x0201);
     assert_eq!(u64::decode(&mut reader), 0);
+}
+
+/// Every point is another input, and one more is none.
+#[test]
+fn points_are_taken_apart_into_different_inputs() {
+    let take = |point, outputs| {
+        let mut digits = points::Digits::new(point, outputs);
+        let one = digits.below(3);
+        let text = digits.nullable(1 + 2 + 4, |digits| digits.buffer(2, 2, |digits| digits.below(2)));
+        let (length, seed) = digits.outputs(1);
+        let output = if outputs { (length, seed, digits.output::<u32>()) } else { (0, [0; 4], 0) };
+        digits.is_spent().then_some((one, text, output))
+    };
+    for (outputs, count) in [(false, 3 * 8), (true, 2 * 3 * 8)] {
+        let all: std::collections::BTreeSet<_> =
+            (0..count).map(|point| take(point, outputs).unwrap()).collect();
+        assert_eq!(all.len() as u64, count);
+        assert!((count..3 * count).all(|point| take(point, outputs).is_none()));
+    }
+    // Two contents of an output have no bit in common.
+    let [a, b] = [4, 5].map(|point| points::Digits::new(point, true).output::<u64>());
+    assert_eq!(a, !b);
+}
+
+#[test]
+fn many_at_once_are_the_same_as_one_by_one() {
+    fn check<T: Value>(data: &[u8]) {
+        for n in 0..9 {
+            let (mut one, mut many) = (Reader::new(data), Reader::new(data));
+            let single: Vec<T> = (0..n).map(|_| T::decode(&mut one)).collect();
+            assert!(slices_same(&T::decode_many(&mut many, n), &single));
+            assert_eq!(one.left(), many.left());
+        }
+    }
+    for length in 0..40 {
+        let data: Vec<u8> = (0..length).map(|n: u8| n.wrapping_mul(151) ^ 0x80).collect();
+        check::<u8>(&data);
+        check::<i16>(&data);
+        check::<f32>(&data);
+        check::<i64>(&data);
+        check::<[u16; 3]>(&data);
+    }
+    assert!(
+        !slices_same(&[1u8, 2], &[1, 3]) && !slices_same(&[1u8], &[1, 3]) && !slices_same(&[0.0f32], &[-0.0])
+    );
+    assert!(slices_same(&[f32::NAN], &[-f32::NAN]));
 }

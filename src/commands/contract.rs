@@ -42,10 +42,11 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if args.which.all {
         wanted.retain(|p| p.judgeable.contract().is_some());
     }
+    let judge = Judge::new(&project, &session.interrupt);
     if !args.check {
-        let values: Vec<Value> = wanted.iter().map(|p| as_json(p)).collect();
+        let values: Vec<Value> = wanted.iter().map(|p| as_json(p, judge.points(p))).collect();
         session.screen.result("contract", &json!({ "symbols": values }), || {
-            wanted.iter().map(|p| explained(&project, p)).collect::<Vec<_>>().join("\n")
+            wanted.iter().map(|p| explained(&project, p, judge.points(p))).collect::<Vec<_>>().join("\n")
         });
         return Ok(ExitCode::Ok);
     }
@@ -56,7 +57,6 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
             .help("`cargo implfuzz contract --check --all` takes those that have one"));
     }
-    let judge = Judge::new(&project, &session.interrupt);
     let all = adequacy::measure(&project, (&judge, &mut store), &wanted, args.seconds, reporter.as_mut())?;
     drop(reporter);
     let asked = &project.config.grade;
@@ -97,7 +97,7 @@ fn edit(project: &Project, wanted: &[&Planned], session: &Session) -> Result<Exi
     Ok(ExitCode::Ok)
 }
 
-fn as_json(planned: &Planned) -> Value {
+fn as_json(planned: &Planned, points: Option<u64>) -> Value {
     let name = &planned.function.name;
     match &planned.judgeable {
         Judgeable::NotYet(why) => json!({ "symbol": name, "reason": why }),
@@ -105,12 +105,12 @@ fn as_json(planned: &Planned) -> Value {
             let params = contract.params.iter();
             let params: Vec<Value> =
                 params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
-            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "equivalent": contract.equivalent, "globals": contract.globals })
+            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "globals": contract.globals })
         }
     }
 }
 
-fn explained(project: &Project, planned: &Planned) -> String {
+fn explained(project: &Project, planned: &Planned, points: Option<u64>) -> String {
     let function = &planned.function;
     let place = format!("{}:{}", function.place.file, function.place.line);
     match &planned.judgeable {
@@ -121,8 +121,11 @@ fn explained(project: &Project, planned: &Planned) -> String {
             let path = project.contract_path(function.name.as_str());
             let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
             let edited = if planned.edited { ", edited by hand" } else { "" };
+            let space =
+                points.map_or(String::new(), |n| format!("{n} inputs, few enough to run every one\n"));
             let (roles, globals) = (roles(contract), globals(contract));
-            format!("{} ({place}; {path}{edited})\n{roles}{globals}{}", function.name, compared(contract))
+            let compared = compared(contract);
+            format!("{} ({place}; {path}{edited})\n{roles}{globals}{compared}{space}", function.name)
         }
     }
 }

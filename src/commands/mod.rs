@@ -5,6 +5,7 @@ pub mod contract;
 pub mod coverage;
 pub mod demo;
 pub mod doctor;
+pub mod findings;
 pub mod fuzz;
 pub mod hook;
 pub mod init;

@@ -32,6 +32,9 @@ pub fn judgements(all: &[Judgement]) -> String {
 
 fn remarks(judgement: &Judgement) -> String {
     let mut parts: Vec<String> = judgement.reason.iter().map(|r| printable(r)).collect();
+    if let Some(space) = judgement.space {
+        parts.push(format!("all {space} inputs tried"));
+    }
     if judgement.contract_edited {
         parts.push("contract edited by hand".into());
     }

@@ -1,5 +1,6 @@
 //! `cargo implfuzz verify`
 
+use super::findings::reproduce;
 use super::shard::Shard;
 use super::{Session, Which, rows};
 use crate::adequacy::{self, port::PortMutants};
@@ -78,16 +79,17 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     drop(reporter);
     let findings: Vec<_> = all
         .iter()
-        .filter_map(|j| Some(json!({ "symbol": j.symbol, "finding": finding_json(j.finding.as_ref()?) })))
+        .filter_map(|j| Some((j, j.finding.as_ref()?)))
+        .map(|(j, (id, found))| json!({ "symbol": j.symbol, "id": id.0, "finding": finding_json(found) }))
         .collect();
     session.screen.result(
         "verify",
         &json!({ "symbols": all, "findings": findings, "mutants": mutants, "standalone": standalone }),
         || {
             let mut text = String::new();
-            for (judgement, found) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
+            for (judgement, (id, found)) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
                 text += &finding(&judgement.symbol, found, None);
-                text += &format!("reproduce: cargo implfuzz verify {}\n\n", judgement.symbol);
+                text += &format!("{}\n\n", reproduce(id.0));
             }
             let survivors: String = mutants.iter().map(survivors).collect();
             let alone = match &standalone {

@@ -173,6 +173,9 @@ fn validate(config: &Config, path: &Path) -> Result<()> {
         ("grade.executions", config.grade.executions),
         ("grade.mutant_seconds", config.grade.mutant_seconds),
     ];
+    if config.fuzz.exhaustive_points > 1 << 32 {
+        return Err(wrong("fuzz.exhaustive_points is at most 4294967296 (2^32)".into()));
+    }
     if let Some((key, _)) = positive.iter().find(|(_, value)| *value == 0) {
         return Err(wrong(format!("{key} must be at least 1")).help("leave it out for the default"));
     }

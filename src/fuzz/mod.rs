@@ -5,6 +5,8 @@ pub mod build;
 pub mod report;
 pub mod gate;
 pub mod run;
+pub mod once;
+pub mod exhaustive;
 pub mod mutants;
 pub mod replay;
 pub mod apart;

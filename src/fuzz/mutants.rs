@@ -112,8 +112,8 @@ impl Campaign<'_> {
                 return Ok(run);
             }
             let number =
-                fs::read(&current).ok().and_then(|bytes| Some(u32::from_ne_bytes(bytes.try_into().ok()?)));
-            let Some(number) = number.filter(|n| *n != u32::MAX) else {
+                fs::read(&current).ok().and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
+            let Some(number) = number.filter(|n| *n != u64::MAX) else {
                 let how = if output.exit == Exit::Code(70) { "hangs" } else { "breaks" };
                 run.broken = Some(format!("the C original {how} in a way that the guard does not see"));
                 return Ok(run);

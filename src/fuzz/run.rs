@@ -55,7 +55,9 @@ pub enum Subject {
     },
 }
 
-pub(super) const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0";
+/// A freed block is kept for a call or so, and where it was allocated is nobody's question: both cost more than all checks of
+/// the C original together.
+pub const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0:quarantine_size_mb=1:malloc_context_size=0";
 
 impl Campaign<'_> {
     /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
@@ -131,17 +133,11 @@ impl Campaign<'_> {
         let artifact = self.artifact();
         drop(fs::remove_file(&artifact));
         let mut job = self
-            .job()
+            .watched(&artifact)
             .args(flags)
             .arg(format!("-seed={seed}"))
             .arg(format!("-max_total_time={}", budget.seconds))
             .arg(format!("-max_len={}", self.max_len))
-            .arg(format!("-rss_limit_mb={}", self.rss_limit_mb))
-            // Wall time, where the guard of the original counts processor time: ten times as much, so that a busy
-            // machine makes no finding.
-            .arg(format!("-timeout={}", self.call_timeout_ms.div_ceil(100).max(10)))
-            .arg(format!("-exact_artifact_path={}", artifact.display()))
-            .args(["-detect_leaks=0", "-print_funcs=0"])
             .args(self.corpora())
             .timeout(Duration::from_secs(budget.seconds + 60));
         if let Some(executions) = budget.executions {
@@ -153,8 +149,23 @@ impl Campaign<'_> {
         Ok((output, told))
     }
 
+    /// libFuzzer with an eye on memory and time; the input on which it ends the process is put into `artifact`.
+    pub(super) fn watched(&self, artifact: &Path) -> Job {
+        self.job()
+            .arg(format!("-rss_limit_mb={}", self.rss_limit_mb))
+            .arg(format!("-timeout={}", self.call_timeout_seconds()))
+            .arg(format!("-exact_artifact_path={}", artifact.display()))
+            .args(["-detect_leaks=0", "-print_funcs=0"])
+    }
+
+    /// Wall time of one call of the port, where the guard of the original counts processor time: ten times as much, so that a
+    /// busy machine makes no finding.
+    pub(super) fn call_timeout_seconds(&self) -> u64 {
+        self.call_timeout_ms.div_ceil(100).max(10)
+    }
+
     /// An end that the harness did not report: the port crashed, hung, ate the memory or left the process.
-    fn irregular(&self, output: &Output, told: &Told, interrupt: &Interrupt) -> Result<Finding> {
+    pub(super) fn irregular(&self, output: &Output, told: &Told, interrupt: &Interrupt) -> Result<Finding> {
         let artifact = self.artifact();
         if told.stats.executions == 0
             && output.report.is_empty()
@@ -240,7 +251,7 @@ impl Campaign<'_> {
         [self.corpus()].into_iter().chain(read.filter(|dir| dir.is_dir())).collect()
     }
 
-    fn artifact(&self) -> PathBuf {
+    pub(super) fn artifact(&self) -> PathBuf {
         self.work.join("artifact")
     }
 
@@ -310,7 +321,7 @@ fn breaks_c(finding: &Finding) -> bool {
 }
 
 /// Zero of zero is no evidence.
-fn conclude(stats: RunStats) -> Verdict {
+pub(super) fn conclude(stats: RunStats) -> Verdict {
     let reason = if stats.executions == 0 {
         "nothing was executed".to_owned()
     } else if stats.oracle_calls == 0 {
@@ -327,7 +338,7 @@ fn conclude(stats: RunStats) -> Verdict {
     Verdict::Vacuous { reason, stats }
 }
 
-fn sum(a: &RunStats, b: &RunStats) -> RunStats {
+pub(super) fn sum(a: &RunStats, b: &RunStats) -> RunStats {
     let mut rejected = a.rejected.clone();
     for (reason, n) in &b.rejected {
         match rejected.iter_mut().find(|(r, _)| r == reason) {
@@ -343,6 +354,7 @@ fn sum(a: &RunStats, b: &RunStats) -> RunStats {
         millis: a.millis + b.millis,
         edges: a.edges.max(b.edges),
         seed: a.seed,
+        space: None,
     }
 }
 

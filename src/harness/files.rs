@@ -45,12 +45,15 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs"));
     put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
     put("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs"));
+    put("src/runtime/current.rs", include_str!("../../templates/fuzz/runtime/current.rs"));
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
+    put("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs"));
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
     put("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs"));
     put("src/runtime/record.rs", include_str!("../../templates/fuzz/runtime/record.rs"));
+    put("src/runtime/points.rs", include_str!("../../templates/fuzz/runtime/points.rs"));
     put("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs"));
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
     put("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs"));

@@ -279,7 +279,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
         let held_back = Some(HeldBack { key: judge.harness_hashes(self.planned)?.contract });
         let campaign = Campaign { held_back, ..judge.campaign(&binary, self.planned) };
         match inputs {
-            Inputs::Shown => campaign.judge(budget, judge.interrupt, &mut see),
+            Inputs::Shown => judge.run(&campaign, self.planned, budget, &mut see),
             Inputs::Hidden => campaign.gate(budget, judge.hidden_seeds(&name), judge.interrupt, &mut see),
         }
     }
@@ -300,7 +300,12 @@ impl<'r, 'p> Attempting<'r, 'p> {
         if outcome != Outcome::AcceptanceUnrefuted {
             return Ok(outcome);
         }
+        let is_all = verdict.stats().space.is_some();
         self.accepted = Some((verdict, apart));
+        if is_all {
+            // Nothing was held back.
+            return Ok(outcome);
+        }
         self.say("hidden gate");
         let part = |n: u64| (n / 4).max(1);
         let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };

@@ -87,7 +87,7 @@ impl Session<'_> {
 
     /// Stores a finding of this run.
     pub fn record_finding(&mut self, planned: &Planned, found: (&Finding, &str), dir: &Path) -> Result<()> {
-        self.judge.record_finding(self.store, self.id, planned, found, dir)
+        self.judge.record_finding(self.store, self.id, planned, found, dir).map(drop)
     }
 }
 

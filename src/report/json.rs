@@ -115,7 +115,7 @@ fn stats_json(stats: &RunStats) -> Value {
     json!({
         "executions": stats.executions, "oracle_calls": stats.oracle_calls, "subject_calls": stats.subject_calls,
         "rejected": rejected, "accept_rate": stats.accept_rate(), "millis": stats.millis, "edges": stats.edges,
-        "seed": stats.seed,
+        "seed": stats.seed, "space": stats.space,
     })
 }
 

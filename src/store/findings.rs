@@ -56,14 +56,16 @@ pub struct FindingRow {
 }
 
 impl Store {
-    /// Keeps a finding. One with the same symbol, class, description and input is kept already: its number comes back.
+    /// Keeps a finding. One with the same symbol, class, description and input is kept already: it is from now on about
+    /// the newer text, and its number comes back.
     pub fn add_finding(&mut self, new: &NewFinding) -> Result<FindingId> {
         let finding = new.finding;
         let hash = sha256(&finding.input);
         let sql = "INSERT INTO findings (symbol, class, side, what, input, input_sha256, args, oracle, subject, run,
                        candidate_sha256, created)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
-                   ON CONFLICT (symbol, class, what, input_sha256) DO UPDATE SET symbol = symbol
+                   ON CONFLICT (symbol, class, what, input_sha256)
+                       DO UPDATE SET run = excluded.run, candidate_sha256 = excluded.candidate_sha256
                    RETURNING id";
         self.run(|connection| {
             let values = params![

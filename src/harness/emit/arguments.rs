@@ -67,26 +67,36 @@ impl Emitter<'_> {
                 }
                 Role::Length => {
                     let max = self.max_of(slot);
-                    let below = if slot.signed { quote!(__reader.array::<1>()[0] == 0xfe) } else { quote!(false) };
+                    let below =
+                        if slot.signed { quote!(__reader.array::<1>()[0] == 0xfe) } else { quote!(false) };
                     let group = self.contract.buffers_of(slot.label).count() > 1;
-                    let null = self.contract.buffers_of(slot.label).any(|b| matches!(b.role, Role::Buffer { nullable: true, .. }));
+                    let null = self
+                        .contract
+                        .buffers_of(slot.label)
+                        .any(|b| matches!(b.role, Role::Buffer { nullable: true, .. }));
                     let length = if group || null { quote!(__reader.length(#max)) } else { quote!(0) };
                     quote!((#below, #length))
                 }
-                Role::Buffer { direction: Direction::Out, max, .. } if !slot.shared => quote!(decode_output(__reader, #max)),
+                Role::Buffer { direction: Direction::Out, max, .. } if !slot.shared => {
+                    quote!(decode_output(__reader, #max))
+                }
                 Role::Buffer { direction, .. } if slot.shared => {
                     let length = slot.length;
                     match direction {
                         Direction::Out => quote!((#length.1, __reader.array())),
-                        _ => quote!((0..#length.1).map(|_| <#element as Value>::decode(__reader)).collect::<Vec<_>>()),
+                        _ => quote!(<#element as Value>::decode_many(__reader, #length.1)),
                     }
                 }
                 Role::Buffer { max, .. } => quote!(decode_buffer::<#element>(__reader, #max, #last)),
                 Role::CString { max, .. } => quote!(decode_string(__reader, #max, #last)),
                 Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(__reader)),
-                Role::Elements { max, .. } => quote!(crate::runtime::callback::decode_elements(__reader, #max)),
+                Role::Elements { max, .. } => {
+                    quote!(crate::runtime::callback::decode_elements(__reader, #max))
+                }
                 Role::Callback { order: true, .. } => quote!(__reader.array::<1>().to_vec()),
-                Role::Callback { .. } => quote!(decode_buffer::<u8>(__reader, crate::runtime::callback::ANSWERS, false)),
+                Role::Callback { .. } => {
+                    quote!(decode_buffer::<u8>(__reader, crate::runtime::callback::ANSWERS, false))
+                }
                 Role::Token => quote!(()),
             };
             if slot.nullable() {

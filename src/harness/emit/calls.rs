@@ -21,7 +21,7 @@ impl Emitter<'_> {
                 Role::Elements { .. } if make == "padded" => quote!(Region::<#element>::aligned(&value.1)),
                 Role::Elements { .. } => quote!(Region::<#element>::#make(&value.1)),
                 Role::CString { .. } => {
-                    quote!(Region::<u8>::#make(&value.iter().copied().chain([0]).collect::<Vec<u8>>()))
+                    quote!(Region::<u8>::#make(&[&value[..], &[0]].concat()))
                 }
                 Role::Pointer { .. } => quote!(Region::<#element>::#make(core::slice::from_ref(value))),
                 _ => quote!(Region::<#element>::#make(value)),

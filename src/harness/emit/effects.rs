@@ -38,6 +38,7 @@ impl Emitter<'_> {
             let (name, label) = (slot.name, slot.label);
             quote! {
                 if let (Some(a), Some(b)) = (&oracle.#name, &subject.#name)
+                    && !slices_same(a, b)
                     && let Some(at) = a.iter().zip(b).position(|(a, b)| !a.same(b))
                 {
                     return Some(if a.len() == 1 { format!("`{}`", #label) } else { format!("`{}[{at}]`", #label) });

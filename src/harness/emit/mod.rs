@@ -1,13 +1,14 @@
 //! The text of a harness: one module per function, on top of the runtime in `templates/fuzz/runtime`.
 //!
 //! Here is the frame and what all parts share; `arguments` is what an input means, `calls` how both sides are called,
-//! `effects` what they leave behind.
+//! `effects` what they leave behind, `space` which inputs there are at all.
 
 mod arguments;
 mod callbacks;
 mod calls;
 mod effects;
 mod globals;
+pub mod space;
 
 use super::plan::{Slot, slots};
 use super::require;
@@ -35,6 +36,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let (differs, parts, record) = (emitter.differs(), emitter.effect_parts(), emitter.record());
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
     let called = emitter.called();
+    let point = emitter.point();
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
@@ -42,6 +44,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
         use crate::runtime::guard::{self, Broke};
         use crate::runtime::memory::Region;
         use crate::runtime::record::Record;
+        use crate::runtime::points::Digits;
         use crate::runtime::report::Parts;
         use #krate::ffi;
         #uses
@@ -66,6 +69,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
             fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
             fn effects(effects: &Effects) -> Parts { #parts }
             fn record(effects: &Effects) -> Record { #record }
+            #point
         }
     };
     Ok(format!("{HEAD}\n{}", pretty(body)))

@@ -83,6 +83,27 @@ pub trait Value: Sized {
     }
     /// Values worth trying first.
     fn boundaries() -> Vec<Self>;
+    /// `n` of them. Byte after byte, each step counted for coverage, would cost more than most functions do.
+    fn decode_many(reader: &mut Reader, n: usize) -> Vec<Self> {
+        (0..n).map(|_| Self::decode(reader)).collect()
+    }
+    /// Element by element.
+    fn all_same(a: &[Self], b: &[Self]) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+    }
+}
+
+/// `n` numbers from their bytes, padded with zeros.
+///
+/// # Safety
+/// Every pattern of bytes must be a value of `T`.
+unsafe fn numbers<T: Copy + Default>(reader: &mut Reader, n: usize) -> Vec<T> {
+    const { assert!(cfg!(target_endian = "little"), "inputs are little-endian, as the machine must be") };
+    let bytes = reader.take(n * std::mem::size_of::<T>());
+    let mut all = vec![T::default(); n];
+    // SAFETY: `all` has at least as many bytes, and all of them may be anything.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), all.as_mut_ptr().cast::<u8>(), bytes.len()) };
+    all
 }
 
 macro_rules! integers {
@@ -103,6 +124,13 @@ macro_rules! integers {
             }
             fn digest(&self, digest: &mut Digest) {
                 digest.bytes(&self.to_le_bytes());
+            }
+            fn decode_many(reader: &mut Reader, n: usize) -> Vec<Self> {
+                // SAFETY: an integer.
+                unsafe { numbers(reader, n) }
+            }
+            fn all_same(a: &[Self], b: &[Self]) -> bool {
+                a == b
             }
             fn boundaries() -> Vec<Self> {
                 let half = <$t>::MAX / 2;
@@ -133,6 +161,10 @@ macro_rules! floats {
             fn digest(&self, digest: &mut Digest) {
                 let one_nan = if self.is_nan() { <$t>::NAN } else { *self };
                 digest.bytes(&one_nan.to_le_bytes());
+            }
+            fn decode_many(reader: &mut Reader, n: usize) -> Vec<Self> {
+                // SAFETY: a float.
+                unsafe { numbers(reader, n) }
             }
             fn boundaries() -> Vec<Self> {
                 vec![0.0, -0.0, 1.0, -1.0, 0.5, 1e10, <$t>::MAX, <$t>::MIN, <$t>::MIN_POSITIVE, <$t>::INFINITY,
@@ -238,7 +270,7 @@ pub fn boundaries_within<T: Narrow>(min: Option<i64>, max: Option<i64>) -> Vec<T
 
 /// Element by element.
 pub fn slices_same<T: Value>(a: &[T], b: &[T]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+    T::all_same(a, b)
 }
 
 /// How many elements of a buffer are shown.
@@ -287,7 +319,7 @@ pub fn decode_buffer<T: Value>(reader: &mut Reader, max: usize, last: bool) -> V
     let n = if last { (reader.left().div_ceil(size)).min(max) } else { reader.length(max) };
     // A length beyond the input is no reason to invent content.
     let n = n.min(reader.left().div_ceil(size));
-    (0..n).map(|_| T::decode(reader)).collect()
+    T::decode_many(reader, n)
 }
 
 /// The inverse of [`decode_buffer`].
@@ -304,7 +336,7 @@ pub fn encode_buffer<T: Value>(writer: &mut Writer, buffer: &[T], max: usize, la
 pub fn decode_string(reader: &mut Reader, max: usize, last: bool) -> Vec<u8> {
     if last {
         let bytes = reader.take(max);
-        let n = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+        let n = std::ffi::CStr::from_bytes_until_nul(bytes).map_or(bytes.len(), |text| text.count_bytes());
         return bytes[..n].to_vec();
     }
     let mut string = Vec::new();
@@ -333,9 +365,7 @@ pub fn decode_output(reader: &mut Reader, max: usize) -> (usize, [u8; 4]) {
 /// The elements that [`decode_output`] stands for.
 pub fn fill<T: Value>(n: usize, seed: [u8; 4]) -> Vec<T> {
     let size = T::WIDTH.max(1);
-    let bytes: Vec<u8> = seed.iter().copied().cycle().take(n * size).collect();
-    let mut reader = Reader::new(&bytes);
-    (0..n).map(|_| T::decode(&mut reader)).collect()
+    T::decode_many(&mut Reader::new(&seed.repeat((n * size).div_ceil(4))), n)
 }
 
 const LENGTHS: [usize; 24] =

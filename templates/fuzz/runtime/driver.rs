@@ -1,8 +1,10 @@
 //! One input through both sides: decode, C original, port, comparison, counters, shrinking, report.
 
 use super::codec::{Reader, Writer};
+use super::exhaustive;
 use super::guard::{self, Broke};
 use super::{mutants, port_mutants};
+use super::points::Digits;
 use super::record::Record;
 use super::replay;
 use super::report::{self, Json, Parts};
@@ -38,6 +40,12 @@ pub trait Case {
     fn effects(effects: &Self::Effects) -> Parts;
     /// The same in full, for another process: equal where nothing differs.
     fn record(effects: &Self::Effects) -> Record;
+    /// Whether memory is handed over whose content before the call is no input.
+    const OUTPUTS: bool = false;
+    /// The arguments that a point stands for, where there are so few that all can be tried.
+    fn point(_digits: &mut Digits) -> Option<Self::Args> {
+        None
+    }
 }
 
 /// A function under test, as the registry of harnesses lists it.
@@ -52,6 +60,8 @@ pub struct Target {
     pub replay: fn(&[u8]) -> Replayed,
     /// One side alone over a file of inputs.
     pub apart: fn(&[u8]),
+    /// Runs a range of points; writes the input that stands for one.
+    pub points: fn(exhaustive::Task),
 }
 
 impl Target {
@@ -64,6 +74,7 @@ impl Target {
             selfcheck: selfcheck::<C>,
             replay: replay_input::<C>,
             apart: super::apart::run::<C>,
+            points: exhaustive::run::<C>,
         }
     }
 }
@@ -92,13 +103,16 @@ struct Found {
 }
 
 fn judge<C: Case>(data: &[u8]) -> Judged {
-    let args = C::decode(&mut Reader::new(data));
-    if !C::admits(&args) {
+    judge_args::<C>(&C::decode(&mut Reader::new(data)), &|| data.to_vec())
+}
+
+fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
+    if !C::admits(args) {
         return Judged::Rejected("precondition of the contract".into());
     }
     // What an earlier call left there is nobody's input.
     guard::set_errno(0);
-    let oracle = match C::oracle(&args, C::original()) {
+    let oracle = match C::oracle(args, C::original()) {
         Ok(effects) => effects,
         Err(Broke(reason)) => return Judged::Rejected(reason),
     };
@@ -108,12 +122,12 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
     match SUBJECT.get() {
         None | Some(Subject::Port) => {}
         Some(Subject::Nobody) => return Judged::Same,
-        Some(Subject::Original) => return again::<C>(&args, &oracle),
-        Some(Subject::Mutants) => return told(mutants::run::<C>(&args, &oracle, data)),
-        Some(Subject::PortMutants) => return told(port_mutants::run::<C>(&args, &oracle, data)),
+        Some(Subject::Original) => return again::<C>(args, &oracle),
+        Some(Subject::Mutants) => return told(mutants::run::<C>(args, &oracle, &input())),
+        Some(Subject::PortMutants) => return told(port_mutants::run::<C>(args, &oracle, &input())),
     }
     let held = guard::held();
-    let subject = call_port::<C>(&args);
+    let subject = call_port::<C>(args);
     let found = |class, what, subject| Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject });
     match subject {
         Err(_) => found("panic", panic_text(), Vec::new()),
@@ -124,7 +138,7 @@ fn judge<C: Case>(data: &[u8]) -> Judged {
                 return found("mismatch", what, C::effects(&subject));
             }
             drop(subject);
-            if guard::held() > held && leaks::<C>(&args) {
+            if guard::held() > held && leaks::<C>(args) {
                 return found("leak", "the port keeps memory that C gives back".into(), Vec::new());
             }
             Judged::Same
@@ -198,11 +212,16 @@ fn told(none_left: bool) -> Judged {
 
 /// One execution of the fuzz target.
 fn fuzz<C: Case>(data: &[u8]) -> Corpus {
+    execute::<C>(&C::decode(&mut Reader::new(data)), &|| data.to_vec())
+}
+
+/// One execution, counted; a finding ends the process.
+pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Corpus {
     let executions = EXECUTIONS.fetch_add(1, Ordering::Relaxed) + 1;
     if executions % 4096 == 0 {
         progress();
     }
-    match judge::<C>(data) {
+    match judge_args::<C>(args, input) {
         Judged::Same => Corpus::Keep,
         Judged::Rejected(reason) => {
             if let Ok(mut rejected) = REJECTED.lock() {
@@ -210,7 +229,7 @@ fn fuzz<C: Case>(data: &[u8]) -> Corpus {
             }
             Corpus::Reject
         }
-        Judged::Found(found) => stop::<C>(data, found),
+        Judged::Found(found) => stop::<C>(&input(), found),
     }
 }
 
@@ -248,9 +267,10 @@ fn tell<C: Case>(data: &[u8], found: &Found) {
     report::send("finding", &fields);
 }
 
-/// Removes and simplifies bytes while the finding keeps its class, within a second.
+/// Removes and simplifies bytes while the finding keeps its class, within a second or what IMPLFUZZ_SHRINK_MS says.
 fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
-    let end = Instant::now() + Duration::from_secs(1);
+    let millis = std::env::var("IMPLFUZZ_SHRINK_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
+    let end = Instant::now() + Duration::from_millis(millis);
     let attempt = |candidate: Vec<u8>, data: &mut Vec<u8>, found: &mut Found| match judge::<C>(&candidate) {
         Judged::Found(other) if other.class == found.class => {
             *data = candidate;
@@ -300,7 +320,7 @@ fn progress() {
     }
 }
 
-fn send_stats(kind: &str) {
+pub(super) fn send_stats(kind: &str) {
     let rejected = REJECTED.lock().map(|r| r.iter().map(|(k, n)| (k.clone(), *n)).collect()).unwrap_or_default();
     let number = |counter: &AtomicU64| Json::Number(counter.load(Ordering::Relaxed));
     let fields = [
@@ -345,26 +365,33 @@ pub fn init(target: &Target) {
                 eprintln!("  {text}");
             }
         }
-        _ => {
-            _ = SUBJECT.set(match std::env::var("IMPLFUZZ_SUBJECT").as_deref() {
-                Ok("original") => Subject::Original,
-                Ok("mutants") => {
-                    mutants::take(crate::harness::mutants::of(target.name));
-                    Subject::Mutants
-                }
-                Ok("port-mutants") => {
-                    port_mutants::take(target.name);
-                    Subject::PortMutants
-                }
-                _ => Subject::Port,
-            });
-            // SAFETY: registers a function that lives as long as the process.
-            unsafe { libc::atexit(at_exit) };
-            return;
+        Ok(mode @ ("range" | "point")) => {
+            let task = exhaustive::Task::from_env(mode, Path::new(&path));
+            choose_subject(target);
+            (target.points)(task);
         }
+        _ => return choose_subject(target),
     }
     // SAFETY: the answer is given; nothing else is to run.
     unsafe { libc::_exit(0) };
+}
+
+/// Takes what is to stand beside the original; from here on the end of the process is reported.
+fn choose_subject(target: &Target) {
+    _ = SUBJECT.set(match std::env::var("IMPLFUZZ_SUBJECT").as_deref() {
+        Ok("original") => Subject::Original,
+        Ok("mutants") => {
+            mutants::take(crate::harness::mutants::of(target.name));
+            Subject::Mutants
+        }
+        Ok("port-mutants") => {
+            port_mutants::take(target.name);
+            Subject::PortMutants
+        }
+        _ => Subject::Port,
+    });
+    // SAFETY: registers a function that lives as long as the process.
+    unsafe { libc::atexit(at_exit) };
 }
 
 fn write_seeds<C: Case>(dir: &Path) {

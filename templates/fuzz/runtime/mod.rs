@@ -3,11 +3,14 @@
 pub mod apart;
 pub mod callback;
 pub mod codec;
+pub mod current;
 pub mod digest;
 pub mod driver;
+pub mod exhaustive;
 pub mod guard;
 pub mod memory;
 pub mod mutants;
+pub mod points;
 pub mod port_mutants;
 pub mod record;
 pub mod replay;

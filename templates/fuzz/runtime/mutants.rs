@@ -1,13 +1,13 @@
 //! Mutants of the C original in the place of the port: which of them does this harness tell from the original?
 //! Written by cargo-implfuzz.
 
+use super::current;
 use super::driver::Case;
 use super::guard::{self, Broke};
 use super::report::{self, Json};
 use std::ffi::c_void;
-use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A function in the table of mutants.
 #[derive(Clone, Copy)]
@@ -22,9 +22,6 @@ unsafe impl Sync for Function {}
 static ALIVE: Mutex<Vec<(usize, Function)>> = Mutex::new(Vec::new());
 /// Runs of a mutant; zero of them would say nothing.
 pub static CALLS: AtomicU64 = AtomicU64::new(0);
-
-/// No mutant runs.
-pub const NONE: u32 = u32::MAX;
 
 /// Takes the mutants of a function; numbers in IMPLFUZZ_SKIP are left out.
 pub fn take(table: Vec<Function>) {
@@ -41,37 +38,11 @@ pub fn skipped() -> Vec<usize> {
     skipped.split(',').filter_map(|n| n.parse().ok()).collect()
 }
 
-/// Which mutant runs right now, in a file that survives this process.
-pub fn current() -> &'static AtomicU32 {
-    static CURRENT: OnceLock<&'static AtomicU32> = OnceLock::new();
-    static NOWHERE: AtomicU32 = AtomicU32::new(NONE);
-    CURRENT.get_or_init(|| map().unwrap_or(&NOWHERE))
-}
-
-fn map() -> Option<&'static AtomicU32> {
-    let path = std::env::var_os("IMPLFUZZ_CURRENT")?;
-    let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).ok()?;
-    file.set_len(4).ok()?;
-    // SAFETY: four bytes of a file that is open; the mapping stays until the process ends.
-    let at = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            4,
-            libc::PROT_READ | libc::PROT_WRITE,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        )
-    };
-    // SAFETY: a mapping begins at a page, which is aligned for any number.
-    (at != libc::MAP_FAILED).then(|| unsafe { &*at.cast::<AtomicU32>() })
-}
-
 /// Runs all that are alive on an input that the original accepts; true when none is left.
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
     alive.retain(|(number, function)| {
-        current().store(u32::try_from(*number).unwrap_or(NONE), Ordering::Relaxed);
+        current::set(*number as u64);
         CALLS.fetch_add(1, Ordering::Relaxed);
         guard::set_errno(0);
         let what = match C::oracle(args, function.0) {
@@ -87,6 +58,6 @@ pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
         report::send("killed", &fields);
         false
     });
-    current().store(NONE, Ordering::Relaxed);
+    current::set(current::NONE);
     alive.iter().all(|(number, _)| *number == 0)
 }

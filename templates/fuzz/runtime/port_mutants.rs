@@ -2,7 +2,8 @@
 
 use super::driver::{Case, panic_text};
 use super::guard;
-use super::mutants::{CALLS, NONE, current, skipped};
+use super::current;
+use super::mutants::{CALLS, skipped};
 use super::report::{self, Json};
 use super::watch;
 use crate::harness::port_mutants::{of, select};
@@ -28,7 +29,7 @@ pub fn take(target: &str) {
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
     alive.retain(|number| {
-        current().store(*number, Ordering::Relaxed);
+        current::set(u64::from(*number));
         CALLS.fetch_add(1, Ordering::Relaxed);
         guard::set_errno(0);
         select(*number);
@@ -48,6 +49,6 @@ pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
         report::send("killed", &fields);
         false
     });
-    current().store(NONE, Ordering::Relaxed);
+    current::set(current::NONE);
     alive.iter().all(|number| *number == 0)
 }

@@ -1,0 +1,397 @@
+//! What judging costs, against the same without sanitizers and against cargo-fuzz's defaults, in one run:
+//! `cargo bench --bench speed`. With `-- --write` the tables go into docs/oracle-speed.md; `-- --rounds N` measures so often.
+//!
+//! All variants run in turn, round by round, and a ratio is the median of the ratios of its rounds: a machine that is busy for a
+//! while makes all of them slow. Throughput is counted in processor time, builds in wall time.
+//!
+//! cargo-fuzz itself is not needed: what `cargo fuzz build` passes to cargo is passed here, and its profile is written into
+//! a copy of the fuzz crate.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a benchmark fails by panicking, and prints"
+)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::zombie_processes,
+    reason = "it starts the programs that it measures, and waits by hand"
+)]
+
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use cargo_implfuzz::fuzz::build::{Builder, Built, Counts};
+use cargo_implfuzz::fuzz::overlay::Overlay;
+use cargo_implfuzz::fuzz::run::ASAN_OPTIONS;
+use cargo_implfuzz::process::Interrupt;
+use cargo_implfuzz::toolchain::{Search, Toolchain};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use support::clib;
+
+/// Functions with a port in the place of their stub: their modules and bodies.
+const PORTS: [(&str, &str, &str); 3] = [
+    (
+        "kit_crc32",
+        "checksum",
+        "const TABLE: [u32; 256] = {
+             let mut table = [0u32; 256];
+             let mut i = 0;
+             while i < 256 {
+                 let (mut c, mut bit) = (i as u32, 0);
+                 while bit < 8 {
+                     c = if c & 1 == 1 { (c >> 1) ^ 0xedb8_8320 } else { c >> 1 };
+                     bit += 1;
+                 }
+                 table[i] = c;
+                 i += 1;
+             }
+             table
+         };
+         let Some(buf) = buf else { return 0 };
+         !buf.iter().fold(!crc, |crc, b| TABLE[((crc ^ u32::from(*b)) & 0xff) as usize] ^ (crc >> 8))",
+    ),
+    (
+        "kit_fnv1a64",
+        "checksum",
+        "buf.iter().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3))",
+    ),
+    (
+        "kit_rolling16",
+        "checksum",
+        "let (mut sum, mut weighted) = (0u16, 0u16);
+         for s in samples {
+             sum = sum.wrapping_add(i16::from(*s) as u16);
+             weighted = weighted.wrapping_add(sum);
+         }
+         (((i32::from(sum) + i32::from(weighted)) / 2) ^ (i32::from(weighted) << 8)) as u16",
+    ),
+];
+
+/// Length of the inputs, and executions of a measurement.
+const SIZES: [(usize, u64); 2] = [(4096, 100_000), (64, 400_000)];
+/// The function whose text is edited.
+const EDITED: &str = "kit_fnv1a64";
+/// Functions whose mutants are judged.
+const MUTATED: [&str; 5] =
+    ["kit_crc32", "kit_base64_decode", "kit_parse_int", "kit_glob_match", "kit_sort_i32"];
+
+/// What a C side and its harness are built with.
+#[derive(Clone, Copy, PartialEq)]
+enum Variant {
+    /// As `verify` builds it.
+    Own,
+    /// The same without sanitizers and without the guard.
+    Bare,
+    /// As `cargo fuzz build` does.
+    CargoFuzz,
+}
+
+/// The fixture with some functions ported.
+struct Bench {
+    root: PathBuf,
+    toolchain: Toolchain,
+    interrupt: Interrupt,
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    let after = |name: &str| args.iter().position(|arg| arg == name).and_then(|at| args.get(at + 1));
+    let rounds = after("--rounds").map_or(7, |n| n.parse().unwrap());
+    let bench = Bench::prepare();
+    let text = format!("{}\n{}\n{}", bench.throughput(rounds), bench.edits(rounds), bench.mutants());
+    println!("{text}");
+    if args.iter().any(|arg| arg == "--write") {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/oracle-speed.md");
+        std::fs::write(path, format!("{HEAD}\n{text}")).unwrap();
+    }
+}
+
+const HEAD: &str = "# What judging costs\n\n\
+    Written by `cargo bench --bench speed -- --write`; every number was measured in one run on one machine. Ratios are medians of \
+    the ratios of rounds in which all variants ran in turn.\n";
+
+impl Bench {
+    fn prepare() -> Self {
+        let root = clib::scratch("speed");
+        clib::copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib"), &root);
+        let interrupt = Interrupt::none();
+        let toolchain = Toolchain::find(&Search::from_env(), &interrupt).unwrap();
+        let bench = Self { root, toolchain, interrupt };
+        bench.tool(&["init", "-q"]);
+        for (symbol, module, body) in PORTS {
+            let path = bench.root.join(format!("rust/src/{module}.rs"));
+            let text = std::fs::read_to_string(&path).unwrap();
+            let stub = format!("unimplemented!(\"{symbol}\")");
+            assert_eq!(text.matches(&stub).count(), 1, "{symbol}");
+            std::fs::write(&path, text.replace(&stub, body)).unwrap();
+        }
+        bench
+    }
+
+    /// Runs the tool; its standard output.
+    fn tool(&self, args: &[&str]) -> String {
+        let mut tool = Command::new(env!("CARGO_BIN_EXE_cargo-implfuzz"));
+        tool.current_dir(&self.root).arg("implfuzz").args(args).env("CARGO_TARGET_DIR", target_dir("tool"));
+        let output = tool.stderr(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Builds a variant after an edit, and says how long that took. The number makes the edit another one.
+    fn build(&self, variant: Variant, edit: u64) -> (PathBuf, f64) {
+        let replaced = self.replaced(variant, edit);
+        let dir = target_dir(variant.name()).join("overlay");
+        let start = Instant::now();
+        let overlay = Overlay::sync(&self.root.join("rust"), &dir, &replaced).unwrap();
+        let binary = match variant {
+            Variant::Own => self.build_own(&overlay),
+            Variant::Bare => self.cargo(&overlay, variant, "implfuzz_all", &COVERAGE.join(" ")),
+            Variant::CargoFuzz => {
+                let flags = format!("{} {CARGO_FUZZ}", COVERAGE.join(" "));
+                self.cargo(&overlay, variant, &format!("fuzz_{EDITED}"), &flags)
+            }
+        };
+        (binary, start.elapsed().as_secs_f64())
+    }
+
+    /// The files that make a variant.
+    fn replaced(&self, variant: Variant, edit: u64) -> Vec<(PathBuf, String)> {
+        let read = |path: &str| std::fs::read_to_string(self.root.join("rust").join(path)).unwrap();
+        let swap = |path: &str, swaps: &[(&str, &str)]| {
+            let mut text = read(path);
+            for (from, to) in swaps {
+                assert!(text.contains(from), "{from:?} is not in {path}");
+                text = text.replace(from, to);
+            }
+            (PathBuf::from(path), text)
+        };
+        let start = format!("fold(0xcbf2_9ce4_8422_2325u64 ^ {edit} ^ {edit}, |h, b|");
+        let mut all = vec![swap("src/checksum.rs", &[("fold(0xcbf2_9ce4_8422_2325u64, |h, b|", &start)])];
+        match variant {
+            Variant::Own => {}
+            Variant::Bare => {
+                all.push(swap("build.rs", &[(".flag(UBSAN)", "")]));
+                let guard = "mut call: F) -> Result<(), Broke> {\n";
+                let plain = format!("{guard}    if true {{ call(); return Ok(()); }}\n");
+                all.push(swap("fuzz/src/runtime/guard.rs", &[(guard, &plain)]));
+            }
+            // The profile of cargo-fuzz; what counts as a finding is the same.
+            Variant::CargoFuzz => all.push(swap(
+                "fuzz/Cargo.toml",
+                &[("incremental = true\n", ""), ("codegen-units = 256\n", ""), ("lto = \"off\"\n", "")],
+            )),
+        }
+        all
+    }
+
+    fn build_own(&self, overlay: &Overlay) -> PathBuf {
+        let builder = Builder {
+            toolchain: &self.toolchain,
+            root: &self.root,
+            target_dir: target_dir(Variant::Own.name()).join("target"),
+            bin_dir: target_dir(Variant::Own.name()).join("bin"),
+            counts: Counts::Edges,
+        };
+        match builder.build(overlay, &self.interrupt).unwrap() {
+            Built::Binary(path) => path,
+            Built::Errors(errors) => panic!("{}", errors[0].rendered),
+        }
+    }
+
+    fn cargo(&self, overlay: &Overlay, variant: Variant, bin: &str, flags: &str) -> PathBuf {
+        let dir = target_dir(variant.name()).join("target");
+        let mut cargo = Command::new(&self.toolchain.cargo);
+        cargo.args(["build", "--release", "--quiet", "--bin", bin, "--target", &self.toolchain.host]);
+        cargo.arg("--manifest-path").arg(overlay.fuzz_manifest()).arg("--target-dir").arg(&dir);
+        if variant == Variant::CargoFuzz {
+            cargo.args(["--config", "profile.release.debug=true"]);
+            match nightly() {
+                Some(rustc) => cargo.env("RUSTC", rustc),
+                None => cargo.env("RUSTC_BOOTSTRAP", "1"),
+            };
+        }
+        cargo.env("RUSTFLAGS", flags).env("IMPLFUZZ_C_ROOT", &self.root);
+        cargo.env("CC", &self.toolchain.cc.path).env("CXX", &self.toolchain.cxx);
+        cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("IMPLFUZZ_ASAN");
+        assert!(cargo.status().unwrap().success(), "{bin} does not build");
+        dir.join(&self.toolchain.host).join("release").join(bin)
+    }
+
+    /// Builds thin targets of all ports with cargo-fuzz's flags; the other variants have all targets in one binary.
+    fn binary(&self, variant: Variant, built: &Path, symbol: &str) -> PathBuf {
+        if variant != Variant::CargoFuzz {
+            return built.to_owned();
+        }
+        let dir = target_dir(variant.name()).join("overlay");
+        let overlay = Overlay::sync(&self.root.join("rust"), &dir, &self.replaced(variant, 0)).unwrap();
+        let flags = format!("{} {CARGO_FUZZ}", COVERAGE.join(" "));
+        self.cargo(&overlay, variant, &format!("fuzz_{symbol}"), &flags)
+    }
+
+    fn throughput(&self, rounds: usize) -> String {
+        let mut text = format!(
+            "## Throughput\n\nExecutions per second of processor time under libFuzzer, inputs of at most so many bytes, {rounds} rounds. \
+             `no sanitizer`: the same harness, coverage and manifest, without ASan, UBSan and guard. cargo-fuzz: the thin target with {}.\n\n\
+             | function | bytes | executions/s | no sanitizer | cargo-fuzz's defaults | to no sanitizer | to cargo-fuzz |\n|---|--:|--:|--:|--:|--:|--:|\n",
+            description()
+        );
+        let all = [Variant::Own, Variant::Bare, Variant::CargoFuzz];
+        let built = all.map(|variant| self.build(variant, 0).0);
+        for (symbol, ..) in PORTS {
+            let binaries: Vec<PathBuf> =
+                all.iter().zip(&built).map(|(v, built)| self.binary(*v, built, symbol)).collect();
+            for (size, runs) in SIZES {
+                let mut speeds = [const { Vec::new() }; 3];
+                for _ in 0..rounds {
+                    for ((variant, binary), speeds) in all.iter().zip(&binaries).zip(&mut speeds) {
+                        let seconds = fuzz(*variant, binary, symbol, size, runs);
+                        speeds.push(runs as f64 / seconds);
+                    }
+                }
+                let ratio = |other: usize| {
+                    median(speeds[0].iter().zip(&speeds[other]).map(|(own, other)| own / other).collect())
+                };
+                let [own, bare, theirs] = speeds.clone().map(median);
+                writeln!(
+                    text,
+                    "| `{symbol}` | {size} | {own:.0} | {bare:.0} | {theirs:.0} | {:.2} | {:.1} |",
+                    ratio(1),
+                    ratio(2)
+                )
+                .unwrap();
+                eprintln!("{symbol} {size}: {:.2} of no sanitizer, {:.2} of cargo-fuzz", ratio(1), ratio(2));
+            }
+        }
+        text
+    }
+
+    fn edits(&self, rounds: usize) -> String {
+        let mut times = [Vec::new(), Vec::new()];
+        for round in 1..=rounds as u64 {
+            times[0].push(self.build(Variant::Own, round).1);
+            times[1].push(self.build(Variant::CargoFuzz, round).1);
+            eprintln!(
+                "edit to runnable: {:.2} s, cargo-fuzz {:.2} s",
+                times[0][round as usize - 1],
+                times[1][round as usize - 1]
+            );
+        }
+        let ratio = median(times[0].iter().zip(&times[1]).map(|(own, theirs)| theirs / own).collect());
+        let [own, theirs] = times.map(median);
+        format!(
+            "## From an edit to a running target\n\nWall time from a changed constant in a port to a binary that runs, {rounds} rounds.\n\n\
+             | this tool, s | cargo-fuzz's defaults, s | ratio |\n|--:|--:|--:|\n| {own:.2} | {theirs:.2} | {ratio:.1} |\n"
+        )
+    }
+
+    fn mutants(&self) -> String {
+        let mut text = String::from(
+            "## Mutants\n\n`contract --check` of one function. `first` builds the mutants of C, `again` finds them built; both include \
+             opening the repository and a run of C against itself. `judging` is the time of the runs over mutants alone.\n\n\
+             | function | mutants | killed | first, s | again, s | judging, s |\n|---|--:|--:|--:|--:|--:|\n",
+        );
+        for symbol in MUTATED {
+            let timed = || {
+                let start = Instant::now();
+                let told = self.tool(&["contract", "--check", symbol, "--seconds", "10", "--format", "json"]);
+                let mut lines = told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+                let last = lines.next_back().unwrap_or_else(|| panic!("nothing was said of {symbol}"));
+                assert_eq!(last["type"], "contract-check", "{last}");
+                (start.elapsed().as_secs_f64(), last["symbols"][0].clone())
+            };
+            let ((first, _), (again, told)) = (timed(), timed());
+            let count = told["mutants"].as_array().unwrap().len();
+            let killed = &told["killed"];
+            let judging =
+                told["mutant_millis"].as_f64().map_or("-".into(), |ms| format!("{:.1}", ms / 1000.0));
+            writeln!(text, "| `{symbol}` | {count} | {killed} | {first:.1} | {again:.1} | {judging} |")
+                .unwrap();
+            eprintln!(
+                "{symbol}: {count} mutants, {killed} killed, {first:.1} s, again {again:.1} s, judging {judging} s"
+            );
+        }
+        text
+    }
+}
+
+impl Variant {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Own => "own",
+            Self::Bare => "bare",
+            Self::CargoFuzz => "cargo-fuzz",
+        }
+    }
+}
+
+/// What libFuzzer needs of rustc; this tool and cargo-fuzz pass the same.
+const COVERAGE: [&str; 8] = [
+    "-Cpasses=sancov-module",
+    "-Cllvm-args=-sanitizer-coverage-level=4",
+    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
+    "-Cllvm-args=-sanitizer-coverage-pc-table",
+    "-Cllvm-args=-sanitizer-coverage-trace-compares",
+    "-Cllvm-args=-sanitizer-coverage-stack-depth",
+    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
+    "--cfg=fuzzing",
+];
+/// What cargo-fuzz passes besides.
+const CARGO_FUZZ: &str = "-Clink-dead-code -Zsanitizer=address -Ccodegen-units=1";
+
+/// Nightly's compiler, if rustup has one.
+fn nightly() -> Option<PathBuf> {
+    let output = Command::new("rustup").args(["which", "rustc", "--toolchain", "nightly"]).output().ok()?;
+    output.status.success().then(|| PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))
+}
+
+fn description() -> String {
+    let rustc =
+        if nightly().is_some() { "a nightly rustc" } else { "the stable rustc and RUSTC_BOOTSTRAP=1" };
+    format!("what `cargo fuzz build` passes (`{CARGO_FUZZ}`, debug information) and its profile, by {rustc}")
+}
+
+fn target_dir(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("speed-builds").join(name)
+}
+
+/// Processor seconds of so many executions.
+fn fuzz(variant: Variant, binary: &Path, symbol: &str, size: usize, runs: u64) -> f64 {
+    let corpus = clib::scratch("speed-corpus");
+    let mut state = 1u64;
+    for file in 0..16 {
+        let bytes: Vec<u8> = (0..size)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 56) as u8
+            })
+            .collect();
+        std::fs::write(corpus.join(file.to_string()), bytes).unwrap();
+    }
+    let mut command = Command::new(binary);
+    command.current_dir(&corpus).env_clear().env("IMPLFUZZ_TARGET", symbol);
+    command.arg(format!("-runs={runs}")).arg(format!("-max_len={size}")).args(["-seed=1", "-len_control=0"]);
+    match variant {
+        Variant::CargoFuzz => command.env("ASAN_OPTIONS", "detect_odr_violation=0"),
+        _ => command.env("ASAN_OPTIONS", ASAN_OPTIONS).arg("-detect_leaks=0"),
+    };
+    let child = command.arg(&corpus).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = libc::pid_t::try_from(child.id()).unwrap();
+    let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());
+    // SAFETY: both pointers are valid, and nobody else waits for this child.
+    let ended = unsafe { libc::wait4(pid, &mut status, 0, usage.as_mut_ptr()) };
+    assert!(ended == pid && status == 0, "{} ended with {status}", binary.display());
+    // SAFETY: `wait4` has filled it.
+    let usage = unsafe { usage.assume_init() };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}

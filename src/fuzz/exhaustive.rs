@@ -1,0 +1,208 @@
+//! The exhaustive engine: every input of a contract through both sides, in ranges, several at a time.
+
+use super::run::{Campaign, conclude, sum};
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Exit, Interrupt};
+use crate::verdict::{Finding, FindingClass, RunStats, Verdict};
+use fs_err as fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+/// Points of a range: enough to make the start of a process not count, few enough to share the work among the cores.
+const RANGE: u64 = 1 << 20;
+/// The harness counts another number of points than the contract has.
+const MISFIT: Exit = Exit::Code(3);
+
+/// What became of a range.
+enum Ended {
+    Regular,
+    Found(Finding),
+    OutOfTime,
+}
+
+/// What a range says while it runs: its first point, and what was measured so far, or how it ended.
+enum Word {
+    Stats(u64, RunStats),
+    Ended(u64, Result<Ended>),
+}
+
+impl Campaign<'_> {
+    /// Runs all `points` inputs of the contract; the first that tells the two sides apart is the finding. None when the
+    /// time is over before.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, Ctrl-C, and a harness that counts otherwise.
+    pub fn exhaust(
+        &self,
+        points: u64,
+        seconds: u64,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Option<Verdict>> {
+        // What coverage replays; the enumeration leaves no corpus.
+        self.write_boundaries(interrupt)?;
+        let start = Instant::now();
+        let deadline = start + Duration::from_secs(seconds);
+        let ranges = points.div_ceil(RANGE);
+        let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(ranges);
+        let (next, stop) = (AtomicU64::new(0), Interrupt::none());
+        let (send, receive) = channel();
+        let mut all = Enumerated::default();
+        std::thread::scope(|scope| {
+            for _ in 0..workers {
+                let (send, next, stop) = (send.clone(), &next, &stop);
+                scope.spawn(move || {
+                    // In order: when one is ended by a finding, all before it were begun and are run to their end.
+                    while !stop.is_set() && !interrupt.is_set() {
+                        let from = next.fetch_add(1, Ordering::Relaxed) * RANGE;
+                        if from >= points {
+                            return;
+                        }
+                        let range = (from, (from + RANGE).min(points), points);
+                        let mut see = |stats: &RunStats| drop(send.send(Word::Stats(from, stats.clone())));
+                        let ended = self.range(range, deadline, interrupt, &mut see);
+                        if !matches!(ended, Ok(Ended::Regular)) {
+                            stop.set();
+                        }
+                        drop(send.send(Word::Ended(from, ended)));
+                    }
+                });
+            }
+            drop(send);
+            for word in receive {
+                all.hear(word);
+                see(&all.stats(start));
+            }
+        });
+        interrupt.check()?;
+        let stats = RunStats { seed: self.seed, ..all.stats(start) };
+        if let Some(error) = all.failed {
+            return Err(error);
+        }
+        if let Some((_, finding)) = all.found {
+            return Ok(Some(Verdict::Refuted { finding: Box::new(finding), stats }));
+        }
+        if all.is_late {
+            return Ok(None);
+        }
+        if stats.executions != points {
+            return Err(miscounted(self, points, stats.executions));
+        }
+        Ok(Some(conclude(RunStats { space: Some(points), ..stats })))
+    }
+
+    fn range(
+        &self,
+        (from, to, of): (u64, u64, u64),
+        deadline: Instant,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Ended> {
+        let current = self.work.join(format!("current-point-{from}"));
+        drop(fs::remove_file(&current));
+        let job = self
+            .job()
+            .env("IMPLFUZZ_MODE", "range")
+            .env("IMPLFUZZ_FROM", from.to_string())
+            .env("IMPLFUZZ_TO", to.to_string())
+            .env("IMPLFUZZ_POINTS", of.to_string())
+            .env("IMPLFUZZ_CURRENT", &current)
+            // libFuzzer, which would watch the memory, is not at work here.
+            .env(
+                "ASAN_OPTIONS",
+                format!("{}:hard_rss_limit_mb={}", super::run::ASAN_OPTIONS, self.rss_limit_mb),
+            )
+            .timeout(deadline.saturating_duration_since(Instant::now()));
+        let (output, mut told) = self.listen(job, interrupt, see)?;
+        let at = fs::read(&current).ok().and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
+        drop(fs::remove_file(&current));
+        if let Some(finding) = told.finding.take() {
+            return Ok(Ended::Found(finding));
+        }
+        if told.done && output.exit.success() && told.stats.executions == to - from {
+            return Ok(Ended::Regular);
+        }
+        match (output.exit, at.filter(|point| (from..to).contains(point))) {
+            (Exit::TimedOut, _) => Ok(Ended::OutOfTime),
+            (MISFIT, _) => Err(miscounted(self, of, 0)),
+            (_, Some(point)) => Ok(Ended::Found(self.broken_at(point, interrupt)?)),
+            (_, None) => {
+                let text = output.stderr_text();
+                Err(Error::new(
+                    ErrorKind::Internal,
+                    format!("the enumeration did not start: {}", text.trim()),
+                ))
+            }
+        }
+    }
+
+    /// What ends the process at a point, found out by running that input alone.
+    fn broken_at(&self, point: u64, interrupt: &Interrupt) -> Result<Finding> {
+        let path = self.work.join(format!("point-{point}"));
+        let job = self
+            .job()
+            .env("IMPLFUZZ_MODE", "point")
+            .env("IMPLFUZZ_FROM", point.to_string())
+            .env("IMPLFUZZ_PATH", &path);
+        job.timeout(Duration::from_secs(20)).run(interrupt)?;
+        let input = fs::read(&path)?;
+        drop(fs::remove_file(&path));
+        if let super::once::Once::Differs(finding) = self.once(&input, interrupt)? {
+            return Ok(finding);
+        }
+        let (args, oracle) = self.show(&input, interrupt)?;
+        let what =
+            "the process ended while all inputs were tried, at this one, but does not when it is tried alone";
+        Ok(Finding {
+            class: FindingClass::Abort,
+            what: what.into(),
+            input,
+            args,
+            oracle,
+            subject: Vec::new(),
+        })
+    }
+}
+
+/// What all ranges together have said.
+#[derive(Default)]
+struct Enumerated {
+    parts: std::collections::BTreeMap<u64, RunStats>,
+    /// Of the ranges with a finding, the first.
+    found: Option<(u64, Finding)>,
+    failed: Option<Error>,
+    is_late: bool,
+}
+
+impl Enumerated {
+    fn hear(&mut self, word: Word) {
+        match word {
+            Word::Stats(from, stats) => drop(self.parts.insert(from, stats)),
+            Word::Ended(_, Ok(Ended::Regular)) => {}
+            Word::Ended(_, Ok(Ended::OutOfTime)) => self.is_late = true,
+            Word::Ended(from, Ok(Ended::Found(finding))) => {
+                if self.found.as_ref().is_none_or(|(first, _)| from < *first) {
+                    self.found = Some((from, finding));
+                }
+            }
+            Word::Ended(_, Err(error)) => self.failed = Some(error),
+        }
+    }
+
+    fn stats(&self, start: Instant) -> RunStats {
+        let total = self.parts.values().fold(RunStats::default(), |total, part| sum(&total, part));
+        RunStats { millis: u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX), ..total }
+    }
+}
+
+fn miscounted(campaign: &Campaign, points: u64, run: u64) -> Error {
+    let text = match run {
+        0 => {
+            format!("the harness of `{}` has not the {points} inputs that its contract has", campaign.target)
+        }
+        _ => format!("of {points} inputs of `{}`, {run} were run", campaign.target),
+    };
+    Error::new(ErrorKind::Internal, text)
+        .help("this is a defect of cargo-implfuzz; `--config fuzz.exhaustive_points=0` goes round it")
+}

@@ -1,0 +1,48 @@
+//! One input through both sides: does it still tell them apart?
+
+use super::run::Campaign;
+use crate::error::Result;
+use crate::process::Interrupt;
+use crate::verdict::Finding;
+use fs_err as fs;
+use std::time::Duration;
+
+/// What came of running one input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Once {
+    Same,
+    /// The C original, or the contract, rejects it: it says nothing.
+    Rejected(String),
+    Differs(Finding),
+}
+
+impl Campaign<'_> {
+    /// Runs one input, as it is, through both sides.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn once(&self, input: &[u8], interrupt: &Interrupt) -> Result<Once> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join(format!("replayed-{}", &crate::digest::sha256(input)[..16]));
+        fs::write(&path, input)?;
+        let artifact = self.artifact();
+        drop(fs::remove_file(&artifact));
+        let job = self.watched(&artifact).env("IMPLFUZZ_SHRINK_MS", "0").arg(&path);
+        let seconds = self.call_timeout_seconds();
+        let (output, mut told) =
+            self.listen(job.timeout(Duration::from_secs(seconds + 20)), interrupt, &mut |_| ())?;
+        drop(fs::remove_file(&path));
+        if let Some(finding) = told.finding.take() {
+            return Ok(Once::Differs(finding));
+        }
+        if !(told.done && output.exit.success() && told.stats.executions > 0) {
+            // libFuzzer keeps no copy of an input that it was given as a file.
+            fs::write(&artifact, input)?;
+            return Ok(Once::Differs(self.irregular(&output, &told, interrupt)?));
+        }
+        Ok(match told.stats.rejected.into_iter().next() {
+            Some((reason, _)) => Once::Rejected(reason),
+            None => Once::Same,
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Which engine judges a port: the enumerator where all inputs can be tried, else libFuzzer.
+
+use super::reach::with_callees;
+use super::{Judge, does_not_compile};
+use crate::contract::types::Judgeable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::build::Built;
+use crate::fuzz::run::{Budget, Campaign};
+use crate::harness::emit::space;
+use crate::ported::Ported;
+use crate::project::Planned;
+use crate::symbol::{Function, Library};
+use crate::verdict::{RunStats, Verdict};
+use std::path::PathBuf;
+
+/// Functions of the C library that answer the same to the same, and leave nothing behind. What is not among them may
+/// have a state, and then a list of inputs is not all there is to try.
+const STATELESS: &[&str] = &[
+    "__errno_location",
+    "abort",
+    "abs",
+    "calloc",
+    "ceil",
+    "ceilf",
+    "fabs",
+    "fabsf",
+    "floor",
+    "floorf",
+    "fmod",
+    "fmodf",
+    "free",
+    "labs",
+    "llabs",
+    "malloc",
+    "memchr",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "realloc",
+    "sqrt",
+    "sqrtf",
+    "strchr",
+    "strcmp",
+    "strcpy",
+    "strlen",
+    "strncmp",
+    "strncpy",
+    "strrchr",
+    "strstr",
+    "trunc",
+    "truncf",
+];
+
+impl Judge<'_> {
+    /// How many inputs the function has, where they are few enough to be tried one by one and nothing else decides what
+    /// it does.
+    pub fn points(&self, planned: &Planned) -> Option<u64> {
+        let contract = planned.judgeable.contract()?;
+        let points = space::points(&planned.bound(), contract)?;
+        let most = self.project.config.fuzz.exhaustive_points;
+        (points <= most && is_stateless(&self.project.library, &planned.function)).then_some(points)
+    }
+
+    /// Runs a port against the C original with the strongest engine that the budget pays for.
+    ///
+    /// # Errors
+    /// Those of running the fuzz process, and Ctrl-C.
+    pub fn run(
+        &self,
+        campaign: &Campaign,
+        planned: &Planned,
+        budget: Budget,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Verdict> {
+        let is_paid = |points: &u64| budget.executions.is_none_or(|most| *points <= most);
+        if let Some(points) = self.points(planned).filter(is_paid)
+            && let Some(verdict) = campaign.exhaust(points, budget.seconds, self.interrupt, see)?
+        {
+            return Ok(verdict);
+        }
+        campaign.judge(budget, self.interrupt, see)
+    }
+
+    /// The binary with the harness of a port that stands in the tree, to run it by hand: what the audit rejects is not run.
+    ///
+    /// # Errors
+    /// `Usage` where there is nothing to run, and those of the build.
+    pub fn by_hand(&self, planned: &Planned) -> Result<PathBuf> {
+        let name = &planned.function.name;
+        let unusable = |text: String| Error::new(ErrorKind::Usage, text);
+        if let Judgeable::NotYet(why) = &planned.judgeable {
+            let dir = &self.project.config.rust.dir;
+            return Err(unusable(format!("no harness can judge `{name}` yet: {why}"))
+                .help(format!("write {dir}/contracts/{name}.toml by hand, if it can be called at all")));
+        }
+        let module = self.project.module(&planned.function.module)?;
+        if module.state(&planned.function) != Ported::Yes {
+            return Err(unusable(format!("`{name}` is still a stub: there is nothing to fuzz"))
+                .help(format!("`cargo implfuzz port {name}`, or write it in place of the stub")));
+        }
+        if let Some(problem) = self.audit(planned, module.text())?.problems.first() {
+            let place = format!("src/{}.rs:{}", planned.function.module, problem.line);
+            return Err(unusable(format!("{place}: {}", problem.reason))
+                .help("what the audit rejects is not run; correct it first"));
+        }
+        match self.build(&[])? {
+            Built::Binary(path) => Ok(path),
+            Built::Errors(errors) => Err(does_not_compile(self.project, &errors)),
+        }
+    }
+}
+
+fn is_stateless(library: &Library, function: &Function) -> bool {
+    with_callees(library, function).into_iter().all(|f| {
+        let mut globals = f.globals_read.iter().chain(&f.globals_written);
+        f.indirect_calls == 0
+            && f.address_taken.is_empty()
+            && f.local_statics.is_empty()
+            && f.foreign_globals.is_empty()
+            && f.externs.iter().all(|name| STATELESS.contains(&name.as_str()))
+            && globals.all(|key| library.global(key).is_some_and(|global| global.is_const))
+    })
+}
