@@ -317,6 +317,8 @@ pub struct Hashes {
 /// The harness runtime decides as well.
 const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/callback.rs"),
+    include_str!("../templates/fuzz/runtime/chance.rs"),
+    include_str!("../templates/fuzz/chance.c"),
     include_str!("../templates/fuzz/runtime/codec.rs"),
     include_str!("../templates/fuzz/runtime/digest.rs"),
     include_str!("../templates/fuzz/runtime/driver.rs"),

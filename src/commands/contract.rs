@@ -105,7 +105,7 @@ fn as_json(planned: &Planned, points: Option<u64>) -> Value {
             let params = contract.params.iter();
             let params: Vec<Value> =
                 params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
-            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "globals": contract.globals })
+            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals })
         }
     }
 }
@@ -199,6 +199,9 @@ fn compared(contract: &Contract) -> String {
     }
     if contract.errno {
         parts.push("errno".to_owned());
+    }
+    if contract.chance {
+        parts.push("how often chance and clocks are asked".to_owned());
     }
     if !contract.globals.is_empty() {
         parts.push("the variables".to_owned());

@@ -21,6 +21,8 @@ struct ContractFile {
     returns: Returns,
     #[serde(default)]
     errno: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    chance: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     require: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -83,6 +85,7 @@ pub fn render(contract: &Contract) -> String {
         signature: contract.signature,
         returns: contract.returns,
         errno: contract.errno,
+        chance: contract.chance,
         require: contract.require.clone(),
         interesting: contract.interesting.clone(),
         params: contract.params.iter().map(param_file).collect(),
@@ -132,6 +135,7 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         params,
         returns: file.returns,
         errno: file.errno,
+        chance: file.chance,
         require: file.require,
         interesting: file.interesting,
         equivalent: file.equivalent,
@@ -295,6 +299,7 @@ mod tests {
             ],
             returns: Returns::StaticString,
             errno: true,
+            chance: nullable,
             require: vec!["v < 3".into()],
             interesting: vec![5552],
             equivalent: vec![Equivalent { mutant: "0a1b".into(), reason: "x".into() }],

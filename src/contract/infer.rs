@@ -3,6 +3,7 @@
 use super::callback;
 use super::facts::{FactTable, Facts, identifiers};
 use super::flat::flat;
+use super::outside::is_shimmed;
 use super::state;
 use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
 use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, Returned, TypeKind, UseKind};
@@ -41,12 +42,14 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     };
     let returns = returns_of(library, function)?;
     let errno = facts.index.reached(function).any(sets_errno);
+    let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name)));
     Ok(Contract {
         symbol: function.name.clone(),
         signature,
         params,
         returns,
         errno,
+        chance,
         require: Vec::new(),
         interesting,
         equivalent: Vec::new(),

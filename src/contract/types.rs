@@ -113,6 +113,8 @@ pub struct Contract {
     pub interesting: Vec<usize>,
     /// Mutants that are no other function, by the word of a person.
     pub equivalent: Vec<Equivalent>,
+    /// It asks for chance or the time: both sides get the same from the input, and ask as often.
+    pub chance: bool,
     /// The variables that it reads or writes, itself or through what it calls.
     pub globals: Vec<GlobalUse>,
 }

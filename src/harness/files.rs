@@ -34,6 +34,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put(".gitignore", "target\ncorpus\nartifacts\ncoverage\nCargo.lock\n");
     put("build.rs", include_str!("../../templates/fuzz/build.rs"));
     put("guard.c", include_str!("../../templates/fuzz/guard.c"));
+    put("chance.c", include_str!("../../templates/fuzz/chance.c"));
     put("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c"));
     put("wraps.txt", include_str!("../../templates/fuzz/wraps.txt"));
     put(
@@ -43,6 +44,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs"));
     put("src/runtime/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs"));
     put("src/runtime/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs"));
+    put("src/runtime/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs"));
     put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
     put("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs"));
     put("src/runtime/current.rs", include_str!("../../templates/fuzz/runtime/current.rs"));

@@ -360,6 +360,7 @@ pub(super) mod tests {
             ],
             returns: Returns::Value,
             errno: true,
+            chance: false,
             require: vec!["n <= 100".into()],
             interesting: vec![5_552],
             equivalent: Vec::new(),

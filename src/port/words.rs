@@ -23,6 +23,12 @@ pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
     if contract.errno {
         lines.push("`errno` is 0 before the call and compared after it.".into());
     }
+    if contract.chance {
+        lines.push(
+            "What chance and clocks answer (`libc::rand`, `libc::time`, …) comes from the input; how often they are asked, and the last seed, is compared."
+                .into(),
+        );
+    }
     lines.extend(contract.globals.iter().map(global));
     lines.extend(contract.require.iter().map(|rule| format!("Only inputs with `{rule}` occur.")));
     lines

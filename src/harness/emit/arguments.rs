@@ -27,7 +27,8 @@ impl Emitter<'_> {
             if slot.nullable() { quote!(#name: Option<#plain>) } else { quote!(#name: #plain) }
         });
         let globals = self.globals_field("Chosen");
-        quote!(#[derive(Clone)] struct Args { #globals #(#fields),* })
+        let chance = self.chance_bytes();
+        quote!(#[derive(Clone)] struct Args { #globals #chance #(#fields),* })
     }
 
     /// Fixed-size parts first, so that a mutation of a buffer moves nothing else.
@@ -109,7 +110,8 @@ impl Emitter<'_> {
         let names = self.slots.iter().map(|s| s.name);
         let globals = self.decode_globals();
         let field = (!self.contract.globals.is_empty()).then(|| quote!(__globals,));
-        quote!(#globals #(#nulls)* #(#lets)* Args { #field #(#names),* })
+        let (chance, drawn) = (self.decode_chance(), self.chance_name().map(|name| quote!(#name,)));
+        quote!(#globals #chance #(#nulls)* #(#lets)* Args { #field #drawn #(#names),* })
     }
 
     pub(super) fn encode(&self) -> TokenStream {
@@ -166,7 +168,8 @@ impl Emitter<'_> {
             }
         });
         let globals = self.encode_globals();
-        quote!(#globals #(#nulls)* #(#puts)*)
+        let chance = self.encode_chance();
+        quote!(#globals #chance #(#nulls)* #(#puts)*)
     }
 
     /// The largest length of the buffers that a length parameter bounds.
@@ -207,8 +210,8 @@ impl Emitter<'_> {
                 quote!((#label.to_owned(), { let value = &args.#name; #text }))
             }
         });
-        let globals = self.show_globals();
-        quote!(#lengths let mut parts: Parts = vec![#(#parts),*]; #globals parts)
+        let (globals, chance) = (self.show_globals(), self.show_chance());
+        quote!(#lengths let mut parts: Parts = vec![#(#parts),*]; #globals #chance parts)
     }
 
     /// Each part takes its own walk through its boundary values, so that they meet in many combinations.
@@ -253,9 +256,10 @@ impl Emitter<'_> {
             }
         });
         let state = format_ident!("__globals");
+        let (drawn, chance) = (self.chance_name(), self.chance_boundaries());
         let own = (!self.contract.globals.is_empty()).then_some(&state);
         let globals = own.map(|_| quote!(let __globals = __state().boundaries();));
-        let names: Vec<_> = self.slots.iter().map(|s| s.name).chain(own).collect();
+        let names: Vec<_> = self.slots.iter().map(|s| s.name).chain(own).chain(drawn.as_ref()).collect();
         let strides: Vec<usize> =
             [1, 3, 7, 11, 17, 23, 29, 37, 41, 43].into_iter().cycle().take(names.len()).collect();
         if names.is_empty() {
@@ -277,6 +281,7 @@ impl Emitter<'_> {
         quote! {
             #(#lists)*
             #globals
+            #chance
             let longest = [#(#names.len()),*].into_iter().max().unwrap_or(1).max(64);
             let pick = |i: usize, stride: usize, n: usize| (i * stride + i / n.max(1)) % n.max(1);
             let mut all: Vec<Args> = (0..longest * 2)

@@ -48,7 +48,8 @@ impl Emitter<'_> {
         });
         let globals = (!self.contract.globals.is_empty()).then(|| quote!(__globals,));
         let trace = self.trace();
-        quote!(Effects { #ret #errno #globals #trace #(#outs),* })
+        let drawn = self.drawn_name();
+        quote!(Effects { #ret #errno #globals #trace #drawn #(#outs),* })
     }
 
     /// The address of the C original.
@@ -90,6 +91,7 @@ impl Emitter<'_> {
         let declare = errno.then(|| quote!(let mut errno = 0;));
         let (enter, leave) = (self.enter("C"), self.leave("C"));
         let (begin, end) = (self.begin(true), self.end());
+        let (draw, drawn) = (self.draw(), self.drawn());
         quote! {
             // SAFETY: the original, or a mutant of it with the same signature.
             let callee: unsafe extern "C" fn(#(#types),*) #ret = unsafe { core::mem::transmute(callee) };
@@ -99,7 +101,10 @@ impl Emitter<'_> {
             #declare
             #enter
             #begin
-            guard::guarded(|| { #clear #assign #read })?;
+            #draw
+            let __ran = guard::guarded(|| { #clear #assign #read });
+            #drawn
+            __ran?;
             #after
             #leave
             #end
@@ -152,14 +157,17 @@ impl Emitter<'_> {
         });
         let (enter, leave) = (self.enter("Port"), self.leave("Port"));
         let (begin, end) = (self.begin(false), self.end());
+        let (draw, drawn) = (self.draw(), self.drawn());
         quote! {
             #regions
             #lengths
             #enter
             #begin
+            #draw
             #clear
             #take
             #read
+            #drawn
             #leave
             #end
             #(#checks)*

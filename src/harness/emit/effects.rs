@@ -21,7 +21,8 @@ impl Emitter<'_> {
         let errno = self.contract.errno.then(|| quote!(errno: i32,));
         let globals = self.globals_field("Held");
         let trace = self.trace_field();
-        quote!(struct Effects { #ret #errno #globals #trace #(#outs),* })
+        let drawn = self.drawn_field();
+        quote!(struct Effects { #ret #errno #globals #trace #drawn #(#outs),* })
     }
 
     pub(super) fn differs(&self) -> TokenStream {
@@ -52,7 +53,8 @@ impl Emitter<'_> {
         });
         let global = self.differing_global();
         let call = self.differing_call();
-        quote!(#ret #(#outs)* #errno #global #call None)
+        let draw = self.differing_draw();
+        quote!(#ret #(#outs)* #errno #global #call #draw None)
     }
 
     pub(super) fn effect_parts(&self) -> TokenStream {
@@ -73,8 +75,8 @@ impl Emitter<'_> {
         let errno =
             self.contract.errno.then(|| quote!(parts.push(("errno".into(), effects.errno.to_string()));));
         let globals = self.globals_left();
-        let calls = self.calls_made();
-        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals #calls parts)
+        let (calls, drawn) = (self.calls_made(), self.drawn_parts());
+        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals #calls #drawn parts)
     }
 
     /// What `differs` compares, in full. Every field is named: one that is forgotten here does not compile.
@@ -95,14 +97,16 @@ impl Emitter<'_> {
         let put_errno = self.contract.errno.then(|| quote!(__record.value("errno", errno);));
         let (globals, put_globals) = (self.globals_named(), self.record_globals());
         let (trace, put_trace) = (self.trace(), self.record_trace());
+        let (drawn, put_drawn) = (self.drawn_name(), self.record_drawn());
         quote! {
-            let Effects { #ret #errno #globals #trace #(#names),* } = effects;
+            let Effects { #ret #errno #globals #trace #drawn #(#names),* } = effects;
             let mut __record = Record::default();
             #put_ret
             #(#put_outs)*
             #put_errno
             #put_globals
             #put_trace
+            #put_drawn
             __record
         }
     }

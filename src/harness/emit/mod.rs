@@ -6,6 +6,7 @@
 mod arguments;
 mod callbacks;
 mod calls;
+mod chance;
 mod effects;
 mod globals;
 pub mod space;

@@ -2,6 +2,7 @@
 
 pub mod apart;
 pub mod callback;
+pub mod chance;
 pub mod codec;
 pub mod current;
 pub mod digest;
