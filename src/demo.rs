@@ -24,6 +24,8 @@ pub struct Shown {
     /// Where the ported library stands.
     pub dir: PathBuf,
     pub ports: Vec<PortResult>,
+    /// Functions with a harness and without a recorded reply: nobody was asked for them.
+    pub unrecorded: Vec<String>,
     pub judgements: Vec<Judgement>,
     pub totals: Totals,
 }
@@ -61,13 +63,17 @@ pub fn demo(
     let mut store = Store::open(&project.workspace.state_db())?;
     let judge = Judge::new(&project, interrupt);
     verify::save_symbols(&project, &mut store)?;
-    let wanted: Vec<_> = project.planned.iter().collect();
+    // What a harness can judge and nobody has recorded a reply for is left as it is.
+    let (wanted, unrecorded): (Vec<_>, Vec<_>) = project.planned.iter().partition(|p| {
+        p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
+    });
     let porting = Judge::new(&project, interrupt);
     let (ports, totals) = run::port(&project, &mut store, &wanted, "demo: port --all", porting, reporter)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
     let command = "demo: verify --all";
     let judgements = verify::verify(&project, &mut store, (&ported, command), None, &judge, reporter)?;
-    Ok(Shown { dir: library, ports, judgements, totals })
+    let unrecorded = unrecorded.iter().map(|p| p.function.name.to_string()).collect();
+    Ok(Shown { dir: library, ports, unrecorded, judgements, totals })
 }
 
 fn unpack(from: &Dir, to: &Path) -> Result<()> {

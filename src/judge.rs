@@ -227,12 +227,16 @@ impl<'p> Judge<'p> {
 
     /// As [`Judge::hashes`], but for the port.
     pub fn harness_hashes(&self, planned: &Planned) -> Result<Hashes> {
-        let bound = planned.bound();
         let contract = planned.judgeable.contract();
-        let harness = match contract {
-            Some(contract) => emit::harness(&bound, contract, &self.project.crate_name())?,
-            None => String::new(),
-        };
+        // Where it is one step among others, the others' harnesses decide too.
+        let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
+        let steps = steps.filter_map(|name| self.project.planned.iter().find(|p| p.function.name == *name));
+        let mut harness = String::new();
+        for one in std::iter::once(planned).chain(steps) {
+            if let Some(contract) = one.judgeable.contract() {
+                harness += &emit::harness(&one.bound(), contract, &self.project.crate_name())?;
+            }
+        }
         Ok(Hashes {
             c: self.c_side()?.hash(&planned.function),
             contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
@@ -329,7 +333,12 @@ const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/state.rs"),
     include_str!("../templates/fuzz/runtime/record.rs"),
     include_str!("../templates/fuzz/runtime/apart.rs"),
+    include_str!("../templates/fuzz/runtime/ledger.rs"),
+    include_str!("../templates/fuzz/runtime/sequence.rs"),
+    include_str!("../templates/fuzz/runtime/story.rs"),
+    include_str!("../templates/fuzz/runtime/world.rs"),
     include_str!("../templates/fuzz/guard.c"),
+    include_str!("../templates/fuzz/ledger.c"),
 );
 
 /// The tree does not compile: shown as rustc shows it.

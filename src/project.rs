@@ -1,10 +1,13 @@
 //! A target repository, opened: its configuration, the C library as read, and what is known of each function.
 
+mod sequences;
+
 use crate::c;
 use crate::c::data::Data;
 use crate::c::flags::{CSettings, FlagSource, Warning};
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
+use crate::contract::handles::Handles;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
 use crate::contract::{file, infer, state};
 use crate::error::{Error, ErrorKind, Result};
@@ -127,16 +130,18 @@ impl Project {
             .filter_map(|g| Some((g.name.clone(), globals::missing(&project.library, g, &project.values)?)));
         project.without_static = missing.collect();
         let facts = FactTable::build(&project.library);
+        let handles = Handles::of(&project.library, &facts);
         for function in &project.library.functions {
             let Some(signature) = bindings.functions.get(&function.name) else { continue };
             if function.unsupported.is_some() {
                 continue;
             }
-            let (judgeable, edited) = project.contract_of(&facts, function)?;
+            let (judgeable, edited) = project.contract_of(&facts, &handles, function)?;
             let c = CSignature::of(&signature.sig, function.params.iter().map(|param| param.name.as_str()));
             let shared = project.shared(&facts, function);
             project.planned.push(Planned { function: function.clone(), c, judgeable, edited, shared });
         }
+        project.settle_sequences()?;
         Ok(project)
     }
 
@@ -234,7 +239,12 @@ impl Project {
         self.module(&function.module).map_or(Ported::Missing, |module| module.state(function))
     }
 
-    fn contract_of(&self, facts: &FactTable, function: &Function) -> Result<(Judgeable, bool)> {
+    fn contract_of(
+        &self,
+        facts: &FactTable,
+        handles: &Handles,
+        function: &Function,
+    ) -> Result<(Judgeable, bool)> {
         let name = function.name.as_str();
         let settings = self.config.symbols.get(name);
         if let Some(settings) = settings.filter(|s| s.skip) {
@@ -258,6 +268,11 @@ impl Project {
             Judgeable::Yes(contract) if wanted == ConfiguredSignature::C => {
                 Judgeable::Yes(Contract { signature: Signature::C, ..contract })
             }
+            Judgeable::NotYet(why) => match handles.contract(function) {
+                Some(Ok(contract)) => Judgeable::Yes(contract),
+                Some(Err(why)) => Judgeable::NotYet(why),
+                None => Judgeable::NotYet(why),
+            },
             other => other,
         };
         Ok((self.with_statics(judgeable), false))

@@ -61,11 +61,11 @@ fn people_get_a_line_per_function() {
     4  even        all.c:11  A      1    1  cycle 1  stub  yes
     5  odd         all.c:12  A      1    1  cycle 1  stub  yes
     6  is_null     all.c:21  C      0    0           stub  not yet: `hidden` points to `struct hidden`: a handle
-    7  node_new    all.c:15  B      0    0           stub  not yet: returns `struct node *`
-    8  node_value  all.c:20  B      0    0           stub  not yet: `node` points to `const struct node`: a handle
+    7  node_new    all.c:15  B      0    0           stub  yes
+    8  node_value  all.c:20  B      0    0           stub  yes
     9  total       all.c:22  D      0    0           -     not portable: variadic
 
-    9 functions: 4 A, 2 B, 1 E, 1 C, 1 D; 3 with a harness, 0 ported
+    9 functions: 4 A, 2 B, 1 E, 1 C, 1 D; 5 with a harness, 0 ported
     ");
     // No terminal, so nothing is cut.
     let ran = repo.run(&["list", "-v", "node_value"]);

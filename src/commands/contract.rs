@@ -9,6 +9,7 @@ use crate::judge::Judge;
 use crate::process::{Exit, Job};
 use crate::project::{Planned, Project};
 use crate::report::{Column, printable, table};
+use crate::symbol::SymbolName;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -105,7 +106,7 @@ fn as_json(planned: &Planned, points: Option<u64>) -> Value {
             let params = contract.params.iter();
             let params: Vec<Value> =
                 params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
-            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals })
+            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
         }
     }
 }
@@ -178,6 +179,10 @@ fn role(param: &Parameter) -> String {
         Role::Callback { order: true, nullable } => format!("callback that orders{}", null(*nullable)),
         Role::Callback { order: false, nullable } => format!("callback{}", null(*nullable)),
         Role::Token => "handed on to a callback".into(),
+        Role::Handle { life, through, nullable } => {
+            let of = through.as_ref().map_or_else(String::new, |field| format!(", by its field {field}"));
+            format!("handle that it {life:?}{of}{}", null(*nullable)).to_lowercase()
+        }
     }
 }
 
@@ -208,6 +213,19 @@ fn compared(contract: &Contract) -> String {
     }
     let mut text =
         format!("compared: {}\n", if parts.is_empty() { "nothing".into() } else { parts.join(", ") });
+    if let Some(sequence) = &contract.sequence {
+        let list = |names: &[SymbolName]| {
+            let names: Vec<&str> = names.iter().map(SymbolName::as_str).collect();
+            if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+        };
+        text += "also compared: all that the handle leads to, blocks that are never freed\n";
+        text += &format!("the handle is made by: {}\n", list(&sequence.makers));
+        text += &format!("before and after the call: {}\n", list(&sequence.operations));
+        text += &format!("ended by: {}\n", list(&sequence.enders));
+        for (pointer, length) in &sequence.buffers {
+            text += &format!("given memory by the caller: {pointer}, of {length} bytes\n");
+        }
+    }
     for condition in &contract.require {
         text += &format!("only inputs with: {}\n", printable(condition));
     }

@@ -55,15 +55,17 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let value = json!({
         "dir": shown.dir.display().to_string(), "symbols": shown.ports, "verified": shown.judgements,
         "counts": { "verified": verified, "weak": weak }, "failed": failed, "not_judged_yet": not_judged,
+        "unrecorded": shown.unrecorded,
     });
     session.screen.result("demo", &value, || {
         format!(
             "{}\n{}\nverify --all: {} ports, {verified} verified, {weak} weak (`cargo implfuzz status` says what they lack)\n\
-             {not_judged} functions are not judged yet (handles), {failed} failed\n\
+             {not_judged} functions are not judged yet (callbacks, streams), {} have no recorded reply, {failed} failed\n\
              the ported library: {}\n",
             rows::ports(&shown.ports),
             rows::spent(&shown.totals),
             shown.judgements.len(),
+            shown.unrecorded.len(),
             shown.dir.display(),
         )
     });

@@ -68,6 +68,11 @@ pub(super) fn record(ty: &CType) -> Option<&str> {
 
 /// `list_init`, `initList`, `xReset2`.
 fn is_named_like_one(name: &str) -> bool {
+    words(name).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// The words of a name, in lower case.
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut before = '_';
     for c in name.chars() {
@@ -79,7 +84,7 @@ fn is_named_like_one(name: &str) -> bool {
         }
         before = c;
     }
-    words.iter().any(|word| WORDS.contains(&word.as_str()))
+    words
 }
 
 /// Whether at least half of the fields are written before any is read.

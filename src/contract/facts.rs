@@ -72,7 +72,7 @@ impl<'a> FactTable<'a> {
     }
 
     /// The library function that a call by name reaches: one of the same file first, for statics.
-    fn resolve(&self, from: &Function, callee: &str) -> Option<&'a Function> {
+    pub(super) fn resolve(&self, from: &Function, callee: &str) -> Option<&'a Function> {
         let named = self.by_c_name.get(callee)?;
         named.iter().find(|f| f.module == from.module).or(named.first()).copied()
     }
@@ -111,11 +111,27 @@ impl<'a> FactTable<'a> {
                 }
                 UseKind::Called => facts.called = true,
                 UseKind::Returned => facts.returned = true,
+                // A struct on the stack is gone after the call; what is done through it is not followed.
+                UseKind::Stored { to } if self.is_local_field(function, to) => {
+                    facts.reads = true;
+                    facts.writes |= !super::constructors::target(&param.ty).is_some_and(|to| to.is_const);
+                }
                 UseKind::Stored { .. } | UseKind::AddressOf => facts.stored = true,
                 UseKind::Reassigned | UseKind::Cast { .. } | UseKind::Other => {}
             }
         }
         facts
+    }
+
+    /// `local.field`: neither a parameter's nor a variable's that stays, nor anything behind a pointer.
+    fn is_local_field(&self, function: &Function, to: &str) -> bool {
+        let Some((name, field)) = to.split_once('.') else { return false };
+        let (name, is_word) = (name.trim(), |text: &str| identifiers(text) == [text]);
+        let mut globals = function.globals_read.iter().chain(&function.globals_written);
+        let stays = function.local_statics.iter().any(|local| local == name)
+            || function.params.iter().any(|param| param.name == name)
+            || globals.any(|key| self.index.global(key).is_some_and(|global| global.c_name == name));
+        is_word(name) && is_word(field.trim()) && !stays
     }
 
     fn passed(
@@ -232,6 +248,9 @@ fn known(callee: &str, position: usize) -> Option<External> {
         ("memset", 0) => make(false, true, false, Some(2)),
         ("memcmp", 0 | 1) | ("memchr", 0) => make(true, false, false, Some(2)),
         ("snprintf" | "vsnprintf", 0) => make(false, true, false, Some(1)),
+        ("read", 1) => make(false, true, false, Some(2)),
+        ("write", 1) => make(true, false, false, Some(2)),
+        ("open" | "open64", 0) | ("snprintf", 2..) => make(true, false, true, None),
         ("strcpy" | "strcat", 0) => make(false, true, false, None),
         (
             "strlen" | "strchr" | "strrchr" | "strdup" | "strtol" | "strtoul" | "strtoll" | "strtoull"

@@ -3,7 +3,9 @@
 //! A generated file carries the fingerprint of its own content. While that fits, the tool may write it anew; once a
 //! person has changed anything it no longer does, and the file is never overwritten.
 
-use super::types::{Contract, Direction, Equivalent, GlobalUse, Parameter, Returns, Role, Signature};
+use super::types::{
+    Contract, Direction, Equivalent, GlobalUse, Life, Parameter, Returns, Role, Sequence, Signature,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,8 @@ struct ContractFile {
     equivalent: Vec<Equivalent>,
     #[serde(default, rename = "global", skip_serializing_if = "Vec::is_empty")]
     globals: Vec<GlobalUse>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sequence: Option<Box<Sequence>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -56,6 +60,14 @@ struct ParamFile {
     size: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     order: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    life: Option<Life>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    through: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    likely: Vec<i64>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    texts: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nullable: bool,
     #[serde(default)]
@@ -75,6 +87,7 @@ enum RoleName {
     Elements,
     Callback,
     Token,
+    Handle,
 }
 
 /// The file's text for a contract.
@@ -91,6 +104,7 @@ pub fn render(contract: &Contract) -> String {
         params: contract.params.iter().map(param_file).collect(),
         equivalent: contract.equivalent.clone(),
         globals: contract.globals.clone(),
+        sequence: contract.sequence.clone(),
     };
     let body = toml::to_string(&file).expect("a contract has only types that TOML knows");
     let head = "# How to call the function, and what is compared. Inferred from the C text by cargo-implfuzz;\n\
@@ -140,9 +154,22 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         interesting: file.interesting,
         equivalent: file.equivalent,
         globals: file.globals,
+        sequence: file.sequence,
     };
     if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
         return Err(bad(format!("the mutant `{}` is called equivalent without a reason", empty.mutant)));
+    }
+    let on_handles = contract.returns == Returns::Handle
+        || contract.params.iter().any(|p| matches!(p.role, Role::Handle { .. }));
+    match &contract.sequence {
+        None if on_handles => return Err(bad("a function on handles needs [sequence]".to_owned())),
+        Some(sequence) if sequence.makers.is_empty() => {
+            return Err(bad("[sequence]: `makers` names no function".to_owned()));
+        }
+        Some(_) if contract.signature == Signature::Safe => {
+            return Err(bad("a function on handles has `signature = \"c\"`".to_owned()));
+        }
+        _ => {}
     }
     for param in &contract.params {
         if let Role::Buffer { length, .. } = &param.role
@@ -185,6 +212,10 @@ fn param_file(param: &Parameter) -> ParamFile {
         size: None,
         order: false,
         nullable: false,
+        life: None,
+        through: None,
+        likely: param.likely.clone(),
+        texts: param.texts.clone(),
         reason: param.reason.clone(),
     };
     match &param.role {
@@ -215,6 +246,10 @@ fn param_file(param: &Parameter) -> ParamFile {
             (out.role, out.order, out.nullable) = (RoleName::Callback, *order, *nullable);
         }
         Role::Token => out.role = RoleName::Token,
+        Role::Handle { life, through, nullable } => {
+            (out.role, out.life, out.nullable) = (RoleName::Handle, Some(*life), *nullable);
+            out.through = through.clone();
+        }
     }
     out
 }
@@ -253,8 +288,13 @@ fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
         },
         RoleName::Callback => Role::Callback { order: param.order, nullable: param.nullable },
         RoleName::Token => Role::Token,
+        RoleName::Handle => Role::Handle {
+            life: param.life.ok_or_else(|| need("life"))?,
+            through: param.through.clone(),
+            nullable: param.nullable,
+        },
     };
-    Ok(Parameter { name: param.name, role, reason: param.reason })
+    Ok(Parameter { name: param.name, role, likely: param.likely, texts: param.texts, reason: param.reason })
 }
 
 fn role_word(role: RoleName) -> &'static str {
@@ -269,6 +309,7 @@ fn role_word(role: RoleName) -> &'static str {
         RoleName::Elements => "elements",
         RoleName::Callback => "callback",
         RoleName::Token => "token",
+        RoleName::Handle => "handle",
     }
 }
 
@@ -278,11 +319,22 @@ mod tests {
     use proptest::prelude::*;
 
     fn contract(max: usize, nullable: bool, values: Vec<i64>) -> Contract {
-        let param = |name: &str, role| Parameter { name: name.into(), role, reason: "a.c:1: `x`".into() };
+        let param = |name: &str, role| Parameter {
+            name: name.into(),
+            role,
+            likely: vec![-1],
+            texts: vec!["r".into()],
+            reason: "a.c:1: `x`".into(),
+        };
+        let names = |name: &str| vec![SymbolName::new(name)];
         Contract {
             symbol: SymbolName::new("f"),
             signature: Signature::C,
             params: vec![
+                param(
+                    "h",
+                    Role::Handle { life: Life::Uses, through: nullable.then(|| "state".into()), nullable },
+                ),
                 param("mode", Role::OneOf { values }),
                 param("buf", Role::Buffer { direction: Direction::InOut, length: "n".into(), max, nullable }),
                 param("n", Role::Length),
@@ -310,6 +362,16 @@ mod tests {
                 values: vec![0, 3],
                 reason: "a.c:2: `mode = x`".into(),
             }],
+            sequence: Some(Box::new(Sequence {
+                of: "stream".into(),
+                by_caller: nullable,
+                buffers: vec![("next".into(), "avail".into())],
+                texts: vec!["msg".into()],
+                file: nullable.then(|| "a.file".into()),
+                makers: names("f_init"),
+                operations: names("f_more"),
+                enders: names("f_end"),
+            })),
         }
     }
 

@@ -32,7 +32,8 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     for (index, role) in roles(library, facts, function, max).into_iter().enumerate() {
         let param = &function.params[index];
         let reason = reason_of(function, param, &facts.of(function, index));
-        params.push(Parameter { name: param.name.clone(), role: role?, reason });
+        let (likely, texts) = Default::default();
+        params.push(Parameter { name: param.name.clone(), role: role?, likely, texts, reason });
     }
     callback::measured(function, &params)?;
     let signature = if params.iter().any(|p| keeps_c(function, p, &params) || p.role.needs_c()) {
@@ -54,6 +55,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         interesting,
         equivalent: Vec::new(),
         globals,
+        sequence: None,
     })
 }
 
@@ -64,14 +66,26 @@ pub(super) fn roles(
     function: &Function,
     max: usize,
 ) -> Vec<Result<Role, String>> {
+    roles_where(library, facts, function, (max, false))
+}
+
+/// As [`roles`]; with `kept` a pointer may stay behind the call, since its memory does.
+pub(super) fn roles_where(
+    library: &Library,
+    facts: &FactTable,
+    function: &Function,
+    (max, kept): (usize, bool),
+) -> Vec<Result<Role, String>> {
     let lengths = length_partners(facts, function);
     let role = |(index, param)| {
-        role_of(library, function, param, &facts.of(function, index), &lengths, (index, max), facts)
+        let mut own = facts.of(function, index);
+        own.stored &= !kept;
+        role_of(library, function, param, &own, &lengths, (index, max), facts)
     };
     function.params.iter().enumerate().map(role).collect()
 }
 
-fn sets_errno(function: &Function) -> bool {
+pub(super) fn sets_errno(function: &Function) -> bool {
     const SETTERS: [&str; 8] =
         ["__errno_location", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strtold"];
     function.externs.iter().any(|e| SETTERS.contains(&e.as_str()))
@@ -85,12 +99,23 @@ fn length_partners(facts: &FactTable, function: &Function) -> Vec<Option<String>
 /// The integer parameter that says how much memory parameter `index` points to.
 pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) -> Option<String> {
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
+    let all = facts;
     let facts = facts.of(function, index);
     let is_length =
         |p: &&Param| matches!(p.ty.kind, TypeKind::Int { bits, .. } if bits >= 8) && length_like(&p.name);
+    // How much there is may stand behind a pointer, where how much it was is written afterwards.
+    if let Some(next) =
+        function.params.get(index + 1).filter(|next| counts_behind(next) && length_like(&next.name))
+        && all.of(function, index + 1).reads
+        && !facts.string
+    {
+        return Some(next.name.clone());
+    }
     // The convention (pointer, length) is stronger than a comparison: an output is often walked by the input's index.
     if let Some(next) = function.params.get(index + 1).filter(is_length)
-        && (facts.walks || facts.lengths.contains_key(&next.name) || !facts.dereferenced && !facts.fields)
+        && (facts.walks
+            || facts.lengths.contains_key(&next.name)
+            || !facts.dereferenced && !facts.fields && facts.constant_index.is_none())
     {
         return Some(next.name.clone());
     }
@@ -112,7 +137,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     near(-1).or_else(|| near(2)).or_else(|| near(3))
 }
 
-fn length_like(name: &str) -> bool {
+pub(super) fn length_like(name: &str) -> bool {
     const WORDS: [&str; 16] = [
         "len", "length", "size", "sz", "count", "cnt", "num", "cap", "capacity", "bytes", "limit", "max",
         "total", "elems", "nmemb", "avail",
@@ -262,7 +287,7 @@ fn direction(target: &CType, facts: &Facts) -> Direction {
     }
 }
 
-fn returns_of(library: &Library, function: &Function) -> Result<Returns, String> {
+pub(super) fn returns_of(library: &Library, function: &Function) -> Result<Returns, String> {
     match &function.ret.kind {
         TypeKind::Void => Ok(Returns::Nothing),
         TypeKind::Pointer(target)
@@ -281,12 +306,20 @@ fn returns_of(library: &Library, function: &Function) -> Result<Returns, String>
     }
 }
 
+/// A pointer to a number that can count.
+pub(super) fn counts_behind(param: &Param) -> bool {
+    matches!(&param.ty.kind, TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits, plain_char: false, .. } if bits >= 16))
+}
+
 /// A slice has no negative length and a null slice no length: where the C text looks at either, C's types stay.
 fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> bool {
     if parameter.role != Role::Length {
         return false;
     }
     let Some(param) = function.params.iter().find(|p| p.name == parameter.name) else { return false };
+    if counts_behind(param) {
+        return true;
+    }
     let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
     // Lines that ask whether a buffer of this length is null: a length asked for beside it tells (null, 0) from (null, n).
     let null = |p: &&Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
@@ -312,7 +345,7 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
         || (signed && (param.uses.iter().any(computed) || compared(&["0", "1", "-1"])))
 }
 
-fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {
+pub(super) fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {
     let file = &function.place.file;
     match facts.lengths.values().next().or(facts.line.as_ref()) {
         Some(line) => {
@@ -324,7 +357,7 @@ fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {
 }
 
 /// Integer constants of the function and its macros that may be lengths at which something happens.
-fn constants(library: &Library, function: &Function) -> Vec<usize> {
+pub(super) fn constants(library: &Library, function: &Function) -> Vec<usize> {
     let macros = library.macros.iter().filter(|m| function.macros.contains(&m.name)).map(|m| m.text.as_str());
     let texts = std::iter::once(function.text.as_str()).chain(macros);
     let mut found: Vec<usize> = texts

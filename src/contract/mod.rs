@@ -9,6 +9,8 @@ mod outside;
 pub mod state;
 pub mod infer;
 mod constructors;
+mod likely;
+pub mod handles;
 pub mod tier;
 
 #[cfg(test)]

@@ -77,6 +77,11 @@ pub(super) fn is_shimmed(name: &str) -> bool {
     matches!(name, "rand" | "srand" | "random" | "srandom" | "time" | "clock")
 }
 
+/// Functions on file descriptors: they repeat where the file is the harness's own.
+pub(super) fn is_on_descriptors(name: &str) -> bool {
+    matches!(name, "open" | "open64" | "read" | "write" | "close" | "lseek" | "lseek64" | "fcntl")
+}
+
 /// Functions whose result is another at every call: input, output, time, chance. A harness of today cannot stand them.
 pub(super) fn is_unrepeatable(name: &str) -> bool {
     matches!(

@@ -86,6 +86,7 @@ impl<'a> Tiers<'a> {
         }
         let callbacks = self.callbacks(function);
         if let Judgeable::Yes(contract) = judgeable
+            && contract.sequence.is_none()
             && callbacks.is_empty()
         {
             return (Tier::A, decoded(contract.params.iter().map(|param| Some(&param.role))));
@@ -257,6 +258,7 @@ fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
             Some(Role::Elements { .. }) => "elements of a size",
             Some(Role::Callback { .. }) => "callbacks",
             Some(Role::Token) => continue,
+            Some(Role::Handle { .. }) => "handles",
         };
         if !kinds.contains(&kind) {
             kinds.push(kind);

@@ -35,6 +35,8 @@ pub enum Role {
     /// A function that is called back: its calls are compared. What it answers comes from the input; with `order`, it is an
     /// order of what its two pointers point to.
     Callback { order: bool, nullable: bool },
+    /// A handle; with `through`, what this field of the handle points to.
+    Handle { life: Life, through: Option<String>, nullable: bool },
     /// A pointer that is only handed on to a callback.
     Token,
 }
@@ -46,11 +48,56 @@ impl Role {
     }
 }
 
+/// What a function does with the life of what a handle stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Life {
+    Makes,
+    Uses,
+    Ends,
+}
+
+/// How a function on handles is reached: what is called before it and after it, on the same handle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Sequence {
+    /// The struct behind the handle, as `ffi.rs` calls it.
+    pub of: String,
+    /// The caller gives the memory of the struct.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_caller: bool,
+    /// Fields that the caller points to memory, each with the field that says how much.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub buffers: Vec<(String, String)>,
+    /// Fields that point to a text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub texts: Vec<String>,
+    /// The one file that there is, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    pub makers: Vec<SymbolName>,
+    #[serde(default)]
+    pub operations: Vec<SymbolName>,
+    #[serde(default)]
+    pub enders: Vec<SymbolName>,
+}
+
+impl Sequence {
+    /// All functions that a harness calls besides the one under test.
+    pub fn names(&self) -> impl Iterator<Item = &SymbolName> {
+        self.makers.iter().chain(&self.operations).chain(&self.enders)
+    }
+}
+
 /// A parameter with its role and where that was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     pub name: String,
     pub role: Role,
+    /// Values that the C text looks for; only where the function is one step among others.
+    pub likely: Vec<i64>,
+    /// Texts of that kind.
+    pub texts: Vec<String>,
     /// The C line that the role came from, or what a person wrote.
     pub reason: String,
 }
@@ -86,6 +133,10 @@ pub enum Returns {
     Value,
     /// The text that a `const char *` points to; null is a value of its own.
     StaticString,
+    /// A new handle, or null.
+    Handle,
+    /// Null, or where in memory that both sides have.
+    Address,
 }
 
 /// Which signature the inner Rust function has.
@@ -117,6 +168,8 @@ pub struct Contract {
     pub chance: bool,
     /// The variables that it reads or writes, itself or through what it calls.
     pub globals: Vec<GlobalUse>,
+    /// For functions on handles.
+    pub sequence: Option<Box<Sequence>>,
 }
 
 /// A mutant that behaves as the original does, and why.

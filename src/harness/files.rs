@@ -35,6 +35,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("build.rs", include_str!("../../templates/fuzz/build.rs"));
     put("guard.c", include_str!("../../templates/fuzz/guard.c"));
     put("chance.c", include_str!("../../templates/fuzz/chance.c"));
+    put("ledger.c", include_str!("../../templates/fuzz/ledger.c"));
     put("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c"));
     put("wraps.txt", include_str!("../../templates/fuzz/wraps.txt"));
     put(
@@ -51,6 +52,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
     put("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs"));
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
+    put("src/runtime/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
     put("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs"));
@@ -58,8 +60,11 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/points.rs", include_str!("../../templates/fuzz/runtime/points.rs"));
     put("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs"));
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
+    put("src/runtime/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs"));
     put("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs"));
     put("src/runtime/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs"));
+    put("src/runtime/story.rs", include_str!("../../templates/fuzz/runtime/story.rs"));
+    put("src/runtime/world.rs", include_str!("../../templates/fuzz/runtime/world.rs"));
     put("src/harness/mod.rs", &registry(targets));
     put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));
     put("src/harness/port_mutants.rs", &port_mutants_file(None));

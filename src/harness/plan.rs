@@ -3,6 +3,7 @@
 use crate::contract::types::{Contract, Direction, Role, Signature as Style};
 use crate::rust::shims::Bound;
 use crate::rust::signature::pointee;
+use crate::symbol::TypeKind;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -27,6 +28,10 @@ pub struct Slot<'a> {
     pub integer: bool,
     /// Signed lengths are also tried below zero.
     pub signed: bool,
+    /// A length that stands behind a pointer, and may be another one after the call.
+    pub behind: bool,
+    /// The function is one step among others, and these are values and texts that it looks for.
+    pub step: Option<(&'a [i64], &'a [String])>,
 }
 
 /// The parameters of a function with a contract, in C's order.
@@ -47,7 +52,9 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
         }
         _ => None,
     };
-    let last = contract.params.iter().rposition(|p| variable(&p.role));
+    // More steps follow where the function is one among others.
+    let is_step = contract.sequence.is_some();
+    let last = contract.params.iter().rposition(|p| variable(&p.role)).filter(|_| !is_step);
     let make = |(at, (param, (name, ty))): (
         usize,
         (&'a crate::contract::types::Parameter, &'a (Ident, syn::Type)),
@@ -59,15 +66,31 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
             label: &param.name,
             role: &param.role,
             ty,
-            target: pointee(ty),
+            target: behind(ty, kind),
             last: last == Some(at),
             shared: shared(&param.role),
             length: length_of(&param.role),
-            integer: matches!(kind, crate::symbol::TypeKind::Int { bits, .. } if *bits <= 64),
-            signed: matches!(kind, crate::symbol::TypeKind::Int { signed: true, .. }),
+            integer: matches!(kind, TypeKind::Int { bits, .. } if *bits <= 64),
+            signed: matches!(kind, TypeKind::Int { signed: true, .. }),
+            behind: param.role == Role::Length && matches!(kind, TypeKind::Pointer(_)),
+            step: is_step.then_some((&param.likely, &param.texts)),
         }
     };
     contract.params.iter().zip(&bound.c.params).enumerate().map(make).collect()
+}
+
+/// What a parameter points to; bindgen may have a name for the whole pointer, which does not say it.
+fn behind(ty: &syn::Type, kind: &TypeKind) -> syn::Type {
+    let TypeKind::Pointer(to) = kind else { return pointee(ty) };
+    match (ty, &to.kind) {
+        (syn::Type::Ptr(_), _) => pointee(ty),
+        (_, TypeKind::Void) => syn::parse_quote!(u8),
+        (_, TypeKind::Int { signed, bits, .. }) => {
+            let name = format_ident!("{}{bits}", if *signed { "i" } else { "u" });
+            syn::parse_quote!(#name)
+        }
+        _ => pointee(ty),
+    }
 }
 
 impl Slot<'_> {
@@ -78,7 +101,7 @@ impl Slot<'_> {
             | Role::Pointer { direction, .. }
             | Role::FixedArray { direction, .. }
             | Role::Elements { direction, .. } => *direction != Direction::In,
-            _ => false,
+            _ => self.behind,
         }
     }
 
@@ -91,7 +114,7 @@ impl Slot<'_> {
                 | Role::FixedArray { .. }
                 | Role::CString { .. }
                 | Role::Elements { .. }
-        )
+        ) || self.behind
     }
 
     /// Whether null is tried.
@@ -100,9 +123,15 @@ impl Slot<'_> {
             Role::Buffer { nullable, .. }
             | Role::Pointer { nullable, .. }
             | Role::CString { nullable, .. }
-            | Role::Callback { nullable, .. } => *nullable,
+            | Role::Callback { nullable, .. }
+            | Role::Handle { nullable, .. } => *nullable,
             _ => false,
         }
+    }
+
+    /// The local that holds a handle.
+    pub fn handle(&self) -> Ident {
+        format_ident!("{}_handle", self.name)
     }
 
     /// The local that holds the memory of one side.
@@ -127,6 +156,11 @@ pub fn c_argument(slot: &Slot) -> TokenStream {
     let (name, region) = (slot.name, slot.region());
     match slot.role {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
+        Role::Handle { .. } => {
+            let handle = slot.handle();
+            quote!(#handle as _)
+        }
+        Role::Length if slot.behind => quote!(#region.ptr() as _),
         Role::Length => {
             let length = format_ident!("{}_length", name);
             quote!(#length as _)
@@ -160,7 +194,7 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
         // Only in signatures of C.
         Role::Elements { .. } | Role::Callback { .. } | Role::Token => c_argument(slot),
-        Role::Length => return None,
+        Role::Length | Role::Handle { .. } => return None,
         Role::Buffer { direction, .. } => {
             let below = format_ident!("{}_length", slot.length?);
             // A negative length is an empty slice to a safe port, as the C-ABI shim makes it.

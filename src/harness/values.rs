@@ -73,7 +73,7 @@ fn implementation(library: &Library, key: &str) -> Option<TokenStream> {
     })
 }
 
-fn field_ident(name: &str) -> syn::Ident {
+pub(super) fn field_ident(name: &str) -> syn::Ident {
     // bindgen appends `_` to names that are keywords.
     syn::parse_str(name).unwrap_or_else(|_| format_ident!("{name}_"))
 }

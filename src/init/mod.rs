@@ -8,6 +8,7 @@ mod stamp;
 
 use crate::c::archive::units_file;
 use crate::contract::file as contract_file;
+use crate::contract::types::{Returns, Role};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::harness::{emit, files, values};
@@ -171,7 +172,11 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     for (planned, contract) in judged {
         let text = emit::harness(&planned.bound(), contract, &krate)?;
         all.push((format!("fuzz/src/harness/{}.rs", planned.function.name), text));
-        for ty in planned.function.params.iter().map(|p| &p.ty).chain([&planned.function.ret]) {
+        // What stands behind a handle is not decoded.
+        let params = planned.function.params.iter().zip(&contract.params);
+        let decoded = params.filter(|(_, p)| !matches!(p.role, Role::Handle { .. })).map(|(p, _)| &p.ty);
+        let returned = matches!(contract.returns, Returns::Value).then_some(&planned.function.ret);
+        for ty in decoded.chain(returned) {
             values::records_of(&project.library, ty, &mut records);
         }
         for used in &contract.globals {

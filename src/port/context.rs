@@ -342,7 +342,13 @@ pub(super) mod tests {
     }
 
     pub fn contract() -> Contract {
-        let param = |name: &str, role| Parameter { name: name.into(), role, reason: String::new() };
+        let param = |name: &str, role| Parameter {
+            name: name.into(),
+            role,
+            likely: Vec::new(),
+            texts: Vec::new(),
+            reason: String::new(),
+        };
         let buffer = |direction, length: &str, nullable| Role::Buffer {
             direction,
             length: length.into(),
@@ -365,6 +371,7 @@ pub(super) mod tests {
             interesting: vec![5_552],
             equivalent: Vec::new(),
             globals: Vec::new(),
+            sequence: None,
         }
     }
 

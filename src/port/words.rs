@@ -2,7 +2,7 @@
 //!
 //! Only what the author of a port must know; which inputs are likely or tried first is not told.
 
-use crate::contract::types::{Contract, Direction, GlobalUse, Parameter, Returns, Role, Signature};
+use crate::contract::types::{Contract, Direction, GlobalUse, Life, Parameter, Returns, Role, Signature};
 use crate::rust::globals::identifier;
 use crate::symbol::{Function, TypeKind};
 
@@ -19,7 +19,20 @@ pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
         Returns::StaticString => {
             "The text that the returned pointer points to is compared, and whether it is null.".into()
         }
+        Returns::Handle => "A new handle is returned, or null where C returns null.".into(),
+        Returns::Address => {
+            "The returned pointer must lead to the same place as C's: null, or as far into the same memory."
+                .into()
+        }
     });
+    if let Some(sequence) = &contract.sequence {
+        lines.push(format!(
+            "It is one step in the life of a `{}`: before and after it the other functions run as C on the same \
+             memory, so the layout and every field stay as C has them; all that the handle leads to is compared, \
+             and how many blocks of memory are never freed.",
+            sequence.of
+        ));
+    }
     if contract.errno {
         lines.push("`errno` is 0 before the call and compared after it.".into());
     }
@@ -90,6 +103,17 @@ fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> Str
         Role::Token => "a pointer that is only handed on to a callback".into(),
         Role::FixedArray { direction, len } => {
             format!("{} array of exactly {len} elements{}", kind(*direction), compared(*direction))
+        }
+        Role::Handle { life, through, nullable } => {
+            let what = match life {
+                Life::Makes => "memory for a handle that this function makes",
+                Life::Uses => "a handle",
+                Life::Ends => "a handle that this function ends",
+            };
+            let through = through
+                .as_ref()
+                .map_or_else(String::new, |field| format!("; what its field `{field}` points to"));
+            format!("{what}{through}{}", null(false, *nullable))
         }
     };
     format!("`{}`: {text}.", param.name)
@@ -207,6 +231,10 @@ mod tests {
             (Role::Value { min: None, max: None }, "`dst`: any value of its type."),
             (Role::OneOf { values: vec![1, 2] }, "`dst`: one of 1, 2."),
             (Role::Pointer { direction: Direction::In, nullable: false }, "`dst`: input value; never null."),
+            (
+                Role::Handle { life: Life::Ends, through: None, nullable: true },
+                "`dst`: a handle that this function ends; may be null.",
+            ),
             (
                 Role::FixedArray { direction: Direction::In, len: 9 },
                 "`dst`: input array of exactly 9 elements.",

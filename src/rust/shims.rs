@@ -80,7 +80,7 @@ fn to_inner(
         at.map(|at| &c.params[at].0).map(|name| quote!(usize::try_from(#name).unwrap_or(0)))
     };
     let value = match &param.role {
-        Role::Value { .. } | Role::OneOf { .. } => quote!(#name),
+        Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
         // Only in signatures of C, which go through as they are.
         Role::Elements { .. } | Role::Callback { .. } | Role::Token => quote!(#name),
         Role::Length => return None,
@@ -228,7 +228,7 @@ pub fn lending() -> TokenStream {
 /// From the inner function's argument to C's.
 fn to_c(param: &Parameter, (name, _): &(Ident, syn::Type)) -> TokenStream {
     match &param.role {
-        Role::Value { .. } | Role::OneOf { .. } => quote!(#name),
+        Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
         Role::Elements { .. } | Role::Callback { .. } | Role::Token => quote!(#name),
         Role::Length => quote!(#name as _),
         Role::Buffer { direction: Direction::In, nullable: true, .. } => {

@@ -132,7 +132,7 @@ pub fn inner(function: &Function, contract: Option<&Contract>, c: &CSignature) -
     });
     let ret = match contract.returns {
         Returns::StaticString => Some(syn::parse_quote!(Option<&'static core::ffi::CStr>)),
-        Returns::Nothing | Returns::Value => c.ret.clone(),
+        Returns::Nothing | Returns::Value | Returns::Handle | Returns::Address => c.ret.clone(),
     };
     let ret = ret.iter();
     syn::parse_quote!(fn #name(#(#params),*) #(-> #ret)*)
@@ -145,6 +145,7 @@ fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
         Role::Value { .. } | Role::OneOf { .. } => return Some(c.clone()),
         // Only in signatures of C.
         Role::Elements { .. } | Role::Callback { .. } | Role::Token => return Some(c.clone()),
+        Role::Handle { .. } => return Some(c.clone()),
         Role::Length => return None,
         Role::Buffer { direction: Direction::In, nullable, .. } => (syn::parse_quote!(&[#target]), *nullable),
         Role::Buffer { nullable, .. } => (syn::parse_quote!(&mut [#target]), *nullable),

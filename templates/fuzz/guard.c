@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/types.h>
 
 struct implfuzz_broke {
     const char *reason;
@@ -40,12 +41,15 @@ extern void __asan_handle_no_return(void) __attribute__((weak));
 extern void *__asan_region_is_poisoned(void *, size_t) __attribute__((weak));
 extern int __sanitizer_get_ownership(const volatile void *) __attribute__((weak));
 
+void implfuzz_ledger_watch(int on);
+
 static void skip(const char *reason, const struct source_location *at)
 {
     broke.reason = reason;
     broke.file = at ? at->file : NULL;
     broke.line = at ? at->line : 0;
     armed = guarding = 0;
+    implfuzz_ledger_watch(0);
     if (__asan_handle_no_return)
         __asan_handle_no_return(); /* unpoison the frames that the jump leaves */
     siglongjmp(resume, 1);
@@ -308,6 +312,21 @@ int __wrap_memcmp(const void *a, const void *b, size_t size)
     return __real_memcmp(a, b, size);
 }
 
+/* What is promised is checked, also where less is read or written. */
+ssize_t __real_read(int, void *, size_t);
+ssize_t __wrap_read(int descriptor, void *to, size_t size)
+{
+    check("asan read", to, size);
+    return __real_read(descriptor, to, size);
+}
+
+ssize_t __real_write(int, const void *, size_t);
+ssize_t __wrap_write(int descriptor, const void *from, size_t size)
+{
+    check("asan write", from, size);
+    return __real_write(descriptor, from, size);
+}
+
 size_t __real_strlen(const char *);
 size_t __wrap_strlen(const char *string)
 {
@@ -352,11 +371,28 @@ char *__wrap_strchr(const char *string, int wanted)
     return __real_strchr(string, wanted);
 }
 
+int implfuzz_ledger_watching(void);
+void implfuzz_ledger_bad(void);
+void implfuzz_ledger_freed(void *);
+
+/* Of C a block that is not its own is a broken input; of the port it is told, and nothing happens to the block. */
+int implfuzz_is_bad_block(void *block)
+{
+    int asked = armed || implfuzz_ledger_watching();
+    if (!asked || !__sanitizer_get_ownership || __sanitizer_get_ownership(block))
+        return 0;
+    if (armed)
+        skip("asan bad free", NULL);
+    implfuzz_ledger_bad();
+    return 1;
+}
+
 void __real_free(void *);
 void __wrap_free(void *block)
 {
-    if (armed && block && __sanitizer_get_ownership && !__sanitizer_get_ownership(block))
-        skip("asan bad free", NULL);
+    if (block && implfuzz_is_bad_block(block))
+        return;
+    implfuzz_ledger_freed(block);
     __real_free(block);
 }
 

@@ -47,6 +47,7 @@ impl Walk<'_> {
                 CXCursor_IntegerLiteral | CXCursor_CharacterLiteral => self.constant(node),
                 CXCursor_IfStmt | CXCursor_ConditionalOperator => self.condition(node),
                 CXCursor_VarDecl => self.narrow(node),
+                CXCursor_ReturnStmt => self.returned(node),
                 _ => {}
             }
         }
@@ -143,6 +144,22 @@ impl Walk<'_> {
         let Some(range) = self.range(condition) else { return };
         let by = format!("!({})", &self.text[range.clone()]);
         self.push(condition, Some(range), &by, "turned round");
+    }
+
+    /// What is read and returned as it is: nothing else in such a statement can be changed.
+    fn returned(&mut self, node: Cursor<'_>) {
+        let Some(value) = node.children().first().copied().filter(|c| !c.is_in_macro()) else { return };
+        let mut inner = value;
+        while let (CXCursor_UnexposedExpr, [only]) = (inner.kind(), &inner.children()[..]) {
+            inner = *only;
+        }
+        let is_read = matches!(
+            inner.kind(),
+            CXCursor_DeclRefExpr | CXCursor_MemberRefExpr | CXCursor_ArraySubscriptExpr | CXCursor_CallExpr
+        );
+        let Some(range) = self.range(value).filter(|_| is_read) else { return };
+        let by = format!("!({})", &self.text[range.clone()]);
+        self.push(value, Some(range), &by, "");
     }
 
     /// An integer variable of the function with 8 bits in place of more.

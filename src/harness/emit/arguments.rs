@@ -13,6 +13,7 @@ impl Emitter<'_> {
             let (name, ty, element) = (slot.name, slot.ty, slot.element());
             let plain = match slot.role {
                 Role::Value { .. } | Role::OneOf { .. } => quote!(#ty),
+                Role::Handle { .. } => quote!(u8),
                 // Below zero where the type is signed; the length itself where the buffer is null.
                 Role::Length => return quote!(#name: (bool, usize)),
                 Role::Buffer { direction: Direction::Out, .. } => quote!((usize, [u8; 4])),
@@ -34,7 +35,7 @@ impl Emitter<'_> {
     /// Fixed-size parts first, so that a mutation of a buffer moves nothing else.
     fn order(&self) -> Vec<&Slot<'_>> {
         let rank = |slot: &&Slot| match slot.role {
-            Role::Value { .. } | Role::OneOf { .. } | Role::Length => 0,
+            Role::Value { .. } | Role::OneOf { .. } | Role::Length | Role::Handle { .. } => 0,
             Role::Pointer { .. }
             | Role::FixedArray { .. }
             | Role::Callback { order: true, .. }
@@ -61,7 +62,11 @@ impl Emitter<'_> {
                     let (min, max) = (bound(*min), bound(*max));
                     quote!(within(Value::decode(__reader), #min, #max))
                 }
-                Role::Value { .. } => quote!(Value::decode(__reader)),
+                Role::Value { .. } if likely(slot).is_some() => {
+                    let likely = likely(slot);
+                    quote!(decode_likely(__reader, #likely))
+                }
+                Role::Value { .. } | Role::Handle { .. } => quote!(Value::decode(__reader)),
                 Role::OneOf { values } => {
                     let values = literals(values);
                     quote!(choose(__reader, &[#(#values as _),*]))
@@ -89,6 +94,10 @@ impl Emitter<'_> {
                     }
                 }
                 Role::Buffer { max, .. } => quote!(decode_buffer::<#element>(__reader, #max, #last)),
+                Role::CString { max, .. } if slot.step.is_some() => {
+                    let texts = texts(slot);
+                    quote!(decode_text(__reader, #texts, #max))
+                }
                 Role::CString { max, .. } => quote!(decode_string(__reader, #max, #last)),
                 Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(__reader)),
                 Role::Elements { max, .. } => {
@@ -123,7 +132,11 @@ impl Emitter<'_> {
             let name = slot.name;
             let last = slot.last;
             let put = match slot.role {
-                Role::Value { .. } | Role::Pointer { .. } | Role::FixedArray { .. } => {
+                Role::Value { .. } if likely(slot).is_some() => {
+                    let likely = likely(slot);
+                    quote!(encode_likely(writer, *value, #likely);)
+                }
+                Role::Value { .. } | Role::Pointer { .. } | Role::FixedArray { .. } | Role::Handle { .. } => {
                     quote!(value.encode(writer);)
                 }
                 Role::OneOf { values } => {
@@ -159,6 +172,10 @@ impl Emitter<'_> {
                 }
                 Role::Token => quote!(),
                 Role::Buffer { max, .. } => quote!(encode_buffer(writer, value, #max, #last);),
+                Role::CString { max, .. } if slot.step.is_some() => {
+                    let texts = texts(slot);
+                    quote!(encode_text(writer, value, #texts, #max);)
+                }
                 Role::CString { max, .. } => quote!(encode_string(writer, value, #max, #last);),
             };
             if slot.nullable() {
@@ -191,6 +208,7 @@ impl Emitter<'_> {
                     return quote!((#label.to_owned(), #length.to_string()));
                 }
                 Role::Value { .. } | Role::OneOf { .. } | Role::Pointer { .. } => quote!(value.show()),
+                Role::Handle { .. } => quote!(format!("handle {}", *value & 1)),
                 Role::FixedArray { .. } => quote!(show_slice(value)),
                 Role::Buffer { direction: Direction::Out, .. } => {
                     quote!(show_slice(&fill::<#element>(value.0, value.1)))
@@ -224,7 +242,12 @@ impl Emitter<'_> {
                     let (min, max) = (bound(*min), bound(*max));
                     quote!(boundaries_within::<#ty>(#min, #max))
                 }
+                Role::Value { .. } if likely(slot).is_some() => {
+                    let likely = likely(slot);
+                    quote!(boundaries_likely::<#ty>(#likely))
+                }
                 Role::Value { .. } => quote!(<#ty as Value>::boundaries()),
+                Role::Handle { .. } => quote!(vec![0u8, 0, 0, 1]),
                 Role::OneOf { values } => {
                     let values = literals(values);
                     quote!({ let list: Vec<#ty> = vec![#(#values as _),*]; list })
@@ -241,7 +264,11 @@ impl Emitter<'_> {
                     boundary_lengths(#max, &[#(#around),*]).into_iter().rev().map(|n| (n, [0x5a, 0x5a, 0x5a, 0x5a])).collect::<Vec<_>>()
                 },
                 Role::Buffer { max, .. } => quote!(boundary_buffers::<#element>(#max, &[#(#around),*])),
-                Role::CString { max, .. } => quote!(boundary_strings(#max, &[#(#around),*])),
+                Role::CString { max, .. } => {
+                    let texts = texts(slot);
+                    let looked_for = quote!(#texts.into_iter().map(|t| t.as_bytes().to_vec()));
+                    quote!(#looked_for.chain(boundary_strings(#max, &[#(#around),*])).collect::<Vec<_>>())
+                }
                 Role::Pointer { .. } => quote!(<#element as Value>::boundaries()),
                 Role::FixedArray { len, .. } => quote!(<[#element; #len] as Value>::boundaries()),
                 Role::Elements { max, .. } => quote!(crate::runtime::callback::boundary_elements(#max)),
@@ -310,6 +337,18 @@ impl Emitter<'_> {
             all.extend(more);
         })
     }
+}
+
+/// Values that the C text looks for, of an integer of a step.
+fn likely(slot: &Slot) -> Option<TokenStream> {
+    let (likely, _) = slot.step.filter(|_| slot.integer && !limited(slot))?;
+    let likely = literals(likely);
+    Some(quote!(&[#(#likely),*]))
+}
+
+fn texts(slot: &Slot) -> TokenStream {
+    let texts = slot.step.map_or(&[][..], |(_, texts)| texts);
+    quote!({ let texts: &[&str] = &[#(#texts),*]; texts })
 }
 
 fn limited(slot: &Slot) -> bool {

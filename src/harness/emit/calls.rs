@@ -11,7 +11,7 @@ impl Emitter<'_> {
     /// The memory of one side; `make` is `exact` for C and `padded` for the port.
     fn regions(&self, make: &str) -> TokenStream {
         let make = format_ident!("{make}");
-        let lets = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
+        let lets = self.slots.iter().filter(|s| s.is_memory() && !s.behind).map(|slot| {
             let (name, region, element) = (slot.name, slot.region(), slot.element());
             let values = match slot.role {
                 Role::Buffer { direction: Direction::Out, .. } => {
@@ -33,6 +33,16 @@ impl Emitter<'_> {
             }
         });
         quote!(#(#lets)*)
+    }
+
+    /// The lengths, and memory for those that stand behind pointers.
+    fn placed(&self, make: &str) -> TokenStream {
+        let (lengths, make) = (self.lengths(), format_ident!("{make}"));
+        let behind = self.slots.iter().filter(|s| s.behind).map(|slot| {
+            let (length, region) = (format_ident!("{}_length", slot.name), slot.region());
+            quote!(let mut #region = Region::#make(&[#length]);)
+        });
+        quote!(#lengths #(#behind)*)
     }
 
     /// Effects from what stands in the regions after the call.
@@ -59,7 +69,7 @@ impl Emitter<'_> {
     }
 
     pub(super) fn oracle(&self) -> TokenStream {
-        let (regions, lengths, collect) = (self.regions("exact"), self.lengths(), self.collect());
+        let (regions, lengths, collect) = (self.regions("exact"), self.placed("exact"), self.collect());
         let types = self.slots.iter().map(|slot| slot.ty);
         let ret = self.bound.c.ret.as_ref().map(|ty| quote!(-> #ty));
         let arguments = self.slots.iter().map(c_argument);
@@ -84,6 +94,11 @@ impl Emitter<'_> {
                     let ret = (!text.is_null()).then(|| unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) }.to_vec());
                 },
             ),
+            Returns::Handle | Returns::Address => (
+                quote!(let mut slot = core::ptr::null_mut();),
+                quote!(slot = #call as *mut core::ffi::c_void;),
+                self.pointer(),
+            ),
         };
         let errno = self.contract.errno;
         let clear = errno.then(|| quote!(guard::set_errno(0);));
@@ -92,9 +107,12 @@ impl Emitter<'_> {
         let (enter, leave) = (self.enter("C"), self.leave("C"));
         let (begin, end) = (self.begin(true), self.end());
         let (draw, drawn) = (self.draw(), self.drawn());
+        let (handles, assign) = (self.handles(), self.counted(assign));
+        let done = self.done(collect);
         quote! {
             // SAFETY: the original, or a mutant of it with the same signature.
             let callee: unsafe extern "C" fn(#(#types),*) #ret = unsafe { core::mem::transmute(callee) };
+            #handles
             #regions
             #lengths
             #before
@@ -108,19 +126,24 @@ impl Emitter<'_> {
             #after
             #leave
             #end
-            Ok(#collect)
+            #done
         }
     }
 
     pub(super) fn subject(&self, krate: &proc_macro2::Ident) -> TokenStream {
-        let (regions, lengths, collect) = (self.regions("padded"), self.lengths(), self.collect());
+        let (regions, lengths, collect) = (self.regions("padded"), self.placed("padded"), self.collect());
         let module = format_ident!("{}", self.bound.function.module);
         let name = ident(self.bound.function);
         let style = self.contract.signature;
         let arguments = self.slots.iter().filter_map(|slot| rust_argument(slot, style));
         let call = quote!(#krate::#module::#name(#(#arguments),*));
         let call = if style == Style::C { quote!(unsafe { #call }) } else { call };
+        let call = self.watched(call);
         let take = match (self.contract.returns, style) {
+            (Returns::Handle | Returns::Address, _) => {
+                let pointer = self.pointer();
+                quote!(let slot = #call as *mut core::ffi::c_void; #pointer)
+            }
             (Returns::Nothing, _) => quote!(#call;),
             (Returns::Value, _) => quote!(let ret = #call;),
             (Returns::StaticString, Style::Safe) => quote!(let ret = (#call).map(|s| s.to_bytes().to_vec());),
@@ -158,7 +181,9 @@ impl Emitter<'_> {
         let (enter, leave) = (self.enter("Port"), self.leave("Port"));
         let (begin, end) = (self.begin(false), self.end());
         let (draw, drawn) = (self.draw(), self.drawn());
+        let (handles, done) = (self.handles(), self.done(collect));
         quote! {
+            #handles
             #regions
             #lengths
             #enter
@@ -172,7 +197,7 @@ impl Emitter<'_> {
             #end
             #(#checks)*
             #(#frozen)*
-            Ok(#collect)
+            #done
         }
     }
 }

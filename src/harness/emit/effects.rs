@@ -13,6 +13,8 @@ impl Emitter<'_> {
             Returns::Nothing => None,
             Returns::Value => Some(quote!(ret: #ret,)),
             Returns::StaticString => Some(quote!(ret: Option<Vec<u8>>,)),
+            Returns::Handle => Some(quote!(ret: bool,)),
+            Returns::Address => Some(quote!(ret: String,)),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, element) = (slot.name, slot.element());
@@ -33,6 +35,9 @@ impl Emitter<'_> {
             })),
             Returns::StaticString => Some(quote!(if oracle.ret != subject.ret {
                 return Some("returned string".into());
+            })),
+            Returns::Handle | Returns::Address => Some(quote!(if oracle.ret != subject.ret {
+                return Some("returned pointer".into());
             })),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
@@ -65,10 +70,15 @@ impl Emitter<'_> {
                 "returned string".into(),
                 effects.ret.as_ref().map_or("NULL".into(), |s| show_slice(s)),
             ));)),
+            Returns::Handle => Some(quote!(parts.push((
+                "return value".into(),
+                if effects.ret { "a handle" } else { "NULL" }.to_owned(),
+            ));)),
+            Returns::Address => Some(quote!(parts.push(("return value".into(), effects.ret.clone()));)),
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, label) = (slot.name, slot.label);
-            let one = matches!(slot.role, Role::Pointer { .. });
+            let one = slot.behind || matches!(slot.role, Role::Pointer { .. });
             let text = if one { quote!(m[0].show()) } else { quote!(show_slice(m)) };
             quote!(if let Some(m) = &effects.#name { parts.push((#label.into(), #text)); })
         });
@@ -89,6 +99,8 @@ impl Emitter<'_> {
             Returns::Nothing => None,
             Returns::Value => Some(quote!(__record.value("return value", ret);)),
             Returns::StaticString => Some(quote!(__record.slice("returned string", ret.as_deref());)),
+            Returns::Handle => Some(quote!(__record.value("return value", ret);)),
+            Returns::Address => Some(quote!(__record.slice("return value", Some(ret.as_bytes()));)),
         };
         let put_outs = outs.iter().map(|slot| {
             let (name, label) = (slot.name, format!("`{}`", slot.label));

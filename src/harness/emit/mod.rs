@@ -1,7 +1,7 @@
 //! The text of a harness: one module per function, on top of the runtime in `templates/fuzz/runtime`.
 //!
 //! Here is the frame and what all parts share; `arguments` is what an input means, `calls` how both sides are called,
-//! `effects` what they leave behind, `space` which inputs there are at all.
+//! `effects` what they leave behind, `space` which inputs there are at all, `steps` what handles add to all that.
 
 mod arguments;
 mod callbacks;
@@ -10,6 +10,7 @@ mod chance;
 mod effects;
 mod globals;
 pub mod space;
+mod steps;
 
 use super::plan::{Slot, slots};
 use super::require;
@@ -38,6 +39,50 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
     let called = emitter.called();
     let point = emitter.point();
+    if let Some(sequence) = &contract.sequence {
+        let (aim, plan) = (emitter.aim(), emitter.plan(sequence));
+        let body = quote! {
+            #![allow(warnings)]
+            use crate::runtime::codec::*;
+            use crate::runtime::driver::Target;
+            use crate::runtime::guard::{self, Broke};
+            use crate::runtime::ledger;
+            use crate::runtime::memory::Region;
+            use crate::runtime::record::Record;
+            use crate::runtime::report::Parts;
+            use crate::runtime::sequence::{Entry, Operation, Plan, Sequence, UnderTest};
+            use crate::runtime::world::{Buffer, Shape, World, size_behind};
+            use #krate::ffi;
+
+            const NAME: &str = #name;
+            pub const TARGET: Target = Target::of::<Sequence<Step>>(NAME);
+            pub static OPERATION: Entry = Entry::of::<Step>(NAME);
+            static PLAN: Plan = #plan;
+            struct Step;
+            impl UnderTest for Step {
+                fn plan() -> &'static Plan { &PLAN }
+            }
+            #args
+            #effects
+            impl Operation for Step {
+                type Args = Args;
+                type Effects = Effects;
+                fn decode(__reader: &mut Reader) -> Args { #decode }
+                fn encode(args: &Args, writer: &mut Writer) { #encode }
+                fn show(args: &Args) -> Parts { #show }
+                fn boundaries() -> Vec<Args> { #boundaries }
+                fn admits(args: &Args) -> bool { #admits }
+                fn aim(args: &mut Args, which: u8) { #aim }
+                fn original() -> *const core::ffi::c_void { #original }
+                fn oracle(args: &Args, callee: *const core::ffi::c_void, world: &mut World) -> Result<Option<Effects>, Broke> { #oracle }
+                fn subject(args: &Args, world: &mut World) -> Result<Option<Effects>, String> { #subject }
+                fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
+                fn effects(effects: &Effects) -> Parts { #parts }
+                fn record(effects: &Effects) -> Record { #record }
+            }
+        };
+        return Ok(format!("{HEAD}\n{}", pretty(body)));
+    }
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
@@ -107,7 +152,7 @@ impl Emitter<'_> {
                     false => quote!({ let b = &args.#buffer; Some(#size) }),
                 })
             });
-            let ty = slot.ty;
+            let ty = if slot.behind { &slot.target } else { slot.ty };
             quote! {
                 let n = [#(#sizes),*].into_iter().flatten().min().unwrap_or(args.#name.1);
                 let #length: #ty = if args.#name.0 { (-1i64).wrapping_sub(n as i64) as #ty } else { n as #ty };

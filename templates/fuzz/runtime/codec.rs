@@ -469,3 +469,54 @@ pub const fn width_of<S, T: Value>(_field: fn(&S) -> T) -> usize {
 pub fn boundaries_like<T: Value>(_example: T) -> Vec<T> {
     T::boundaries()
 }
+
+/// One of the values that the C text looks for, a small number, or any: a function that is one step among many should
+/// mostly get what it can do something with.
+pub fn decode_likely<T: Narrow>(reader: &mut Reader, likely: &[i64]) -> T {
+    let tag = reader.array::<1>()[0];
+    match tag {
+        0xff => T::decode(reader),
+        0xf0.. => T::narrow(i128::from(i8::decode(reader))),
+        _ if likely.is_empty() => T::narrow(i128::from(u8::decode(reader))),
+        _ => T::narrow(i128::from(likely[usize::from(tag) % likely.len()])),
+    }
+}
+
+/// The inverse of [`decode_likely`].
+pub fn encode_likely<T: Narrow>(writer: &mut Writer, value: T, likely: &[i64]) {
+    let (wide, at) = (value.wide(), likely.iter().position(|l| T::narrow(i128::from(*l)).same(&value)));
+    match at {
+        Some(at) => writer.put(&[at as u8]),
+        None if likely.is_empty() && (0..256).contains(&wide) => writer.put(&[0, wide as u8]),
+        None if T::narrow(i128::from(wide as i8)).same(&value) => writer.put(&[0xf0, wide as u8]),
+        None => {
+            writer.put(&[0xff]);
+            value.encode(writer);
+        }
+    }
+}
+
+/// The values that the C text looks for, and then the usual ones.
+pub fn boundaries_likely<T: Narrow>(likely: &[i64]) -> Vec<T> {
+    likely.iter().map(|value| T::narrow(i128::from(*value))).chain(T::boundaries()).collect()
+}
+
+/// One of the texts that the C text looks for, or any.
+pub fn decode_text(reader: &mut Reader, texts: &[&str], max: usize) -> Vec<u8> {
+    let tag = reader.array::<1>()[0];
+    match tag {
+        0..0xe0 if !texts.is_empty() => texts[usize::from(tag) % texts.len()].as_bytes().to_vec(),
+        _ => decode_string(reader, max, false),
+    }
+}
+
+/// The inverse of [`decode_text`].
+pub fn encode_text(writer: &mut Writer, text: &[u8], texts: &[&str], max: usize) {
+    match texts.iter().position(|known| known.as_bytes() == text) {
+        Some(at) => writer.put(&[at as u8]),
+        None => {
+            writer.put(&[0xff]);
+            encode_string(writer, text, max, false);
+        }
+    }
+}

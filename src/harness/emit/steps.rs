@@ -1,0 +1,161 @@
+//! Functions on handles: what is added to a call when it is one step in the life of a handle, and the plan of that life.
+
+use super::Emitter;
+use crate::contract::types::{Life, Returns, Role, Sequence};
+use crate::harness::values::field_ident;
+use crate::symbol::SymbolName;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+impl Emitter<'_> {
+    fn sequence(&self) -> Option<&Sequence> {
+        self.contract.sequence.as_deref()
+    }
+
+    /// The handles among the arguments; without one there is nothing to call the function on.
+    pub(super) fn handles(&self) -> TokenStream {
+        let Some(sequence) = self.sequence() else { return TokenStream::new() };
+        let of = format_ident!("{}", sequence.of);
+        let room = (self.contract.returns == Returns::Handle).then(|| {
+            quote!(if !world.has_room() {
+                return Ok(None);
+            })
+        });
+        let lets = self.slots.iter().filter_map(|slot| {
+            let Role::Handle { life, through, .. } = slot.role else { return None };
+            let (name, handle) = (slot.name, slot.handle());
+            let found = match (life, through) {
+                (Life::Makes, _) => quote!(world.vacant(which)),
+                (_, None) => quote!(world.uses(which)),
+                (_, Some(field)) => {
+                    let field = field_ident(field);
+                    quote!(world.through(which, core::mem::offset_of!(ffi::#of, #field)))
+                }
+            };
+            let found = quote!(match #found { Some(at) => at, None => return Ok(None) });
+            Some(match slot.nullable() {
+                true => quote!(let #handle = match args.#name { None => core::ptr::null_mut(), Some(which) => #found };),
+                false => quote!(let #handle = { let which = args.#name; #found };),
+            })
+        });
+        quote!(#room #(#lets)*)
+    }
+
+    /// The call, with its allocations counted.
+    pub(super) fn watched(&self, call: TokenStream) -> TokenStream {
+        match self.sequence() {
+            None => call,
+            Some(_) => quote!({ let _watch = ledger::Watch::on(); #call }),
+        }
+    }
+
+    /// The same under the guard, whose jump no destructor sees: it ends the count by itself.
+    pub(super) fn counted(&self, call: TokenStream) -> TokenStream {
+        match self.sequence() {
+            None => call,
+            Some(_) => quote!(ledger::watch(true); #call ledger::watch(false);),
+        }
+    }
+
+    /// What a returned pointer in `slot` is worth.
+    pub(super) fn pointer(&self) -> TokenStream {
+        if self.contract.returns == Returns::Handle {
+            return quote!(let ret = !slot.is_null(); world.adopt(slot, NAME););
+        }
+        let places = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
+            let (region, label) = (slot.region(), slot.label);
+            match slot.nullable() {
+                true => quote!(#region.as_ref().map(|m| (#label, m.ptr() as usize, size_of_val(m.slice())))),
+                false => quote!(Some((#label, #region.ptr() as usize, size_of_val(#region.slice())))),
+            }
+        });
+        quote!(let ret = world.place(slot as usize, &[#(#places),*]);)
+    }
+
+    /// The effects, after the call.
+    pub(super) fn done(&self, collect: TokenStream) -> TokenStream {
+        if self.sequence().is_none() {
+            return quote!(Ok(#collect));
+        }
+        let lives = self.slots.iter().filter_map(|slot| {
+            let Role::Handle { life, through: None, .. } = slot.role else { return None };
+            let handle = slot.handle();
+            match life {
+                Life::Makes => Some(quote!(world.made(#handle, NAME);)),
+                Life::Uses => None,
+                Life::Ends => Some(quote!(world.ended(#handle);)),
+            }
+        });
+        let keeps = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
+            let region = slot.region();
+            match slot.nullable() {
+                true => quote!(if let Some(region) = #region { world.keep(region); }),
+                false => quote!(world.keep(#region);),
+            }
+        });
+        quote! {
+            let effects = #collect;
+            #(#lives)*
+            #(#keeps)*
+            Ok(Some(effects))
+        }
+    }
+
+    /// All handles among the arguments are this one.
+    pub(super) fn aim(&self) -> TokenStream {
+        let handles = self.slots.iter().filter(|s| matches!(s.role, Role::Handle { .. }));
+        let sets = handles.map(|slot| {
+            let name = slot.name;
+            if slot.nullable() { quote!(args.#name = Some(which);) } else { quote!(args.#name = which;) }
+        });
+        quote!(#(#sets)*)
+    }
+
+    /// How the function is reached, when it is the one under test.
+    pub(super) fn plan(&self, sequence: &Sequence) -> TokenStream {
+        let of = format_ident!("{}", sequence.of);
+        let entries = |names: &[SymbolName]| {
+            let entries = names.iter().map(|name| {
+                let module = format_ident!("{}", name.as_str());
+                if *name == self.contract.symbol {
+                    quote!(&OPERATION)
+                } else {
+                    quote!(&super::#module::OPERATION)
+                }
+            });
+            let entries: Vec<TokenStream> = entries.collect();
+            quote!(&[#(#entries),*])
+        };
+        let (makers, others, enders) =
+            (entries(&sequence.makers), entries(&sequence.operations), entries(&sequence.enders));
+        let makes = sequence.makers.contains(&self.contract.symbol);
+        let file = match &sequence.file {
+            Some(name) => quote!(Some(#name)),
+            None => quote!(None),
+        };
+        let by_caller = if sequence.by_caller { quote!(size_of::<ffi::#of>()) } else { quote!(0) };
+        let buffers = sequence.buffers.iter().map(|(pointer, length)| {
+            let (at, size) = (field_ident(pointer), field_ident(length));
+            quote!(Buffer {
+                name: #pointer,
+                pointer: core::mem::offset_of!(ffi::#of, #at),
+                length: core::mem::offset_of!(ffi::#of, #size),
+                width: size_behind(|s: &ffi::#of| &raw const s.#size),
+            })
+        });
+        let texts = sequence.texts.iter().map(|field| {
+            let field = field_ident(field);
+            quote!(core::mem::offset_of!(ffi::#of, #field))
+        });
+        quote! {
+            Plan {
+                under: &OPERATION,
+                makes: #makes,
+                makers: #makers,
+                others: #others,
+                enders: #enders,
+                shape: Shape { by_caller: #by_caller, buffers: &[#(#buffers),*], texts: &[#(#texts),*], file: #file },
+            }
+        }
+    }
+}

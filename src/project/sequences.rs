@@ -1,0 +1,55 @@
+//! The functions that a harness on handles calls besides the one under test: all of them must be steps themselves.
+
+use super::{Planned, Project};
+use crate::contract::types::Judgeable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::SymbolName;
+use std::collections::BTreeMap;
+
+impl Project {
+    /// What a contract calls before and after its function must be steps with the same handle. Inferred lists are cut to
+    /// those, since a person may have skipped one or given it another contract; edited ones must be right.
+    pub(super) fn settle_sequences(&mut self) -> Result<()> {
+        loop {
+            let of = |p: &Planned| Some(p.judgeable.contract()?.sequence.as_ref()?.of.clone());
+            let all: BTreeMap<SymbolName, String> =
+                self.planned.iter().filter_map(|p| Some((p.function.name.clone(), of(p)?))).collect();
+            let mut changed = false;
+            for at in 0..self.planned.len() {
+                let planned = &self.planned[at];
+                let Some(own) = planned.judgeable.contract().and_then(|c| c.sequence.as_ref()) else {
+                    continue;
+                };
+                let is_step = |name: &SymbolName| all.get(name) == Some(&own.of);
+                let Some(stranger) = own.names().find(|name| !is_step(name)) else { continue };
+                if planned.edited {
+                    return Err(self.stranger(planned, stranger, &own.of));
+                }
+                let mut kept = own.clone();
+                for list in [&mut kept.makers, &mut kept.operations, &mut kept.enders] {
+                    list.retain(is_step);
+                }
+                changed = true;
+                let judgeable = &mut self.planned[at].judgeable;
+                match judgeable {
+                    Judgeable::Yes(contract) if !kept.makers.is_empty() => contract.sequence = Some(kept),
+                    _ => {
+                        let why = format!("nothing that makes a `{}` has a contract for it", kept.of);
+                        *judgeable = Judgeable::NotYet(why);
+                    }
+                }
+            }
+            if !changed {
+                return Ok(());
+            }
+        }
+    }
+
+    fn stranger(&self, planned: &Planned, name: &SymbolName, of: &str) -> Error {
+        let path = self.contract_path(planned.function.name.as_str());
+        let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+        let text = format!("{path}: [sequence]: `{name}` is no function on a `{of}` with a contract");
+        Error::new(ErrorKind::Config, text)
+            .help(format!("correct {path}, or delete it to have it inferred again"))
+    }
+}

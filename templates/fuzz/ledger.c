@@ -1,0 +1,194 @@
+/*
+ * The ledger: which blocks of memory one side has allocated and not freed, while it is watched. The linker sends the
+ * allocator's functions here (--wrap), whoever calls them: C and Rust use the same ones. Fresh memory is filled with
+ * one byte, so that a comparison can leave out what nobody has written yet.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct implfuzz_block {
+    uintptr_t at;
+    size_t size;
+    int live;
+};
+
+#define FRESH 0xbe
+#define MOST (1u << 16)
+/* A watched side that asks for more gets none, whichever side it is. */
+#define LARGEST ((size_t)64 << 20)
+
+static struct implfuzz_block blocks[MOST];
+static size_t count;
+static int watching;
+static unsigned bad;
+
+/* Whether a block that is handed back was never given out, or was handed back before (guard.c). */
+int implfuzz_is_bad_block(void *block);
+
+void implfuzz_ledger_start(void)
+{
+    count = 0;
+    bad = 0;
+    watching = 0;
+}
+
+void implfuzz_ledger_watch(int on)
+{
+    watching = on;
+}
+
+int implfuzz_ledger_watching(void)
+{
+    return watching;
+}
+
+/* A block was handed back that is not the side's to give. */
+void implfuzz_ledger_bad(void)
+{
+    bad++;
+}
+
+unsigned implfuzz_ledger_bad_count(void)
+{
+    return bad;
+}
+
+const struct implfuzz_block *implfuzz_ledger_blocks(size_t *out)
+{
+    *out = count;
+    return blocks;
+}
+
+/* Dead blocks are kept, so that a pointer that dangles is known for one; until there is no room. */
+static void forget_dead(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i].live)
+            blocks[kept++] = blocks[i];
+    count = kept;
+}
+
+static void note(void *at, size_t size, size_t written)
+{
+    if (!at || !watching)
+        return;
+    if (size > written)
+        memset((char *)at + written, FRESH, size - written);
+    if (count == MOST)
+        forget_dead();
+    if (count < MOST)
+        blocks[count++] = (struct implfuzz_block){(uintptr_t)at, size, 1};
+}
+
+static struct implfuzz_block *find(void *at)
+{
+    for (size_t i = count; i-- > 0;)
+        if (blocks[i].live && blocks[i].at == (uintptr_t)at)
+            return &blocks[i];
+    return NULL;
+}
+
+/* Called for every block that is really freed. */
+void implfuzz_ledger_freed(void *at)
+{
+    struct implfuzz_block *block = at ? find(at) : NULL;
+    if (block)
+        block->live = 0;
+}
+
+void __real_free(void *);
+
+/* Frees what is left when a side's life is over: nobody else holds its blocks. */
+void implfuzz_ledger_release(void)
+{
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i].live)
+            __real_free((void *)blocks[i].at);
+    implfuzz_ledger_start();
+}
+
+void *__real_malloc(size_t);
+void *__wrap_malloc(size_t size)
+{
+    void *at = watching && size > LARGEST ? NULL : __real_malloc(size);
+    note(at, size, 0);
+    return at;
+}
+
+void *__real_calloc(size_t, size_t);
+void *__wrap_calloc(size_t n, size_t size)
+{
+    int large = watching && size && n > LARGEST / size;
+    void *at = large ? NULL : __real_calloc(n, size);
+    note(at, n * size, n * size);
+    return at;
+}
+
+int __real_posix_memalign(void **, size_t, size_t);
+int __wrap_posix_memalign(void **out, size_t align, size_t size)
+{
+    int answer = __real_posix_memalign(out, align, size);
+    if (answer == 0)
+        note(*out, size, 0);
+    return answer;
+}
+
+void *__real_realloc(void *, size_t);
+void *__wrap_realloc(void *old, size_t size)
+{
+    struct implfuzz_block *block = old ? find(old) : NULL;
+    size_t before = block ? block->size : 0;
+    if (old && implfuzz_is_bad_block(old))
+        return NULL;
+    void *at = watching && size > LARGEST ? NULL : __real_realloc(old, size);
+    if (block && (at || !size)) /* else the old block stays */
+        block->live = 0;
+    if (block || !old)
+        note(at, size, before);
+    return at;
+}
+
+char *__real_strdup(const char *);
+char *__wrap_strdup(const char *text)
+{
+    char *at = __real_strdup(text);
+    if (at && watching)
+        note(at, strlen(at) + 1, SIZE_MAX);
+    return at;
+}
+
+/* --- Pictures: what is long to look through is looked through here, where nothing is instrumented --------------- */
+
+/* The first byte from `from` on in which two pieces of memory differ; `size` where there is none. */
+size_t implfuzz_differ(const unsigned char *a, const unsigned char *b, size_t from, size_t size)
+{
+    for (; from < size && from % 8; from++)
+        if (a[from] != b[from])
+            return from;
+    for (; from + 8 <= size; from += 8) {
+        uint64_t x, y;
+        memcpy(&x, a + from, 8);
+        memcpy(&y, b + from, 8);
+        if (x != y)
+            break;
+    }
+    for (; from < size; from++)
+        if (a[from] != b[from])
+            return from;
+    return size;
+}
+
+/* The first word from `from` on that lies between the limits; `size` where there is none. Offsets are of bytes. */
+size_t implfuzz_next_address(const unsigned char *at, size_t from, size_t size, uintptr_t low, uintptr_t high)
+{
+    for (; from + sizeof(uintptr_t) <= size; from += sizeof(uintptr_t)) {
+        uintptr_t word;
+        memcpy(&word, at + from, sizeof word);
+        if (word >= low && word <= high)
+            return from;
+    }
+    return size;
+}

@@ -1,0 +1,307 @@
+//! What one side holds: the blocks that it has allocated (`ledger.c`), and a picture of all that can be reached from a
+//! handle, to be compared with the other side's. Written by cargo-implfuzz.
+
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char, c_int, c_uint};
+
+#[repr(C)]
+struct RawBlock {
+    at: usize,
+    size: usize,
+    live: c_int,
+}
+
+unsafe extern "C" {
+    fn implfuzz_ledger_start();
+    fn implfuzz_ledger_watch(on: c_int);
+    fn implfuzz_ledger_bad_count() -> c_uint;
+    fn implfuzz_ledger_blocks(count: *mut usize) -> *const RawBlock;
+    fn implfuzz_ledger_release();
+    fn implfuzz_differ(a: *const u8, b: *const u8, from: usize, size: usize) -> usize;
+    fn implfuzz_next_address(at: *const u8, from: usize, size: usize, low: usize, high: usize) -> usize;
+    static __executable_start: u8;
+    static _end: u8;
+}
+
+/// Forgets everything: a new side begins.
+pub fn start() {
+    // SAFETY: sets numbers.
+    unsafe { implfuzz_ledger_start() };
+}
+
+/// Frees what a side has left behind, once it is counted.
+pub fn release() {
+    // SAFETY: only blocks that were allocated while the side was watched, and its life is over.
+    unsafe { implfuzz_ledger_release() };
+}
+
+/// Whether allocations are counted from now on.
+pub fn watch(on: bool) {
+    // SAFETY: sets a number.
+    unsafe { implfuzz_ledger_watch(c_int::from(on)) };
+}
+
+/// Allocations are counted while this lives, also where a panic ends it.
+pub struct Watch;
+
+impl Watch {
+    pub fn on() -> Self {
+        watch(true);
+        Self
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        watch(false);
+    }
+}
+
+/// How often something was freed that was not there to be freed.
+pub fn bad_frees() -> usize {
+    // SAFETY: reads a number.
+    unsafe { implfuzz_ledger_bad_count() as usize }
+}
+
+/// A piece of memory that a side knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Piece {
+    pub at: usize,
+    pub size: usize,
+    pub live: bool,
+}
+
+/// All blocks since the start, the oldest first.
+pub fn blocks() -> Vec<Piece> {
+    let mut count = 0;
+    // SAFETY: the ledger gives a valid list of `count` blocks.
+    let raw = unsafe { std::slice::from_raw_parts(implfuzz_ledger_blocks(&mut count), count) };
+    raw.iter().map(|b| Piece { at: b.at, size: b.size, live: b.live != 0 }).collect()
+}
+
+/// How many blocks are not freed.
+pub fn live() -> usize {
+    blocks().iter().filter(|b| b.live).count()
+}
+
+/// Whether an address is one of the program's own functions, tables or constants.
+fn in_program(address: usize) -> bool {
+    let (start, end) = (&raw const __executable_start as usize, &raw const _end as usize);
+    (start..end).contains(&address)
+}
+
+/// What nobody has written yet (`FRESH` in `ledger.c`).
+const FRESH: u8 = 0xbe;
+/// How much of a text is compared.
+const TEXT: usize = 512;
+
+/// A copy of all memory that can be reached from some pieces of memory.
+#[derive(Debug, Clone)]
+pub struct Picture {
+    /// The first ones are the handles.
+    pieces: Vec<Copied>,
+    roots: usize,
+    /// Blocks that were freed: pointers to them dangle.
+    dead: Vec<Piece>,
+    /// What the texts say that handles point to, by root and offset.
+    texts: HashMap<(usize, usize), Option<Vec<u8>>>,
+}
+
+/// A piece, what stood in it, and the offsets of words in it that may be pointers.
+#[derive(Debug, Clone)]
+struct Copied {
+    piece: Piece,
+    bytes: Vec<u8>,
+    links: Vec<usize>,
+}
+
+impl Copied {
+    fn of(piece: Piece, (low, high): (usize, usize)) -> Self {
+        let (bytes, mut links, mut from) = (copy(piece), Vec::new(), 0);
+        loop {
+            // SAFETY: looks only at so many bytes.
+            let at = unsafe { implfuzz_next_address(bytes.as_ptr(), from, bytes.len(), low, high) };
+            if at >= bytes.len() {
+                return Self { piece, bytes, links };
+            }
+            links.push(at);
+            from = at + 8;
+        }
+    }
+
+    fn word(&self, offset: usize) -> Option<usize> {
+        Some(usize::from_ne_bytes(self.bytes.get(offset..offset + 8)?.try_into().ok()?))
+    }
+}
+
+fn find(pieces: &[Piece], address: usize) -> Option<usize> {
+    // The latest first: an address may have been freed and given out again. One past the end belongs to it.
+    pieces.iter().rposition(|p| p.live && (p.at..=p.at + p.size).contains(&address))
+}
+
+impl Picture {
+    /// Takes a picture: `roots` are the handles, `known` memory of the harness; `texts` are offsets in the handles of
+    /// pointers to strings.
+    pub fn take(roots: &[Piece], known: &[Piece], texts: &[usize]) -> Self {
+        let blocks = blocks();
+        // How long a handle is that C has allocated only its block says.
+        let given = roots.iter().filter(|root| root.size > 0);
+        let candidates: Vec<Piece> = blocks.iter().chain(known).chain(given).copied().collect();
+        let limits = candidates
+            .iter()
+            .fold((usize::MAX, 0), |(low, high), p| (low.min(p.at), high.max(p.at + p.size)));
+        let mut pieces: Vec<Copied> = Vec::new();
+        for root in roots {
+            // What C has allocated is as long as it asked for.
+            let whole = find(&candidates, root.at).map(|found| candidates[found]);
+            let piece = whole.filter(|whole| whole.at == root.at).unwrap_or(*root);
+            pieces.push(Copied::of(piece, limits));
+        }
+        let mut at = 0;
+        while at < pieces.len() {
+            let words: Vec<usize> = pieces[at].links.iter().filter_map(|o| pieces[at].word(*o)).collect();
+            for piece in words.into_iter().filter_map(|word| find(&candidates, word)).map(|found| candidates[found]) {
+                if !pieces.iter().any(|known| known.piece.at == piece.at) {
+                    pieces.push(Copied::of(piece, limits));
+                }
+            }
+            at += 1;
+        }
+        let text = |root: usize, offset: usize| {
+            Some(((root, offset), read_text(&candidates, pieces[root].word(offset)?)))
+        };
+        let texts = (0..roots.len()).flat_map(|root| texts.iter().filter_map(move |o| text(root, *o)));
+        let texts = texts.collect();
+        Self { roots: roots.len(), dead: blocks.into_iter().filter(|b| !b.live).collect(), pieces, texts }
+    }
+
+    /// Where a pointer leads: to which piece, and how far into it.
+    fn locate(&self, address: usize) -> Option<(usize, usize)> {
+        let found =
+            self.pieces.iter().position(|c| (c.piece.at..=c.piece.at + c.piece.size).contains(&address))?;
+        Some((found, address - self.pieces[found].piece.at))
+    }
+
+    /// What differs: both are walked side by side from the handles on, so that neither addresses nor the order of
+    /// allocations count. What C has never written is left out.
+    pub fn differs(&self, other: &Self) -> Option<String> {
+        if self.roots != other.roots {
+            return Some("the number of handles".into());
+        }
+        let mut walk = Walk {
+            left: self,
+            right: other,
+            pairs: (0..self.roots).map(|root| (root, root, String::new())).collect(),
+            partner: (0..self.roots).map(|root| (root, root)).collect(),
+        };
+        let mut at = 0;
+        while at < walk.pairs.len() {
+            let pair = walk.pairs[at].clone();
+            if let Some(what) = walk.pair(pair) {
+                return Some(what);
+            }
+            at += 1;
+        }
+        None
+    }
+}
+
+/// Two pictures on the way through both.
+struct Walk<'a> {
+    left: &'a Picture,
+    right: &'a Picture,
+    /// Pieces that belong together, and how one gets there.
+    pairs: Vec<(usize, usize, String)>,
+    partner: HashMap<usize, usize>,
+}
+
+impl Walk<'_> {
+    fn pair(&mut self, (a, b, way): (usize, usize, String)) -> Option<String> {
+        let (left, right) = (&self.left.pieces[a], &self.right.pieces[b]);
+        let common = left.bytes.len().min(right.bytes.len());
+        for offset in left.links.iter().filter(|offset| **offset + 8 <= common) {
+            if let Some(what) = self.word((a, b), *offset, &way) {
+                return Some(what);
+            }
+        }
+        let mut from = 0;
+        loop {
+            // SAFETY: looks only at so many bytes of both.
+            from = unsafe { implfuzz_differ(left.bytes.as_ptr(), right.bytes.as_ptr(), from, common) };
+            if from >= common {
+                return None;
+            }
+            let offset = from - from % 8;
+            if let Some(what) = self.word((a, b), offset, &way) {
+                return Some(what);
+            }
+            from = offset + 8;
+        }
+    }
+
+    /// What differs in the word at this offset of two pieces that belong together.
+    fn word(&mut self, (a, b): (usize, usize), offset: usize, way: &str) -> Option<String> {
+        let (left, right) = (&self.left.pieces[a], &self.right.pieces[b]);
+        let end = (offset + 8).min(left.bytes.len()).min(right.bytes.len());
+        let (x, y) = (&left.bytes[offset..end], &right.bytes[offset..end]);
+        let place = |offset: usize| match way {
+            "" => format!("byte {offset}"),
+            way => format!("{way}, byte {offset}"),
+        };
+        if x.iter().all(|byte| *byte == FRESH) {
+            return None;
+        }
+        if a < self.left.roots
+            && let (Some(Some(text)), Some(Some(other))) =
+                (self.left.texts.get(&(a, offset)), self.right.texts.get(&(b, offset)))
+        {
+            return (text != other).then(|| format!("the text that {} points to", place(offset)));
+        }
+        let words = left.word(offset).zip(right.word(offset));
+        let led = words.map(|(x, y)| (self.left.locate(x), self.right.locate(y)));
+        match led {
+            Some((Some((p, into)), Some((q, also)))) => {
+                if into != also || *self.partner.entry(p).or_insert(q) != q {
+                    return Some(format!("the pointer at {}", place(offset)));
+                }
+                if !self.pairs.iter().any(|pair| pair.0 == p) {
+                    self.pairs.push((p, q, format!("behind the pointer at {}", place(offset))));
+                }
+                None
+            }
+            Some((Some(_), None) | (None, Some(_))) => Some(format!("the pointer at {}", place(offset))),
+            Some((None, None)) | None => {
+                if words.is_some_and(|(x, y)| self.same_kind(x, y)) {
+                    return None;
+                }
+                let at = (0..x.len()).find(|i| x[*i] != y[*i] && x[*i] != FRESH)?;
+                Some(format!("{} (C {:#04x}, Rust {:#04x})", place(offset + at), x[at], y[at]))
+            }
+        }
+    }
+
+    /// Functions and tables have another address in Rust than in C; what is freed may have been anywhere.
+    fn same_kind(&self, x: usize, y: usize) -> bool {
+        let dead = |picture: &Picture, at: usize| {
+            picture.dead.iter().any(|p| (p.at..=p.at + p.size).contains(&at))
+        };
+        in_program(x) && in_program(y) || dead(self.left, x) && dead(self.right, y)
+    }
+}
+
+fn copy(piece: Piece) -> Vec<u8> {
+    // SAFETY: the piece is allocated and nobody else runs.
+    unsafe { std::slice::from_raw_parts(piece.at as *const u8, piece.size) }.to_vec()
+}
+
+/// A text of the program or in known memory; nothing where the pointer leads elsewhere.
+fn read_text(known: &[Piece], address: usize) -> Option<Vec<u8>> {
+    if in_program(address) {
+        // SAFETY: a constant of the program; what is declared as a text ends with NUL.
+        let text = unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes();
+        return Some(text[..text.len().min(TEXT)].to_vec());
+    }
+    let piece = known[find(known, address)?];
+    let rest = copy(piece)[address - piece.at..].to_vec();
+    Some(rest.into_iter().take(TEXT).take_while(|byte| *byte != 0).collect())
+}

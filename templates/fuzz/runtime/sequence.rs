@@ -1,0 +1,388 @@
+//! Functions on handles: one side's life from a constructor to the end. Both sides go through the same steps, each on
+//! instances of its own; every step runs as C but those of the function under test. Written by cargo-implfuzz.
+
+use super::codec::{Reader, Writer};
+use super::driver::Case;
+use super::guard::Broke;
+use super::ledger;
+use super::digest::Digest;
+use super::record::Record;
+use super::report::Parts;
+use super::story::{Story, Step};
+use super::world::{Shape, World};
+use std::any::Any;
+use std::ffi::c_void;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+/// What the generated code knows about one function on handles.
+pub trait Operation {
+    type Args: Clone + 'static;
+    type Effects: 'static;
+    fn decode(reader: &mut Reader) -> Self::Args;
+    fn encode(args: &Self::Args, writer: &mut Writer);
+    fn show(args: &Self::Args) -> Parts;
+    fn boundaries() -> Vec<Self::Args>;
+    fn admits(args: &Self::Args) -> bool;
+    /// Points all handles among the arguments to this instance.
+    fn aim(args: &mut Self::Args, which: u8);
+    fn original() -> *const c_void;
+    /// Calls C, or a function with the same signature in its place; nothing where there is no handle to call it on.
+    fn oracle(args: &Self::Args, callee: *const c_void, world: &mut World) -> Result<Option<Self::Effects>, Broke>;
+    /// Calls the port; `Err` names memory that it wrote outside of its bounds.
+    fn subject(args: &Self::Args, world: &mut World) -> Result<Option<Self::Effects>, String>;
+    fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
+    fn effects(effects: &Self::Effects) -> Parts;
+    fn record(effects: &Self::Effects) -> Record;
+}
+
+/// Arguments or effects of some operation.
+pub type Erased = Rc<dyn Any>;
+
+/// An operation whose types are forgotten, so that a list can hold several.
+pub struct Entry {
+    pub name: &'static str,
+    pub decode: fn(&mut Reader) -> Erased,
+    pub encode: fn(&dyn Any, &mut Writer),
+    pub show: fn(&dyn Any) -> Parts,
+    pub boundaries: fn() -> Vec<Erased>,
+    pub admits: fn(&dyn Any) -> bool,
+    /// The plainest arguments on this instance.
+    pub on: fn(u8) -> Erased,
+    /// The same arguments on this instance.
+    pub aimed: fn(&dyn Any, u8) -> Erased,
+    pub original: fn() -> *const c_void,
+    oracle: fn(&dyn Any, *const c_void, &mut World) -> Result<Option<Erased>, Broke>,
+    subject: fn(&dyn Any, &mut World) -> Result<Option<Erased>, String>,
+    differs: fn(&dyn Any, &dyn Any) -> Option<String>,
+    effects: fn(&dyn Any) -> Parts,
+    record: fn(&dyn Any) -> Record,
+}
+
+fn cast<T: 'static>(value: &dyn Any) -> &T {
+    value.downcast_ref().expect("an entry gets only what it has made itself")
+}
+
+fn erase<T: 'static>(value: T) -> Erased {
+    Rc::new(value)
+}
+
+impl Entry {
+    pub const fn of<O: Operation>(name: &'static str) -> Self {
+        Self {
+            name,
+            decode: |reader| erase(O::decode(reader)),
+            encode: |args, writer| O::encode(cast(args), writer),
+            show: |args| O::show(cast(args)),
+            boundaries: || O::boundaries().into_iter().map(erase).collect(),
+            admits: |args| O::admits(cast(args)),
+            on: |which| {
+                let mut args = O::decode(&mut Reader::new(&[]));
+                O::aim(&mut args, which);
+                erase(args)
+            },
+            aimed: |args, which| {
+                let mut args = cast::<O::Args>(args).clone();
+                O::aim(&mut args, which);
+                erase(args)
+            },
+            original: O::original,
+            oracle: |args, callee, world| Ok(O::oracle(cast(args), callee, world)?.map(erase)),
+            subject: |args, world| Ok(O::subject(cast(args), world)?.map(erase)),
+            differs: |a, b| O::differs(cast(a), cast(b)),
+            effects: |effects| O::effects(cast(effects)),
+            record: |effects| O::record(cast(effects)),
+        }
+    }
+}
+
+/// How a function under test is reached.
+pub struct Plan {
+    pub under: &'static Entry,
+    /// It makes handles itself.
+    pub makes: bool,
+    pub makers: &'static [&'static Entry],
+    pub others: &'static [&'static Entry],
+    pub enders: &'static [&'static Entry],
+    pub shape: Shape,
+}
+
+/// A function with a plan.
+pub trait UnderTest {
+    fn plan() -> &'static Plan;
+}
+
+/// Who stands in the place of the function under test.
+#[derive(Clone, Copy)]
+pub enum Side {
+    C(*const c_void),
+    Port,
+}
+
+/// Why a life ended early.
+pub enum Stop {
+    Broke(String),
+    /// The port wrote outside of this.
+    Damage(String),
+}
+
+/// What is left of one step.
+struct Done {
+    entry: Option<&'static Entry>,
+    effects: Option<Erased>,
+    picture: Option<ledger::Picture>,
+}
+
+/// Everything that one side's life leaves behind.
+#[derive(Default)]
+pub struct Trace {
+    steps: Vec<Done>,
+    /// Blocks that are not freed at the end, and those that were freed without being there.
+    live: usize,
+    bad_frees: usize,
+    /// Descriptors that are left open, and what the file holds.
+    open: usize,
+    file: Option<Vec<u8>>,
+    /// C could not go on with what the port left.
+    broke: Option<String>,
+}
+
+/// Pictures of a life: large handles are copied whole.
+const PICTURES: usize = 4;
+
+/// One step; whether the life goes on.
+fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: &mut Trace) -> Result<bool, Stop> {
+    let (entry, args) = match step {
+        Step::Feed(feed) => {
+            world.feed(feed);
+            trace.steps.push(Done { entry: None, effects: None, picture: None });
+            return Ok(true);
+        }
+        Step::Call(entry, args) => (*entry, &**args),
+    };
+    let is_under = entry.name == plan.under.name;
+    if !(entry.admits)(args) {
+        trace.steps.push(Done { entry: Some(entry), effects: None, picture: None });
+        return Ok(true);
+    }
+    let effects = match (side, is_under) {
+        (Side::Port, true) => (entry.subject)(args, world).map_err(Stop::Damage)?,
+        (Side::C(callee), true) => (entry.oracle)(args, callee, world).map_err(|Broke(why)| Stop::Broke(why))?,
+        (Side::C(_), false) => {
+            (entry.oracle)(args, (entry.original)(), world).map_err(|Broke(why)| Stop::Broke(why))?
+        }
+        (Side::Port, false) => match (entry.oracle)(args, (entry.original)(), world) {
+            Ok(effects) => effects,
+            Err(Broke(why)) => {
+                trace.broke = Some(format!("C breaks in `{}`: {why}", entry.name));
+                return Ok(false);
+            }
+        },
+    };
+    let pictures = trace.steps.iter().filter(|done| done.picture.is_some()).count();
+    let picture = (is_under && effects.is_some() && pictures < PICTURES).then(|| world.picture());
+    trace.steps.push(Done { entry: Some(entry), effects, picture });
+    Ok(true)
+}
+
+/// The whole life of one side.
+pub fn live(plan: &'static Plan, story: &Story, side: Side) -> Result<Trace, Stop> {
+    ledger::start();
+    let mut world = World::new(&plan.shape, matches!(side, Side::Port));
+    let mut trace = Trace::default();
+    world.write_file(&story.file.bytes());
+    let ended = steps(plan, story, side, &mut world, &mut trace);
+    (trace.open, trace.file) = world.close_files();
+    // What the enders gave back is freed; what they left is counted.
+    trace.live = ledger::live();
+    trace.bad_frees = ledger::bad_frees();
+    ledger::release();
+    ended?;
+    if !world.intact() {
+        return Err(Stop::Damage("the memory that a handle points to".into()));
+    }
+    Ok(trace)
+}
+
+/// What C holds after a constructor call.
+#[derive(PartialEq, Eq)]
+pub enum Held {
+    /// So many blocks, and a handle.
+    Blocks(usize),
+    /// It asked for a handle first.
+    NoHandle,
+    /// It broke, or made none.
+    Nothing,
+}
+
+/// Calls a function on nothing, as a constructor is called.
+pub fn holds(plan: &'static Plan, maker: &'static Entry, args: &Erased) -> Held {
+    ledger::start();
+    let mut world = World::new(&plan.shape, false);
+    world.write_file(b"some text\n");
+    let made = (maker.admits)(&**args).then(|| (maker.oracle)(&**args, (maker.original)(), &mut world));
+    let live = ledger::live();
+    let is_made = world.any_live();
+    world.close_files();
+    ledger::release();
+    match made {
+        Some(Ok(Some(_))) if is_made => Held::Blocks(live),
+        Some(Ok(None)) => Held::NoHandle,
+        _ => Held::Nothing,
+    }
+}
+
+fn steps(
+    plan: &'static Plan,
+    story: &Story,
+    side: Side,
+    world: &mut World,
+    trace: &mut Trace,
+) -> Result<(), Stop> {
+    let mut list: Vec<Step> = story.make.iter().chain(&story.before).cloned().collect();
+    list.push(Step::Call(plan.under, story.call.clone()));
+    list.extend(story.after.iter().cloned());
+    let call = list.len() - 1 - story.after.len();
+    for (at, next) in list.iter().enumerate() {
+        // The function under test is called whatever happened to the handles before.
+        if at == call && !plan.makes && !world.any_live() && !step(plan, &story.spare, side, world, trace)? {
+            return Ok(());
+        }
+        if !step(plan, next, side, world, trace)? {
+            return Ok(());
+        }
+    }
+    for which in world.live_ones() {
+        let Some(ender) = world.ender(which, plan.enders) else { continue };
+        if !step(plan, &Step::Call(ender, (ender.on)(which)), side, world, trace)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The harness of a function under test.
+pub struct Sequence<U>(PhantomData<U>);
+
+impl<U: UnderTest> Case for Sequence<U> {
+    type Args = Story;
+    type Effects = Trace;
+
+    fn decode(reader: &mut Reader) -> Story {
+        Story::decode(U::plan(), reader)
+    }
+
+    fn encode(args: &Story, writer: &mut Writer) {
+        args.encode(U::plan(), writer);
+    }
+
+    fn show(args: &Story) -> Parts {
+        args.show(U::plan())
+    }
+
+    fn boundaries() -> Vec<Story> {
+        Story::boundaries(U::plan())
+    }
+
+    fn admits(args: &Story) -> bool {
+        (U::plan().under.admits)(&*args.call)
+    }
+
+    fn original() -> *const c_void {
+        (U::plan().under.original)()
+    }
+
+    fn oracle(args: &Story, callee: *const c_void) -> Result<Trace, Broke> {
+        let trace = live(U::plan(), args, Side::C(callee)).map_err(|stop| match stop {
+            Stop::Broke(why) | Stop::Damage(why) => Broke(why),
+        })?;
+        let name = U::plan().under.name;
+        let called = |done: &Done| done.effects.is_some() && done.entry.is_some_and(|entry| entry.name == name);
+        match trace.steps.iter().any(called) {
+            true => Ok(trace),
+            false => Err(Broke("no handle to call it on".into())),
+        }
+    }
+
+    fn subject(args: &Story) -> Result<Trace, String> {
+        live(U::plan(), args, Side::Port).map_err(|stop| match stop {
+            Stop::Broke(why) | Stop::Damage(why) => why,
+        })
+    }
+
+    fn differs(oracle: &Trace, subject: &Trace) -> Option<String> {
+        for (at, a) in oracle.steps.iter().enumerate() {
+            let name = a.entry.map_or("input", |entry| entry.name);
+            let Some(b) = subject.steps.get(at) else { break };
+            match (&a.effects, &b.effects, a.entry) {
+                (Some(x), Some(y), Some(entry)) => {
+                    if let Some(what) = (entry.differs)(&**x, &**y) {
+                        return Some(format!("{what} of `{name}` (step {})", at + 1));
+                    }
+                }
+                (None, None, _) => {}
+                _ => return Some(format!("whether there is a handle for `{name}` (step {})", at + 1)),
+            }
+            if let (Some(x), Some(y)) = (&a.picture, &b.picture)
+                && let Some(what) = x.differs(y)
+            {
+                return Some(format!("the handle after `{name}` (step {}): {what}", at + 1));
+            }
+        }
+        if let Some(why) = &subject.broke {
+            return Some(format!("what the port leaves behind: {why}"));
+        }
+        if oracle.open != subject.open {
+            return Some("the number of files that are left open".into());
+        }
+        if oracle.file != subject.file {
+            return Some("the content of the file".into());
+        }
+        if oracle.bad_frees != subject.bad_frees {
+            return Some("memory is freed twice, or was never allocated".into());
+        }
+        (oracle.live != subject.live).then(|| "the number of blocks that are never freed".into())
+    }
+
+    fn effects(trace: &Trace) -> Parts {
+        let mut parts = Parts::new();
+        for (at, done) in trace.steps.iter().enumerate() {
+            let (Some(entry), Some(effects)) = (done.entry, &done.effects) else { continue };
+            for (what, value) in (entry.effects)(&**effects) {
+                parts.push((format!("{}. {}: {what}", at + 1, entry.name), value));
+            }
+        }
+        parts.extend(trace.broke.iter().map(|why| ("end".to_owned(), why.clone())));
+        parts.extend(trace.file.iter().map(|file| ("file".to_owned(), super::codec::show_slice(file))));
+        if trace.open > 0 {
+            parts.push(("left open".into(), trace.open.to_string()));
+        }
+        parts.push(("blocks never freed".into(), trace.live.to_string()));
+        if trace.bad_frees > 0 {
+            parts.push(("bad frees".into(), trace.bad_frees.to_string()));
+        }
+        parts
+    }
+
+    /// Pictures are left out: what C never wrote is known only where both stand side by side.
+    fn record(trace: &Trace) -> Record {
+        let mut record = Record::default();
+        let mut put = |name: String, text: &[u8]| {
+            let mut digest = Digest::new();
+            digest.bytes(text);
+            record.put(&name, digest);
+        };
+        for (at, done) in trace.steps.iter().enumerate() {
+            let (Some(entry), Some(effects)) = (done.entry, &done.effects) else { continue };
+            for (what, digest) in (entry.record)(&**effects).parts() {
+                put(format!("{}. {}: {what}", at + 1, entry.name), digest.as_bytes());
+            }
+        }
+        put("end".into(), trace.broke.as_deref().unwrap_or_default().as_bytes());
+        put("blocks never freed".into(), trace.live.to_string().as_bytes());
+        put("bad frees".into(), trace.bad_frees.to_string().as_bytes());
+        put("left open".into(), trace.open.to_string().as_bytes());
+        put("file".into(), trace.file.as_deref().unwrap_or_default());
+        record
+    }
+}

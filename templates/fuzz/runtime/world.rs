@@ -1,0 +1,264 @@
+//! What one side has during a life: its instances of the handle's type, and memory that stays until the end. Written by
+//! cargo-implfuzz.
+
+use super::ledger::{Picture, Piece};
+use super::memory::Region;
+use super::sequence::Entry;
+use super::story::{Feed, Source};
+use std::any::Any;
+use std::ffi::c_void;
+
+/// How many instances a side has at the same time.
+pub const INSTANCES: usize = 2;
+
+/// What the struct behind a handle looks like, as far as the caller has to do with it.
+pub struct Shape {
+    /// Its size where the caller gives the memory, else 0.
+    pub by_caller: usize,
+    /// Fields that the caller points to memory of its own.
+    pub buffers: &'static [Buffer],
+    /// Offsets of pointers to text.
+    pub texts: &'static [usize],
+    /// The name of the one file that there is.
+    pub file: Option<&'static str>,
+}
+
+/// A pointer with its length beside it, by their offsets.
+pub struct Buffer {
+    pub name: &'static str,
+    pub pointer: usize,
+    pub length: usize,
+    /// Bytes of the length.
+    pub width: usize,
+}
+
+#[derive(Default)]
+struct Instance {
+    memory: Option<Region<u64>>,
+    /// 0 where there is none.
+    at: usize,
+    live: bool,
+    maker: &'static str,
+}
+
+/// Memory that a field of a handle was pointed to.
+struct Fed {
+    region: Region<u8>,
+    /// Address of the field.
+    field: usize,
+}
+
+pub struct World {
+    shape: &'static Shape,
+    padded: bool,
+    instances: [Instance; INSTANCES],
+    fed: Vec<Fed>,
+    known: Vec<Piece>,
+    kept: Vec<Box<dyn Any>>,
+    /// Which descriptors were open when the life began.
+    open: Vec<i32>,
+}
+
+/// Descriptors that are looked at.
+const DESCRIPTORS: std::ops::Range<i32> = 3..64;
+
+fn open_descriptors() -> Vec<i32> {
+    // SAFETY: asks the kernel about numbers.
+    DESCRIPTORS.filter(|number| unsafe { libc::fcntl(*number, libc::F_GETFD) } >= 0).collect()
+}
+
+impl World {
+    pub fn new(shape: &'static Shape, padded: bool) -> Self {
+        let open = if shape.file.is_some() { open_descriptors() } else { Vec::new() };
+        let instance = |_| {
+            if shape.by_caller == 0 {
+                return Instance::default();
+            }
+            let zeros = vec![0u64; shape.by_caller.div_ceil(8)];
+            let memory = if padded { Region::padded(&zeros) } else { Region::exact(&zeros) };
+            let at = memory.ptr() as usize;
+            Instance { memory: Some(memory), at, ..Instance::default() }
+        };
+        let instances = std::array::from_fn(instance);
+        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), open }
+    }
+
+    /// The file as the life finds it.
+    pub fn write_file(&self, content: &[u8]) {
+        if let Some(name) = self.shape.file {
+            _ = std::fs::write(name, content);
+        }
+    }
+
+    /// Closes what the life left open and takes the file away: how many descriptors, and the file's content.
+    pub fn close_files(&self) -> (usize, Option<Vec<u8>>) {
+        let Some(name) = self.shape.file else { return (0, None) };
+        let left: Vec<i32> = open_descriptors().into_iter().filter(|n| !self.open.contains(n)).collect();
+        for number in &left {
+            // SAFETY: opened in this life, which is over.
+            unsafe { libc::close(*number) };
+        }
+        let content = std::fs::read(name).ok();
+        _ = std::fs::remove_file(name);
+        (left.len(), content)
+    }
+
+    /// A live instance: the one that is asked for, else any.
+    pub fn uses(&self, which: u8) -> Option<*mut c_void> {
+        let wanted = &self.instances[usize::from(which) % INSTANCES];
+        let mut all = std::iter::once(wanted).chain(&self.instances);
+        all.find(|i| i.live).map(|i| i.at as *mut c_void)
+    }
+
+    /// What a pointer in a live instance points to.
+    pub fn through(&self, which: u8, offset: usize) -> Option<*mut c_void> {
+        let handle = self.uses(which)?;
+        // SAFETY: the instance is at least as long as its type, which has a pointer there.
+        let inner = unsafe { handle.cast::<u8>().add(offset).cast::<*mut c_void>().read_unaligned() };
+        (!inner.is_null()).then_some(inner)
+    }
+
+    /// Memory for a new instance.
+    pub fn vacant(&self, which: u8) -> Option<*mut c_void> {
+        let wanted = &self.instances[usize::from(which) % INSTANCES];
+        let mut all = std::iter::once(wanted).chain(&self.instances);
+        all.find(|i| !i.live && i.at != 0).map(|i| i.at as *mut c_void)
+    }
+
+    /// Whether one more returned instance can be held.
+    pub fn has_room(&self) -> bool {
+        self.instances.iter().any(|i| !i.live)
+    }
+
+    /// A constructor was called on memory of the caller.
+    pub fn made(&mut self, at: *mut c_void, maker: &'static str) {
+        if let Some(instance) = self.instances.iter_mut().find(|i| i.at == at as usize) {
+            (instance.live, instance.maker) = (true, maker);
+        }
+    }
+
+    /// A constructor returned this.
+    pub fn adopt(&mut self, at: *mut c_void, maker: &'static str) {
+        if let (false, Some(instance)) = (at.is_null(), self.instances.iter_mut().find(|i| !i.live)) {
+            (instance.at, instance.live, instance.maker) = (at as usize, true, maker);
+        }
+    }
+
+    /// A destructor was called on this.
+    pub fn ended(&mut self, at: *mut c_void) {
+        if let Some(instance) = self.instances.iter_mut().find(|i| i.live && i.at == at as usize) {
+            instance.live = false;
+            if instance.memory.is_none() {
+                instance.at = 0;
+            }
+        }
+    }
+
+    pub fn any_live(&self) -> bool {
+        self.instances.iter().any(|i| i.live)
+    }
+
+    pub fn live_ones(&self) -> Vec<u8> {
+        (0..INSTANCES).filter(|i| self.instances[*i].live).map(|i| i as u8).collect()
+    }
+
+    /// The destructor that goes with the constructor of an instance, by their names.
+    pub fn ender(&self, which: u8, enders: &[&'static Entry]) -> Option<&'static Entry> {
+        let instance = &self.instances[usize::from(which) % INSTANCES];
+        let common = |name: &str| name.bytes().zip(instance.maker.bytes()).take_while(|(a, b)| a == b).count();
+        let fits = |entry: &&Entry| (usize::MAX - common(entry.name), entry.name.len());
+        enders.iter().copied().filter(|_| instance.live).min_by_key(fits)
+    }
+
+    /// Where a returned pointer leads: addresses themselves are another on each side.
+    pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>]) -> String {
+        let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
+        if at == 0 {
+            return "NULL".into();
+        }
+        for (name, from, size) in arguments.iter().flatten() {
+            if let Some(offset) = leads(*from, *size) {
+                return format!("`{name}` + {offset}");
+            }
+        }
+        for (number, instance) in self.instances.iter().enumerate().filter(|(_, i)| i.at != 0) {
+            if let Some(offset) = leads(instance.at, self.shape.by_caller) {
+                return format!("handle {number} + {offset}");
+            }
+        }
+        let blocks = super::ledger::blocks();
+        match blocks.iter().rev().filter(|b| b.live).find_map(|b| leads(b.at, b.size)) {
+            Some(offset) => format!("allocated memory + {offset}"),
+            None => "elsewhere".into(),
+        }
+    }
+
+    /// Memory of a call that a handle may go on pointing to.
+    pub fn keep<T: Copy + 'static>(&mut self, region: Region<T>) {
+        self.know(&region);
+        self.kept.push(Box::new(region));
+    }
+
+    fn know<T: Copy>(&mut self, region: &Region<T>) {
+        if region.slice().is_empty() {
+            return;
+        }
+        self.known.push(Piece { at: region.ptr() as usize, size: size_of_val(region.slice()), live: true });
+    }
+
+    /// Points a field of an instance to new memory.
+    pub fn feed(&mut self, feed: &Feed) {
+        let Some(buffer) = self.shape.buffers.get(usize::from(feed.buffer) % self.shape.buffers.len().max(1)) else {
+            return;
+        };
+        let at = self.instances[usize::from(feed.which) % INSTANCES].at;
+        if at == 0 {
+            return;
+        }
+        let content = match &feed.source {
+            Source::Content(content) => content.bytes(),
+            Source::Room(n) => vec![0x5a; usize::from(*n)],
+            Source::Earlier(k) => self.earlier(*k),
+        };
+        // A pointer to nothing would be another one on each side.
+        let memory = if content.is_empty() { vec![0] } else { content.clone() };
+        let region = if self.padded { Region::padded(&memory) } else { Region::exact(&memory) };
+        // SAFETY: both fields lie in the instance, which is as long as its type.
+        unsafe {
+            ((at + buffer.pointer) as *mut usize).write_unaligned(region.ptr() as usize);
+            let length = content.len().to_ne_bytes();
+            std::ptr::copy_nonoverlapping(length.as_ptr(), (at + buffer.length) as *mut u8, buffer.width);
+        }
+        self.know(&region);
+        self.fed.push(Fed { region, field: at + buffer.pointer });
+    }
+
+    /// What stands in memory that an instance got earlier, up to where its pointer stands now.
+    fn earlier(&self, k: u8) -> Vec<u8> {
+        let Some(fed) = self.fed.get(usize::from(k) % self.fed.len().max(1)) else { return Vec::new() };
+        // SAFETY: the field of an instance, as above.
+        let now = unsafe { (fed.field as *const usize).read_unaligned() };
+        let all = fed.region.slice();
+        let used = now.wrapping_sub(fed.region.ptr() as usize);
+        all[..if used <= all.len() { used } else { all.len() }].to_vec()
+    }
+
+    /// A picture of all instances and what they lead to.
+    pub fn picture(&self) -> Picture {
+        let root = |i: &Instance| Piece { at: i.at, size: self.shape.by_caller, live: true };
+        let roots: Vec<Piece> =
+            self.instances.iter().filter(|i| i.live || i.memory.is_some()).map(root).collect();
+        Picture::take(&roots, &self.known, self.shape.texts)
+    }
+
+    /// Whether nothing was written around the memory that handles point to.
+    pub fn intact(&self) -> bool {
+        self.fed.iter().all(|fed| fed.region.intact())
+            && self.instances.iter().all(|i| i.memory.as_ref().is_none_or(|m| m.intact()))
+    }
+}
+
+/// The size of what a field holds, without naming its type.
+pub const fn size_behind<S, T>(_field: fn(&S) -> *const T) -> usize {
+    size_of::<T>()
+}

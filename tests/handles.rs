@@ -1,0 +1,254 @@
+//! Functions on handles: each is judged as one step in a life that the library's own functions begin and end. Right ports
+//! pass, ports that leave a wrong state, leak or free twice are refuted, C never differs from itself.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use serde_json::Value;
+use std::collections::BTreeMap;
+use support::Repo;
+
+/// Bodies that do what the C functions do, on C's own structs.
+const RIGHT: &[(&str, &str)] = &[
+    (
+        "stack_new",
+        "if cap == 0 || cap > 64 { return core::ptr::null_mut(); }
+         let s: *mut ffi::stack = libc::malloc(size_of::<ffi::stack>()).cast();
+         // The other way round than in C: the order of allocations is nobody's business.
+         (*s).pushed = 0;
+         (*s).cap = cap;
+         (*s).len = 0;
+         (*s).values = libc::malloc(cap * 4).cast();
+         s",
+    ),
+    (
+        "stack_push",
+        "let s = &mut *s;
+         if s.len == s.cap { return -1; }
+         *s.values.add(s.len) = value;
+         s.len += 1;
+         s.pushed = s.pushed.wrapping_add(1);
+         0",
+    ),
+    (
+        "stack_pop",
+        "let s = &mut *s;
+         if s.len == 0 { return -1; }
+         s.len -= 1;
+         *out = *s.values.add(s.len);
+         0",
+    ),
+    ("stack_len", "(*s).len"),
+    (
+        "stack_grow",
+        "let s = &mut *s;
+         if s.cap >= 256 { return -1; }
+         s.values = libc::realloc(s.values.cast(), 8 * s.cap).cast();
+         s.cap *= 2;
+         0",
+    ),
+    (
+        "stack_state",
+        "let s = &*s;
+         (if s.len == 0 { c\"empty\" } else if s.len == s.cap { c\"full\" } else { c\"some\" }).as_ptr()",
+    ),
+    (
+        "stack_top",
+        "let s = &*s;
+         if s.len == 0 { core::ptr::null_mut() } else { s.values.add(s.len - 1) }",
+    ),
+    ("stack_free", "if !s.is_null() { libc::free((*s).values.cast()); libc::free(s.cast()); }"),
+    (
+        "rot_init",
+        "let r = &mut *r;
+         r.msg = core::ptr::null();
+         r.state = core::ptr::null_mut();
+         if *version != b'v' as core::ffi::c_char || !(1..=25).contains(&key) {
+             r.msg = c\"bad key\".as_ptr();
+             return -1;
+         }
+         r.state = libc::malloc(size_of::<ffi::rot_state>()).cast();
+         (*r.state).owner = r;
+         (*r.state).total = 0;
+         (*r.state).key = key;
+         0",
+    ),
+    (
+        "turned",
+        "let state = &mut *state;
+         state.total = state.total.wrapping_add(1);
+         if c.is_ascii_lowercase() { b'a' + ((i32::from(c - b'a') + state.key) % 26) as u8 } else { c }",
+    ),
+    (
+        "rot_run",
+        "let r = &mut *r;
+         if r.state.is_null() { return -1; }
+         while r.avail_in > 0 && r.avail_out > 0 {
+             *r.next_out = turned(r.state, *r.next_in);
+             r.next_out = r.next_out.add(1);
+             r.next_in = r.next_in.add(1);
+             r.avail_in -= 1;
+             r.avail_out -= 1;
+         }
+         r.msg = if r.avail_in > 0 { c\"no room\" } else { c\"done\" }.as_ptr();
+         r.avail_in as i32",
+    ),
+    (
+        "rot_end",
+        "let r = &mut *r;
+         if r.state.is_null() { return -1; }
+         libc::free(r.state.cast());
+         r.state = core::ptr::null_mut();
+         0",
+    ),
+];
+
+/// What is wrong, in which function, the change to its right body, and what the finding must name. Each list is planted at
+/// once: while one function is judged, all others run as C.
+const WRONG: &[&[(&str, &str, &str, &str)]] = &[
+    &[
+        (
+            "stack_new",
+            "(*s).cap = cap;",
+            "(*s).cap = cap; core::hint::black_box(libc::malloc(8));",
+            "never freed",
+        ),
+        ("stack_push", "s.pushed = s.pushed.wrapping_add(1);", "", "handle"),
+        (
+            "stack_pop",
+            "s.len -= 1;\n         *out = *s.values.add(s.len);",
+            "*out = *s.values.add(s.len - 1);",
+            "handle",
+        ),
+        ("stack_len", "(*s).len", "(*s).len.max(1)", "return value"),
+        ("stack_grow", "libc::realloc(s.values.cast(), 8 * s.cap)", "libc::malloc(8 * s.cap)", ""),
+        ("stack_state", "c\"some\"", "c\"part\"", "returned string"),
+        ("stack_top", "s.values.add(s.len - 1)", "s.values", "returned pointer"),
+        ("stack_free", "libc::free((*s).values.cast());", "", "never freed"),
+        ("rot_init", "c\"bad key\"", "c\"bad keys\"", "text"),
+        ("turned", "state.total = state.total.wrapping_add(1);", "", "handle"),
+        ("rot_run", "r.avail_out -= 1;", "r.avail_out -= u32::from(r.avail_in != 7);", "handle"),
+        ("rot_end", "r.state = core::ptr::null_mut();", "", ""),
+    ],
+    &[
+        ("stack_new", "(*s).pushed = 0;", "(*s).pushed = 1;", "handle"),
+        ("stack_push", "{ return -1; }", "{ return 0; }", "return value"),
+        ("stack_pop", "if s.len == 0 { return -1; }", "if s.len == 0 { *out = 0; return -1; }", "`out`"),
+        ("stack_grow", "s.cap *= 2;", "s.cap = 2 * s.cap - 1;", "handle"),
+        (
+            "stack_free",
+            "libc::free(s.cast());",
+            "libc::free((*s).values.cast()); libc::free(s.cast());",
+            "freed twice",
+        ),
+        ("rot_init", "(*r.state).key = key;", "(*r.state).key = key + 26;", "handle"),
+        ("rot_run", "*r.next_out = ", "*r.next_out = 1 ^ ", "handle"),
+        ("rot_end", "libc::free(r.state.cast());", "", "never freed"),
+    ],
+];
+
+fn library() -> Repo {
+    let repo = Repo::empty();
+    repo.write("box.h", include_str!("handles/box.h"));
+    repo.write("stack.c", include_str!("handles/stack.c"));
+    repo.write("rot.c", include_str!("handles/rot.c"));
+    repo.run(&["init"]).ok();
+    repo
+}
+
+/// Puts a body in the place of a stub.
+fn port(repo: &Repo, symbol: &str, body: &str) {
+    let module = if symbol.starts_with("stack") { "stack" } else { "rot" };
+    let body = format!("// SAFETY: a live handle of the library.\n    unsafe {{ {body} }}");
+    repo.replace(&format!("rust/src/{module}.rs"), &format!("unimplemented!(\"{symbol}\")"), &body);
+}
+
+/// Rows and findings of `verify --all` by symbol.
+fn verify(repo: &Repo) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
+    let quick = ["verify", "--all", "--runs", "6000", "--seconds", "5", "--format", "json"];
+    let json = repo.run(&quick).json("verify");
+    let by_symbol = |list: &str| {
+        let rows = json[list].as_array().unwrap().iter();
+        rows.map(|row| (row["symbol"].as_str().unwrap().to_owned(), row.clone())).collect()
+    };
+    (by_symbol("symbols"), by_symbol("findings"))
+}
+
+#[test]
+fn right_ports_on_handles_are_unrefuted() {
+    let repo = library();
+    for (symbol, body) in RIGHT {
+        port(&repo, symbol, body);
+    }
+    let (judged, findings) = verify(&repo);
+    assert_eq!(findings, BTreeMap::new());
+    assert_eq!(judged.len(), RIGHT.len());
+    for row in judged.values() {
+        assert_eq!(row["grade"], "weak", "{row:#}");
+        assert!(row["accept_rate"].as_f64().unwrap() > 0.5, "{row:#}");
+    }
+}
+
+#[test]
+fn ports_that_leave_a_wrong_handle_are_refuted() {
+    for list in WRONG {
+        let repo = library();
+        for (symbol, from, to, _) in *list {
+            let (_, right) = RIGHT.iter().find(|(name, _)| name == symbol).unwrap();
+            assert_eq!(right.matches(from).count(), 1, "{symbol}: {from}");
+            port(&repo, symbol, &right.replace(from, to));
+        }
+        // `rot_run` calls it in its own module.
+        if let Some((helper, body)) =
+            RIGHT.iter().find(|(name, _)| *name == "turned" && list.iter().all(|w| w.0 != *name))
+        {
+            port(&repo, helper, body);
+        }
+        let (judged, findings) = verify(&repo);
+        let mut wrong = Vec::new();
+        for (symbol, _, to, what) in *list {
+            let finding = findings.get(*symbol).map(|f| f["finding"].clone()).unwrap_or_default();
+            let named = finding["what"].as_str().is_some_and(|text| text.contains(what));
+            if judged[*symbol]["grade"] != "refuted" || !named {
+                wrong.push(format!(
+                    "{symbol} with {to:?}: wanted {what:?}, got {finding} {}",
+                    judged[*symbol]
+                ));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+}
+
+#[test]
+fn harnesses_on_handles_kill_the_mutants_of_c() {
+    let repo = library();
+    let told = repo.run(&["contract", "--check", "--all", "--seconds", "5", "--format", "json"]);
+    let told = told.json("contract-check");
+    let symbols = told["symbols"].as_array().unwrap();
+    assert_eq!(symbols.len(), RIGHT.len());
+    let mut all = (0, 0);
+    for symbol in symbols {
+        assert_eq!(symbol["difference"], Value::Null, "{symbol:#}");
+        assert!(symbol["accept_rate"].as_f64().unwrap() > 0.5, "{symbol:#}");
+        let (killed, total) = (symbol["killed"].as_u64().unwrap(), symbol["to_kill"].as_u64().unwrap());
+        assert!(killed * 2 >= total, "{symbol:#}");
+        all = (all.0 + killed, all.1 + total);
+    }
+    assert!(all.0 * 10 >= all.1 * 8, "{all:?} {symbols:#?}");
+}
+
+#[test]
+fn the_contract_says_who_makes_and_ends_a_handle_and_edits_win() {
+    let repo = library();
+    let shown = repo.run(&["contract", "stack_push", "rot_run", "turned"]);
+    shown.ok().shows("the handle is made by: stack_new").shows("ended by: stack_free");
+    shown
+        .shows("before and after the call: stack_")
+        .shows("given memory by the caller: next_in, of avail_in bytes");
+    shown.shows("handle that it uses, by its field state");
+    // A list that names what has no harness is told, with the file.
+    repo.replace("rust/contracts/stack_push.toml", "makers = [\"stack_new\"]", "makers = [\"stack_old\"]");
+    repo.run(&["contract", "stack_push"]).fails(2, &["rust/contracts/stack_push.toml", "stack_old"]);
+}
