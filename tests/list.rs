@@ -69,7 +69,7 @@ fn people_get_a_line_per_function() {
     ");
     // No terminal, so nothing is cut.
     let ran = repo.run(&["list", "-v", "node_value"]);
-    ran.ok().shows("a handle").shows("`node` is made by `node_new`").shows("1 of 9 functions");
+    ran.ok().shows("`node` is made by `node_new`").shows("1 of 9 functions");
 }
 
 #[test]

@@ -134,9 +134,13 @@ impl Copied {
     }
 }
 
+/// Pointers may stand so far before their memory: C steps back by what it has read in advance.
+const BEFORE: usize = 16;
+
 fn find(pieces: &[Piece], address: usize) -> Option<usize> {
     // The latest first: an address may have been freed and given out again. One past the end belongs to it.
-    pieces.iter().rposition(|p| p.live && (p.at..=p.at + p.size).contains(&address))
+    let within = pieces.iter().rposition(|p| p.live && (p.at..=p.at + p.size).contains(&address));
+    within.or_else(|| pieces.iter().rposition(|p| p.live && (p.at - BEFORE.min(p.at)..p.at).contains(&address)))
 }
 
 impl Picture {
@@ -149,7 +153,7 @@ impl Picture {
         let candidates: Vec<Piece> = blocks.iter().chain(known).chain(given).copied().collect();
         let limits = candidates
             .iter()
-            .fold((usize::MAX, 0), |(low, high), p| (low.min(p.at), high.max(p.at + p.size)));
+            .fold((usize::MAX, 0), |(low, high), p| (low.min(p.at - BEFORE.min(p.at)), high.max(p.at + p.size)));
         let mut pieces: Vec<Copied> = Vec::new();
         for root in roots {
             // What C has allocated is as long as it asked for.
@@ -177,9 +181,10 @@ impl Picture {
 
     /// Where a pointer leads: to which piece, and how far into it.
     fn locate(&self, address: usize) -> Option<(usize, usize)> {
-        let found =
-            self.pieces.iter().position(|c| (c.piece.at..=c.piece.at + c.piece.size).contains(&address))?;
-        Some((found, address - self.pieces[found].piece.at))
+        let within = |c: &Copied| (c.piece.at..=c.piece.at + c.piece.size).contains(&address);
+        let before = |c: &Copied| (c.piece.at - BEFORE.min(c.piece.at)..c.piece.at).contains(&address);
+        let found = self.pieces.iter().position(within).or_else(|| self.pieces.iter().position(before))?;
+        Some((found, address.wrapping_sub(self.pieces[found].piece.at)))
     }
 
     /// What differs: both are walked side by side from the handles on, so that neither addresses nor the order of
