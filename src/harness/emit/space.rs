@@ -45,7 +45,7 @@ impl Emitter<'_> {
     }
 
     fn space(&self) -> Option<(u64, Vec<Part>)> {
-        if !self.contract.globals.is_empty() || self.contract.chance {
+        if !self.contract.globals.is_empty() || self.contract.chance || self.contract.sequence.is_some() {
             return None;
         }
         let parts: Vec<Part> =
