@@ -2,8 +2,8 @@
 
 use super::run::Campaign;
 use crate::error::Result;
-use crate::process::Interrupt;
-use crate::verdict::Finding;
+use crate::process::{Interrupt, Limits};
+use crate::verdict::{Finding, FindingClass};
 use fs_err as fs;
 use std::time::Duration;
 
@@ -17,6 +17,29 @@ pub enum Once {
 }
 
 impl Campaign<'_> {
+    /// Whether a port that was too slow is none to blame: the C original rejects the input when it is asked again, or both
+    /// sides together stay within the processor time of one call, and it was the machine that was slow.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub(super) fn says_nothing(&self, finding: &Finding, interrupt: &Interrupt) -> Result<bool> {
+        if finding.class != FindingClass::Timeout || finding.input.is_empty() {
+            return Ok(false);
+        }
+        if finding.oracle.iter().any(|(name, _)| name == "rejected") {
+            return Ok(true);
+        }
+        let path = self.work.join("slow-input");
+        fs::write(&path, &finding.input)?;
+        let seconds = self.call_timeout_seconds();
+        let limits = Limits { cpu_seconds: Some(seconds), file_size: Some(64 << 20), no_core: true };
+        let wall = seconds * 12;
+        let job = self.watched(&self.artifact()).arg(format!("-timeout={wall}")).arg(&path).limits(limits);
+        let (output, told) =
+            self.listen(job.timeout(Duration::from_secs(wall + 20)), interrupt, &mut |_| ())?;
+        Ok(told.done && output.exit.success() && told.finding.is_none())
+    }
+
     /// Runs one input, as it is, through both sides.
     ///
     /// # Errors

@@ -81,19 +81,19 @@ impl Campaign<'_> {
             let (stats, finding) = self.leg((budget, self.seed), flags, interrupt, &mut watch)?;
             total = sum(&before, &stats);
             let Some(finding) = finding else { continue };
-            if !breaks_c(&finding) {
+            if !self.says_nothing(&finding, interrupt)? {
                 return Ok(Verdict::Refuted { finding: Box::new(finding), stats: total });
             }
-            // Both sides run too long on it: that says nothing about the port. Once more, on another path.
+            // That says nothing about the port. Once more, on another path.
             let (stats, finding) =
                 self.leg((budget, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
             total = sum(&total, &stats);
             match finding {
-                Some(finding) if !breaks_c(&finding) => {
+                Some(finding) if !self.says_nothing(&finding, interrupt)? => {
                     return Ok(Verdict::Refuted { finding: Box::new(finding), stats: total });
                 }
                 Some(_) => {
-                    let reason = "the C original itself breaks or hangs where the run ended: the contract needs a hint";
+                    let reason = "the C original itself breaks or hangs where the run ended, or the machine is too busy: the contract needs a hint, or more time";
                     return Ok(Verdict::Vacuous { reason: reason.into(), stats: total });
                 }
                 None => {}
@@ -314,11 +314,6 @@ impl Campaign<'_> {
 }
 
 type Parts = Vec<(String, String)>;
-
-/// Whether the C original, asked again about the input of an end that nobody reported, rejects it.
-fn breaks_c(finding: &Finding) -> bool {
-    finding.class == FindingClass::Timeout && finding.oracle.iter().any(|(name, _)| name == "rejected")
-}
 
 /// Zero of zero is no evidence.
 pub(super) fn conclude(stats: RunStats) -> Verdict {
