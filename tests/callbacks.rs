@@ -119,18 +119,6 @@ fn port(repo: &Repo, symbol: &str, body: &str) {
     repo.replace("rust/src/callbacks.rs", &format!("unimplemented!(\"{symbol}\")"), body);
 }
 
-/// Grades and findings by symbol.
-fn verify(repo: &Repo, symbols: &[&str], code: i32) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
-    let quick = ["--runs", "20000", "--seconds", "3", "--format", "json"];
-    let ran = repo.run(&[&["verify"], symbols, &quick].concat());
-    let json = ran.code(code).json("verify");
-    let by_symbol = |list: &str| {
-        let all = json[list].as_array().unwrap();
-        all.iter().map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
-    };
-    (by_symbol("symbols"), by_symbol("findings"))
-}
-
 #[test]
 fn right_ports_that_call_back_are_unrefuted_and_wrong_ones_refuted() {
     let repo = library();
@@ -138,7 +126,7 @@ fn right_ports_that_call_back_are_unrefuted_and_wrong_ones_refuted() {
     for (symbol, body) in RIGHT {
         port(&repo, symbol, body);
     }
-    let (judged, findings) = verify(&repo, &["--all"], 0);
+    let (judged, findings) = repo.verified(&["--all"], 0);
     assert_eq!(findings, BTreeMap::new());
     for (symbol, _) in RIGHT {
         assert_eq!(judged[*symbol]["grade"], "weak", "{}", judged[*symbol]);
@@ -154,7 +142,7 @@ fn right_ports_that_call_back_are_unrefuted_and_wrong_ones_refuted() {
             assert_eq!(body.matches(from).count(), 1, "{symbol}: {from}");
             port(&repo, symbol, &body.replace(from, to));
         }
-        let (judged, findings) = verify(&repo, &["--all"], 10);
+        let (judged, findings) = repo.verified(&["--all"], 10);
         for (symbol, _, _, to, what) in planted {
             let found = findings.get(*symbol).unwrap_or_else(|| panic!("{to}: {}", judged[*symbol]));
             let told = found["finding"]["what"].as_str().unwrap();

@@ -83,18 +83,6 @@ fn port(repo: &Repo, symbol: &str, body: &str) {
     repo.replace("rust/src/state.rs", &format!("unimplemented!(\"{symbol}\")"), body);
 }
 
-/// Grades and findings by symbol.
-fn verify(repo: &Repo, symbols: &[&str], code: i32) -> (BTreeMap<String, Value>, BTreeMap<String, Value>) {
-    let quick = ["--runs", "20000", "--seconds", "3", "--format", "json"];
-    let ran = repo.run(&[&["verify"], symbols, &quick].concat());
-    let json = ran.code(code).json("verify");
-    let by_symbol = |list: &str| {
-        let all = json[list].as_array().unwrap();
-        all.iter().map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
-    };
-    (by_symbol("symbols"), by_symbol("findings"))
-}
-
 #[test]
 fn right_ports_with_state_are_unrefuted_and_wrong_ones_refuted() {
     let repo = library();
@@ -102,7 +90,7 @@ fn right_ports_with_state_are_unrefuted_and_wrong_ones_refuted() {
     for (symbol, body) in RIGHT {
         port(&repo, symbol, body);
     }
-    let (judged, findings) = verify(&repo, &["--all"], 0);
+    let (judged, findings) = repo.verified(&["--all"], 0);
     assert_eq!(findings, BTreeMap::new());
     for (symbol, _) in RIGHT {
         assert_eq!(judged[*symbol]["grade"], "weak", "{}", judged[*symbol]);
@@ -113,7 +101,7 @@ fn right_ports_with_state_are_unrefuted_and_wrong_ones_refuted() {
     for (symbol, body, _) in WRONG {
         port(&repo, symbol, body);
     }
-    let (judged, findings) = verify(&repo, &["--all"], 10);
+    let (judged, findings) = repo.verified(&["--all"], 10);
     for (symbol, _, what) in WRONG {
         let finding = &findings.get(*symbol).unwrap_or_else(|| panic!("{}", judged[*symbol]))["finding"];
         assert!(finding["what"].as_str().unwrap().contains(what), "{symbol}: {finding}");
@@ -127,7 +115,7 @@ fn right_ports_with_state_are_unrefuted_and_wrong_ones_refuted() {
 fn what_still_runs_as_c_shares_the_variables_of_the_port() {
     let repo = library();
     port(&repo, "note_all", RIGHT.iter().find(|(symbol, _)| *symbol == "note_all").unwrap().1);
-    let (judged, _) = verify(&repo, &["note_all"], 0);
+    let (judged, _) = repo.verified(&["note_all"], 0);
     assert_eq!(judged["note_all"]["grade"], "weak", "{judged:?}");
     assert_eq!(judged["note_all"]["callees_in_c"], serde_json::json!(["note"]));
 
@@ -143,7 +131,7 @@ fn what_still_runs_as_c_shares_the_variables_of_the_port() {
         "unsafe { globals::stats.total }",
         "unsafe { globals::stats.calls = before.calls; globals::stats.total }",
     );
-    let (_, findings) = verify(&repo, &["note_all"], 10);
+    let (_, findings) = repo.verified(&["note_all"], 10);
     assert_eq!(findings["note_all"]["finding"]["what"], "global `stats`");
 }
 
@@ -158,7 +146,7 @@ fn a_port_finds_no_state_that_its_original_has_not() {
     ] {
         let stubs = repo.read("rust/src/state.rs");
         port(&repo, "pure", body);
-        let (judged, _) = verify(&repo, &["pure"], 10);
+        let (judged, _) = repo.verified(&["pure"], 10);
         assert_eq!(judged["pure"]["grade"], "refuted", "{judged:?}");
         assert!(judged["pure"]["reason"].as_str().unwrap().contains(named), "{judged:?}");
         repo.write("rust/src/state.rs", &stubs);
@@ -203,7 +191,7 @@ fn a_contract_must_name_every_variable_that_the_function_reaches() {
     );
     repo.write("rust/contracts/note_all.toml", &format!("{head}[[global]]{global}"));
     port(&repo, "level_bonus", "x ^ 1");
-    let (judged, _) = verify(&repo, &["level_bonus"], 0);
+    let (judged, _) = repo.verified(&["level_bonus"], 0);
     assert_eq!(judged["level_bonus"]["grade"], "weak");
 }
 

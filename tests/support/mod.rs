@@ -150,6 +150,22 @@ impl Repo {
         self.run(&[&["port"], symbols, &QUICK].concat())
     }
 
+    /// Grades and findings of a short `verify` that ends with this code, by symbol.
+    pub fn verified(
+        &self,
+        symbols: &[&str],
+        code: i32,
+    ) -> (BTreeMap<String, serde_json::Value>, BTreeMap<String, serde_json::Value>) {
+        let quick = ["--runs", "20000", "--seconds", "3", "--format", "json"];
+        let ran = self.run(&[&["verify"], symbols, &quick].concat());
+        let json = ran.code(code).json("verify");
+        let by_symbol = |list: &str| {
+            let all = json[list].as_array().unwrap();
+            all.iter().map(|one| (one["symbol"].as_str().unwrap().to_owned(), one.clone())).collect()
+        };
+        (by_symbol("symbols"), by_symbol("findings"))
+    }
+
     /// Lets a script be the model: it gives these replies one after the other, the last one for ever.
     pub fn model(&self, replies: &[&str]) {
         let dir = self.aside().join("model");

@@ -3,6 +3,7 @@
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
+use super::operators::others;
 use crate::c::cursor::{Cursor, Location};
 use clang_sys::*;
 use std::ops::Range;
@@ -204,40 +205,5 @@ fn is_droppable(node: Cursor<'_>) -> bool {
         ),
         CXCursor_ReturnStmt => node.children().is_empty(),
         _ => false,
-    }
-}
-
-/// What may stand in place of an operator.
-fn others(operator: &str) -> &'static [&'static str] {
-    match operator {
-        "<" => &["<=", ">="],
-        "<=" => &["<", ">"],
-        ">" => &[">=", "<="],
-        ">=" => &[">", "<"],
-        "==" => &["!="],
-        "!=" => &["=="],
-        "+" => &["-"],
-        "-" => &["+"],
-        "*" => &["+"],
-        "/" => &["*"],
-        "%" => &["*"],
-        "&" => &["|"],
-        "|" => &["&"],
-        "^" => &["&"],
-        "<<" => &[">>"],
-        ">>" => &["<<"],
-        "&&" => &["||"],
-        "||" => &["&&"],
-        "+=" => &["-="],
-        "-=" => &["+="],
-        "*=" => &["+="],
-        "/=" => &["*="],
-        "%=" => &["*="],
-        "&=" => &["|="],
-        "|=" => &["&="],
-        "^=" => &["&="],
-        "<<=" => &[">>="],
-        ">>=" => &["<<="],
-        _ => &[],
     }
 }

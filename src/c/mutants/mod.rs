@@ -5,6 +5,9 @@
 //! decided above.
 
 mod edits;
+mod operators;
+
+pub use operators::others;
 
 use super::cursor::TranslationUnit;
 use super::flags::clang_arguments;

@@ -3,6 +3,7 @@
 //! What stands in a macro's arguments stays as it is. Only syntax is looked at: the compiler sorts out what has no type.
 
 use super::super::item::bytes_of;
+use crate::c::mutants::others;
 use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -275,41 +276,6 @@ fn is_droppable(expr: &syn::Expr) -> bool {
             .first()
             .is_some_and(|by| by.ends_with('=') && by.len() > 1 && !matches!(*by, "<=" | ">=" | "!=" | "==")),
         _ => false,
-    }
-}
-
-/// What may stand in place of an operator.
-fn others(operator: &str) -> &'static [&'static str] {
-    match operator {
-        "<" => &["<=", ">="],
-        "<=" => &["<", ">"],
-        ">" => &[">=", "<="],
-        ">=" => &[">", "<"],
-        "==" => &["!="],
-        "!=" => &["=="],
-        "+" => &["-"],
-        "-" => &["+"],
-        "*" => &["+"],
-        "/" => &["*"],
-        "%" => &["*"],
-        "&" => &["|"],
-        "|" => &["&"],
-        "^" => &["&"],
-        "<<" => &[">>"],
-        ">>" => &["<<"],
-        "&&" => &["||"],
-        "||" => &["&&"],
-        "+=" => &["-="],
-        "-=" => &["+="],
-        "*=" => &["+="],
-        "/=" => &["*="],
-        "%=" => &["*="],
-        "&=" => &["|="],
-        "|=" => &["&="],
-        "^=" => &["&="],
-        "<<=" => &[">>="],
-        ">>=" => &["<<="],
-        _ => &[],
     }
 }
 
