@@ -46,13 +46,13 @@ fn a_harness_that_is_tampered_with_judges_nothing() {
             "fn differs(oracle: &Effects, subject: &Effects) -> Option<String> {",
             "fn differs(oracle: &Effects, subject: &Effects) -> Option<String> {\n        return None;",
         ),
-        (DRIVER, "match judge::<C>(data) {", "match Judged::Same {"),
+        (DRIVER, "match judge_args::<C>(args, input) {", "match Judged::Same {"),
         (
             DRIVER,
             "Err(_) => found(\"panic\",",
             "Err(_) if true => Judged::Same,\n        Err(_) => found(\"panic\",",
         ),
-        ("rust/fuzz/guard.c", "armed = 1;", "armed = 0;"),
+        ("rust/fuzz/guard.c", "armed = guarding = 1;", "armed = guarding = 0;"),
     ];
     for (file, from, to) in edits {
         let before = repo.read(file);
