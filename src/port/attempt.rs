@@ -11,6 +11,7 @@ use crate::event::Event;
 use crate::fuzz::build::Built;
 use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::{Budget, Campaign};
+use crate::init;
 use crate::linkage::Linkage;
 use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
 use crate::project::Planned;
@@ -231,7 +232,11 @@ impl<'r, 'p> Attempting<'r, 'p> {
     fn build(&mut self) -> Result<Outcome> {
         self.say("building");
         let file = format!("src/{}.rs", self.planned.function.module);
-        match self.run.judge.build(&[(PathBuf::from(&file), self.spliced.clone())])? {
+        // As the tree will be: functions that call each other call the candidate, and not its original.
+        let callees = init::callees(self.run.project, (&self.planned.function.module, &self.spliced))?;
+        let replaced =
+            [(PathBuf::from(&file), self.spliced.clone()), (PathBuf::from("src/callee.rs"), callees)];
+        match self.run.judge.build(&replaced)? {
             Built::Binary(path) => {
                 let linkage = Linked::read(&self.run.judge, &path)?.linkage(self.planned);
                 self.binary = Some(path);
