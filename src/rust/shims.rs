@@ -172,7 +172,7 @@ fn lent(bound: &Bound) -> Option<TokenStream> {
     (!bound.shared.is_empty()).then(|| quote!(let _lent = Lent::to_c([#(#pairs),*]);))
 }
 
-/// What the shims of [`lent`] stand on.
+/// What the shims of `lent` stand on.
 pub fn lending() -> TokenStream {
     quote! {
         /// One variable: the port's copy and C's.
