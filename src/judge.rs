@@ -6,7 +6,7 @@ mod c_links;
 mod committed;
 mod engine;
 mod outcome;
-pub mod reach;
+pub mod ways;
 
 pub use outcome::Outcome;
 
@@ -29,11 +29,11 @@ use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use committed::CSide;
 use fs_err as fs;
-use reach::{variables_of, ways_back};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use ways::{variables_of, ways_back};
 
 /// A project with all that judging needs.
 pub struct Judge<'p> {

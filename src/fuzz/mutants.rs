@@ -14,8 +14,6 @@ use std::time::Instant;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kill {
     pub what: String,
-    /// Empty where the process ended with it.
-    pub input: Vec<u8>,
 }
 
 /// What came of a run over mutants.
@@ -119,7 +117,7 @@ impl Campaign<'_> {
                 return Ok(run);
             };
             let what = if output.exit == Exit::Code(70) { "does not return" } else { "ends the process" };
-            run.killed.insert(number as usize, Kill { what: what.into(), input: Vec::new() });
+            run.killed.insert(number as usize, Kill { what: what.into() });
         }
         Ok(run)
     }

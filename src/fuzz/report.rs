@@ -104,7 +104,7 @@ impl Told {
                 });
             }
             "killed" => {
-                self.killed.insert(line.number, Kill { what: line.what, input: bytes(&line.input) });
+                self.killed.insert(line.number, Kill { what: line.what });
             }
             "replayed" => self.replayed = Some(line.number),
             "alone" => {

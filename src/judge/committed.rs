@@ -1,7 +1,7 @@
 //! The evidence that is committed: an entry of `implfuzz.lock` for what was judged, written whenever the store gets it.
 
 use super::Judge;
-use super::reach::variables_of;
+use super::ways::variables_of;
 use crate::digest::sha256;
 use crate::error::Result;
 use crate::evidence::{CTree, Crate, Root, Web, port_hash, ports_called, ports_hash, roots, short};

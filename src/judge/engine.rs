@@ -1,6 +1,6 @@
 //! Which engine judges a port: the enumerator where all inputs can be tried, else libFuzzer.
 
-use super::reach::with_callees;
+use super::ways::with_callees;
 use super::{Judge, does_not_compile};
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::fuzz::build::compiled_crate;
-use crate::judge::reach::with_callees;
+use crate::judge::ways::with_callees;
 use crate::judge::{Judge, not_rust};
 use crate::linkage::{CSymbols, Compiled, Linkage, Wanted};
 use crate::project::{Planned, Project};
