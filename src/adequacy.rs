@@ -36,8 +36,10 @@ const MOST: usize = 30;
 const ITSELF: Budget = Budget { seconds: 3, executions: Some(20_000) };
 /// Mutants of one build: their texts are compiled once more each.
 const BATCH: usize = 60;
+/// Why a mutant needs no input that tells.
+const SAME: &str = "it is compiled to the code of the original";
 /// Counts up when the same texts are measured in another way.
-const EDITION: u32 = 1;
+const EDITION: u32 = 2;
 
 /// What became of a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +50,7 @@ pub enum Fate {
         by: String,
     },
     Survived,
-    /// A person says that it is no other function.
+    /// It is no other function: a person says so, or the compiler.
     Equivalent {
         reason: String,
     },
@@ -237,11 +239,12 @@ fn one(
     };
     let (stats, difference) = campaign.against_itself(ITSELF, judge.interrupt, &mut see)?;
     let list = made.of.get(name);
+    let same = made.same.get(name).cloned().unwrap_or_default();
     let start = Instant::now();
     let run = match list {
         Some(_) if difference.is_none() => {
             let budget = Budget { seconds, executions: None };
-            campaign.against_mutants(budget, judge.interrupt, &mut see)?
+            campaign.against_mutants(&same, budget, judge.interrupt, &mut see)?
         }
         _ => MutantRun::default(),
     };
@@ -251,8 +254,9 @@ fn one(
         (None, None) => made.without.get(name).cloned().or(Some("no unit defines it".to_owned())),
         (None, Some(_)) => unusable(&run),
     };
-    let fates = |(at, mutant): (usize, &Mutant)| {
-        tried(planned, mutant, run.killed.get(&(at + 1)).map(|kill| kill.what.clone()))
+    let fates = |(at, mutant): (usize, &Mutant)| match same.contains(&(at + 1)) {
+        true => Tried { mutant: mutant.clone(), fate: Fate::Equivalent { reason: SAME.to_owned() } },
+        false => tried(planned, mutant, run.killed.get(&(at + 1)).map(|kill| kill.what.clone())),
     };
     let mut rejected = stats.rejected.clone();
     rejected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -74,8 +74,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if args.get(1).is_some_and(|arg| arg == "implfuzz") {
         args.remove(1);
     }
+    let overrides = overrides(&args);
     let cli = match Cli::try_parse_from(args) {
-        Ok(cli) => cli,
+        Ok(cli) => Cli { overrides, ..cli },
         Err(error) => {
             drop(error.print());
             return if error.use_stderr() { ExitCode::Usage } else { ExitCode::Ok };
@@ -94,6 +95,20 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             error.kind().exit_code()
         }
     }
+}
+
+/// Every `--config`, in order: of a global option clap forgets what stands before a subcommand when it stands behind as well.
+fn overrides(args: &[OsString]) -> Vec<String> {
+    let mut texts = args.iter().skip(1).map(|arg| arg.to_string_lossy()).take_while(|arg| arg != "--");
+    let mut found = Vec::new();
+    while let Some(arg) = texts.next() {
+        match arg.strip_prefix("--config") {
+            Some("") => found.extend(texts.next().map(|value| value.into_owned())),
+            Some(value) => found.extend(value.strip_prefix('=').map(str::to_owned)),
+            None => {}
+        }
+    }
+    found
 }
 
 fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
@@ -118,5 +133,28 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Findings(args) => findings::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_override_counts_wherever_it_stands() {
+        let args = [
+            "cargo-implfuzz",
+            "--config",
+            "a=1",
+            "verify",
+            "--config=b=2",
+            "f",
+            "--config",
+            "c=3",
+            "--",
+            "--config",
+        ];
+        let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();
+        assert_eq!(overrides(&args), ["a=1", "b=2", "c=3"]);
     }
 }

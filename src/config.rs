@@ -183,7 +183,7 @@ impl Default for Fuzz {
             accept_seconds: 60,
             accept_executions: None,
             exhaustive_points: 1 << 24,
-            call_timeout_ms: 1_000,
+            call_timeout_ms: 100,
             max_len: 4_096,
             rss_limit_mb: 2_048,
             seed: 1,

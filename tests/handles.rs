@@ -72,6 +72,7 @@ const RIGHT: &[(&str, &str)] = &[
          (*r.state).owner = r;
          (*r.state).total = 0;
          (*r.state).key = key;
+         (*r.state).note = core::ptr::null_mut();
          0",
     ),
     (
@@ -93,6 +94,25 @@ const RIGHT: &[(&str, &str)] = &[
          }
          r.msg = if r.avail_in > 0 { c\"no room\" } else { c\"done\" }.as_ptr();
          r.avail_in as i32",
+    ),
+    (
+        "rot_note",
+        "let r = &mut *r;
+         if r.state.is_null() { return -1; }
+         (*r.state).note = note;
+         if !note.is_null() && !(*note).text.is_null() && (*note).text_len > 1 {
+             *(*note).text = turned(r.state, *(*note).text);
+             (*note).flags |= 2;
+         }
+         0",
+    ),
+    (
+        "rot_copy",
+        "let r = &mut *r;
+         if r.state.is_null() { return -1; }
+         let n = (*r.state).total.min(1000);
+         for i in 0..n { *seen.add(i as usize) = i.wrapping_add((*r.state).key as u32) as u8; }
+         n as i32",
     ),
     (
         "rot_end",
@@ -130,6 +150,8 @@ const WRONG: &[&[(&str, &str, &str, &str)]] = &[
         ("turned", "state.total = state.total.wrapping_add(1);", "", "handle"),
         ("rot_run", "r.avail_out -= 1;", "r.avail_out -= u32::from(r.avail_in != 7);", "handle"),
         ("rot_end", "r.state = core::ptr::null_mut();", "", ""),
+        ("rot_note", "(*r.state).note = note;", "", "handle"),
+        ("rot_copy", "{ *seen", "{ *seen.add(n as usize) = 0; *seen", "`seen"),
     ],
     &[
         ("stack_new", "(*s).pushed = 0;", "(*s).pushed = 1;", "handle"),
@@ -145,6 +167,8 @@ const WRONG: &[&[(&str, &str, &str, &str)]] = &[
         ("rot_init", "(*r.state).key = key;", "(*r.state).key = key + 26;", "handle"),
         ("rot_run", "*r.next_out = ", "*r.next_out = 1 ^ ", "handle"),
         ("rot_end", "libc::free(r.state.cast());", "", "never freed"),
+        ("rot_note", "(*note).flags |= 2;", "", "handle"),
+        ("rot_copy", ".min(1000)", ".min(999)", "return value"),
     ],
 ];
 
@@ -251,4 +275,24 @@ fn the_contract_says_who_makes_and_ends_a_handle_and_edits_win() {
     // A list that names what has no harness is told, with the file.
     repo.replace("rust/contracts/stack_push.toml", "makers = [\"stack_new\"]", "makers = [\"stack_old\"]");
     repo.run(&["contract", "stack_push"]).fails(2, &["rust/contracts/stack_push.toml", "stack_old"]);
+}
+
+#[test]
+fn a_port_can_be_asked_to_survive_what_c_survives_without_memory() {
+    let repo = library();
+    let (_, right) = RIGHT.iter().find(|(name, _)| *name == "rot_init").unwrap();
+    port(&repo, "rot_init", right);
+    let verify = ["verify", "rot_init", "--runs", "3000", "--seconds", "5", "--format", "json"].as_slice();
+    assert_eq!(repo.run(verify).json("verify")["symbols"][0]["grade"], "weak");
+    repo.replace("rust/contracts/rot_init.toml", "makers = ", "fail-allocations = true\nmakers = ");
+    repo.run(&["init"]).ok();
+    let judged = repo.run(verify).json("verify");
+    assert_eq!(judged["symbols"][0]["grade"], "refuted", "{judged:#}");
+    let checked = right.replace(
+        "(*r.state).owner = r;",
+        "if r.state.is_null() { return -2; }\n         (*r.state).owner = r;",
+    );
+    repo.replace("rust/src/rot.rs", right, &checked);
+    let judged = repo.run(verify).json("verify");
+    assert_eq!(judged["symbols"][0]["grade"], "weak", "{judged:#}");
 }

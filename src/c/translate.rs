@@ -20,7 +20,7 @@ const COMPILE_TIME: Duration = Duration::from_secs(300);
 const ROUNDS: usize = 4;
 
 /// Behind the unit's own flags. Symbols keep their own sections, so that a pointer tells what it points to.
-const FLAGS: &[&str] =
+pub(super) const PLAIN: &[&str] =
     &["-O0", "-g0", "-w", "-fno-common", "-fno-pic", "-fno-pie", "-fdata-sections", "-fno-lto"];
 
 /// The compiler and where it works.
@@ -30,6 +30,8 @@ pub(super) struct Compiler<'a> {
     pub cc: &'a Path,
     /// A folder that exists.
     pub scratch: &'a Path,
+    /// Behind the unit's own flags.
+    pub flags: &'static [&'static str],
     pub interrupt: &'a Interrupt,
 }
 
@@ -90,7 +92,7 @@ impl Compiler<'_> {
         let job = job
             .env("LC_ALL", "C")
             .args(&unit.flags)
-            .args(FLAGS)
+            .args(self.flags)
             .args(old_c_flags())
             .args(["-MD", "-MT", "x", "-MF"]);
         let job = job.arg(source.with_extension("d")).args(["-c", "-o"]);
@@ -167,7 +169,8 @@ mod tests {
         fs::write(root.join("a.c"), text).unwrap();
         let unit = Unit { file: RelPath("a.c".into()), module: "a_unit".into(), flags: vec![] };
         let interrupt = Interrupt::none();
-        let compiler = Compiler { root, cc: Path::new(cc), scratch: dir.path(), interrupt: &interrupt };
+        let compiler =
+            Compiler { root, cc: Path::new(cc), scratch: dir.path(), flags: PLAIN, interrupt: &interrupt };
         compiler.translate(&unit, lines).unwrap()
     }
 
@@ -204,7 +207,7 @@ mod tests {
         let unit = Unit { file: RelPath("a.c".into()), module: "a".into(), flags: vec![] };
         let interrupt = Interrupt::none();
         let cc = Path::new("no-such-cc");
-        let compiler = Compiler { root, cc, scratch: dir.path(), interrupt: &interrupt };
+        let compiler = Compiler { root, cc, scratch: dir.path(), flags: PLAIN, interrupt: &interrupt };
         let error = compiler.translate(&unit, &[]).err().unwrap();
         assert_eq!(error.kind(), crate::error::ErrorKind::Environment);
     }

@@ -8,7 +8,7 @@ use super::inputs::keep;
 use super::keeper::Keeper;
 use super::merge::Merged;
 use super::parse::unit_print;
-use super::translate::Compiler;
+use super::translate::{Compiler, PLAIN};
 use super::workers;
 use crate::digest::of_parts;
 use crate::error::Result;
@@ -133,7 +133,7 @@ fn answers(
     fs_err::create_dir_all(&scratch)?;
     let scratch = fs_err::canonicalize(&scratch)?;
     let interrupt = tools.interrupt;
-    let compiler = Compiler { root, cc: &cc, scratch: &scratch, interrupt };
+    let compiler = Compiler { root, cc: &cc, scratch: &scratch, flags: PLAIN, interrupt };
     let units = &merged.library.units;
     let answers = workers::map(tasks, |task| {
         interrupt.check()?;

@@ -179,6 +179,10 @@ fn role(param: &Parameter) -> String {
         Role::Callback { order: true, nullable } => format!("callback that orders{}", null(*nullable)),
         Role::Callback { order: false, nullable } => format!("callback{}", null(*nullable)),
         Role::Token => "handed on to a callback".into(),
+        Role::Lent { pointers, nullable, .. } => {
+            let names: Vec<&str> = pointers.iter().map(|(name, _)| name.as_str()).collect();
+            format!("struct that is lent, with memory behind {}{}", names.join(", "), null(*nullable))
+        }
         Role::Handle { life, through, nullable } => {
             let of = through.as_ref().map_or_else(String::new, |field| format!(", by its field {field}"));
             format!("handle that it {life:?}{of}{}", null(*nullable)).to_lowercase()

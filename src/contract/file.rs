@@ -68,6 +68,12 @@ struct ParamFile {
     likely: Vec<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     texts: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    of: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pointers: Vec<(String, Vec<String>)>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    numbers: Vec<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     nullable: bool,
     #[serde(default)]
@@ -88,6 +94,7 @@ enum RoleName {
     Callback,
     Token,
     Handle,
+    Lent,
 }
 
 /// The file's text for a contract.
@@ -159,6 +166,10 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
     if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
         return Err(bad(format!("the mutant `{}` is called equivalent without a reason", empty.mutant)));
     }
+    let is_lent = |p: &Parameter| matches!(p.role, Role::Lent { .. });
+    if let Some(param) = contract.params.iter().find(|p| is_lent(p) && contract.sequence.is_none()) {
+        return Err(bad(format!("`{}`: structs are lent only to functions on handles", param.name)));
+    }
     let on_handles = contract.returns == Returns::Handle
         || contract.params.iter().any(|p| matches!(p.role, Role::Handle { .. }));
     match &contract.sequence {
@@ -214,6 +225,9 @@ fn param_file(param: &Parameter) -> ParamFile {
         nullable: false,
         life: None,
         through: None,
+        of: None,
+        pointers: Vec::new(),
+        numbers: Vec::new(),
         likely: param.likely.clone(),
         texts: param.texts.clone(),
         reason: param.reason.clone(),
@@ -246,6 +260,10 @@ fn param_file(param: &Parameter) -> ParamFile {
             (out.role, out.order, out.nullable) = (RoleName::Callback, *order, *nullable);
         }
         Role::Token => out.role = RoleName::Token,
+        Role::Lent { of, pointers, numbers, nullable } => {
+            (out.role, out.of, out.nullable) = (RoleName::Lent, Some(of.clone()), *nullable);
+            (out.pointers, out.numbers) = (pointers.clone(), numbers.clone());
+        }
         Role::Handle { life, through, nullable } => {
             (out.role, out.life, out.nullable) = (RoleName::Handle, Some(*life), *nullable);
             out.through = through.clone();
@@ -288,6 +306,12 @@ fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
         },
         RoleName::Callback => Role::Callback { order: param.order, nullable: param.nullable },
         RoleName::Token => Role::Token,
+        RoleName::Lent => Role::Lent {
+            of: param.of.clone().ok_or_else(|| need("of"))?,
+            pointers: param.pointers.clone(),
+            numbers: param.numbers.clone(),
+            nullable: param.nullable,
+        },
         RoleName::Handle => Role::Handle {
             life: param.life.ok_or_else(|| need("life"))?,
             through: param.through.clone(),
@@ -310,6 +334,7 @@ fn role_word(role: RoleName) -> &'static str {
         RoleName::Callback => "callback",
         RoleName::Token => "token",
         RoleName::Handle => "handle",
+        RoleName::Lent => "lent struct",
     }
 }
 
@@ -342,6 +367,15 @@ mod tests {
                 param("out", Role::Pointer { direction: Direction::Out, nullable }),
                 param("a", Role::FixedArray { direction: Direction::In, len: max }),
                 param("v", Role::Value { min: Some(-3), max: None }),
+                param(
+                    "lent",
+                    Role::Lent {
+                        of: "header".into(),
+                        pointers: vec![("name".into(), vec!["name_max".into()])],
+                        numbers: vec!["flags".into()],
+                        nullable,
+                    },
+                ),
                 param("cb", Role::Callback { order: !nullable, nullable }),
                 param("token", Role::Token),
                 param(
@@ -367,6 +401,7 @@ mod tests {
                 by_caller: nullable,
                 buffers: vec![("next".into(), "avail".into())],
                 texts: vec!["msg".into()],
+                fail_allocations: nullable,
                 file: nullable.then(|| "a.file".into()),
                 makers: names("f_init"),
                 operations: names("f_more"),

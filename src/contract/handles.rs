@@ -9,7 +9,7 @@ use super::flat::flat;
 use super::infer::{constants, reason_of, returns_of, roles_where, sets_errno};
 use super::outside::{is_on_descriptors, is_shimmed};
 use super::types::{Contract, Life, Parameter, Returns, Role, Sequence, Signature};
-use super::{likely, state};
+use super::{lent, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -194,13 +194,17 @@ impl<'a> Handles<'a> {
             let through = key.and_then(|key| self.inner.get(key)).filter(|(outer, _)| *outer == of);
             let is_handle = key == Some(of) || through.is_some();
             roles.push(match is_handle {
-                false => plain.and_then(|role| match role.needs_c() {
-                    true => Err(format!(
-                        "`{}` is a callback, or goes with one, in a function on handles",
-                        param.name
-                    )),
-                    false => Ok(role),
-                })?,
+                false => plain
+                    .or_else(|why| {
+                        lent::role(self.library, param, &self.facts.of(function, index)).ok_or(why)
+                    })
+                    .and_then(|role| match role.needs_c() && !matches!(role, Role::Lent { .. }) {
+                        true => Err(format!(
+                            "`{}` is a callback, or goes with one, in a function on handles",
+                            param.name
+                        )),
+                        false => Ok(role),
+                    })?,
                 true => Role::Handle {
                     life: if life == Life::Uses || self.first_handle(of, function) == Some(index) {
                         life
@@ -293,8 +297,11 @@ impl<'a> Handles<'a> {
         }
         let is_other = |s: &&Step| s.function.key != under.key && !own.contains(&s.function.name);
         let ends = |s: &&Step| s.life == Life::Ends && !needs(s);
+        // What works inside of a handle finds it as its neighbours leave it.
+        let inside = self.through(&step.roles);
+        let callable = |s: &&Step| public(s) || inside && s.function.linkage == Linkage::External;
         let mut others: Vec<&Step> =
-            all.iter().filter(public).filter(is_other).filter(|s| !ends(s)).collect();
+            all.iter().filter(callable).filter(is_other).filter(|s| !ends(s)).collect();
         others.retain(|s| s.life != Life::Makes || by_caller || s.returns == Returns::Handle);
         others.sort_by_cached_key(|s| std::cmp::Reverse(kin(s.function)));
         others.truncate(MOST);
@@ -311,6 +318,7 @@ impl<'a> Handles<'a> {
             by_caller,
             buffers,
             texts,
+            fail_allocations: false,
             file: on_files.then(|| FILE.to_owned()),
             makers: own,
             operations: others.into_iter().map(|s| s.function.name.clone()).collect(),

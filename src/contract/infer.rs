@@ -279,7 +279,7 @@ fn pointer(
     }
 }
 
-fn direction(target: &CType, facts: &Facts) -> Direction {
+pub(super) fn direction(target: &CType, facts: &Facts) -> Direction {
     match (target.is_const || !facts.writes, facts.reads) {
         (true, _) => Direction::In,
         (false, true) => Direction::InOut,

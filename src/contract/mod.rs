@@ -9,6 +9,7 @@ mod outside;
 pub mod state;
 pub mod infer;
 mod constructors;
+mod lent;
 mod likely;
 pub mod handles;
 pub mod tier;

@@ -39,12 +39,15 @@ pub enum Role {
     Handle { life: Life, through: Option<String>, nullable: bool },
     /// A pointer that is only handed on to a callback.
     Token,
+    /// A struct `of` the caller's that may be kept, by its name in `ffi.rs`: the fields that point to bytes, each with the
+    /// fields that say how many, and the fields that are numbers.
+    Lent { of: String, pointers: Vec<(String, Vec<String>)>, numbers: Vec<String>, nullable: bool },
 }
 
 impl Role {
     /// Whether no safe type says what it is.
     pub fn needs_c(&self) -> bool {
-        matches!(self, Self::Elements { .. } | Self::Callback { .. } | Self::Token)
+        matches!(self, Self::Elements { .. } | Self::Callback { .. } | Self::Token | Self::Lent { .. })
     }
 }
 
@@ -72,6 +75,9 @@ pub struct Sequence {
     /// Fields that point to a text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
+    /// An allocation of the call under test may fail, on both sides: for ports that survive it as C does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fail_allocations: bool,
     /// The one file that there is, by its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::process::{Exit, Interrupt};
 use crate::verdict::{Finding, RunStats};
 use fs_err as fs;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -47,19 +47,20 @@ impl Campaign<'_> {
         own.leg((budget, self.seed), &[], interrupt, see)
     }
 
-    /// All mutants side by side on the same inputs, those of the run before first, until none is left or the budget is
-    /// spent: every mutant gets every input until it is found out.
+    /// All mutants but for the `equal` ones side by side on the same inputs, those of the run before first, until none is
+    /// left or the budget is spent: every mutant gets every input until it is found out.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn against_mutants(
         &self,
+        equal: &BTreeSet<usize>,
         budget: Budget,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<MutantRun> {
         let of_c = |skipped, current| Subject::Mutants { skipped, current };
-        self.kill((&of_c, ENDS), budget, interrupt, see)
+        self.kill((&of_c, ENDS), equal, budget, interrupt, see)
     }
 
     /// All mutants of the port side by side, on the inputs that the run before kept and on new ones. `count` says how many
@@ -80,12 +81,13 @@ impl Campaign<'_> {
         let own = Campaign { work: self.work.join("port-mutants"), regressions, ..self.clone() };
         own.write_boundaries(interrupt)?;
         let of_port = |skipped, current| Subject::PortMutants { skipped, current };
-        own.kill((&of_port, count + 1), budget, interrupt, see)
+        own.kill((&of_port, count + 1), &BTreeSet::new(), budget, interrupt, see)
     }
 
     fn kill(
         &self,
         (mutants, ends): (&dyn Fn(String, PathBuf) -> Subject, usize),
+        equal: &BTreeSet<usize>,
         budget: Budget,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
@@ -93,7 +95,7 @@ impl Campaign<'_> {
         let mut run = MutantRun::default();
         let start = Instant::now();
         for _ in 0..ends {
-            let skipped: Vec<String> = run.killed.keys().map(usize::to_string).collect();
+            let skipped: Vec<String> = run.killed.keys().chain(equal).map(usize::to_string).collect();
             let spent = start.elapsed().as_secs();
             if spent >= budget.seconds.max(1) {
                 break;

@@ -53,6 +53,9 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs"));
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
     put("src/runtime/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs"));
+    put("src/runtime/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs"));
+    put("src/runtime/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs"));
+    put("src/runtime/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
     put("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs"));

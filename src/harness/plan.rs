@@ -124,12 +124,23 @@ impl Slot<'_> {
             | Role::Pointer { nullable, .. }
             | Role::CString { nullable, .. }
             | Role::Callback { nullable, .. }
-            | Role::Handle { nullable, .. } => *nullable,
+            | Role::Handle { nullable, .. }
+            | Role::Lent { nullable, .. } => *nullable,
             _ => false,
         }
     }
 
-    /// The local that holds a handle.
+    /// How many elements it has, where an output is so large that its content before the call is one pattern.
+    pub fn room(&self) -> Option<usize> {
+        match self.role {
+            Role::FixedArray { direction: Direction::Out, len } if self.step.is_some() && *len >= 1024 => {
+                Some(*len)
+            }
+            _ => None,
+        }
+    }
+
+    /// The local that holds a handle, or a struct that is lent.
     pub fn handle(&self) -> Ident {
         format_ident!("{}_handle", self.name)
     }
@@ -156,7 +167,7 @@ pub fn c_argument(slot: &Slot) -> TokenStream {
     let (name, region) = (slot.name, slot.region());
     match slot.role {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
-        Role::Handle { .. } => {
+        Role::Handle { .. } | Role::Lent { .. } => {
             let handle = slot.handle();
             quote!(#handle as _)
         }
@@ -193,7 +204,7 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
     Some(match slot.role {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
         // Only in signatures of C.
-        Role::Elements { .. } | Role::Callback { .. } | Role::Token => c_argument(slot),
+        Role::Elements { .. } | Role::Callback { .. } | Role::Token | Role::Lent { .. } => c_argument(slot),
         Role::Length | Role::Handle { .. } => return None,
         Role::Buffer { direction, .. } => {
             let below = format_ident!("{}_length", slot.length?);

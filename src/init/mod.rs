@@ -172,9 +172,10 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     for (planned, contract) in judged {
         let text = emit::harness(&planned.bound(), contract, &krate)?;
         all.push((format!("fuzz/src/harness/{}.rs", planned.function.name), text));
-        // What stands behind a handle is not decoded.
+        // What stands behind a handle is not decoded, and a struct that is lent not as a value.
         let params = planned.function.params.iter().zip(&contract.params);
-        let decoded = params.filter(|(_, p)| !matches!(p.role, Role::Handle { .. })).map(|(p, _)| &p.ty);
+        let is_value = |role: &Role| !matches!(role, Role::Handle { .. } | Role::Lent { .. });
+        let decoded = params.filter(|(_, p)| is_value(&p.role)).map(|(p, _)| &p.ty);
         let returned = matches!(contract.returns, Returns::Value).then_some(&planned.function.ret);
         for ty in decoded.chain(returned) {
             values::records_of(&project.library, ty, &mut records);

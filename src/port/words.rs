@@ -101,6 +101,10 @@ fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> Str
             null(safe, *nullable)
         ),
         Role::Token => "a pointer that is only handed on to a callback".into(),
+        Role::Lent { nullable, .. } => format!(
+            "a struct of the caller that may be kept until the handle ends, with its memory{}; it is compared with all that it points to",
+            null(safe, *nullable)
+        ),
         Role::FixedArray { direction, len } => {
             format!("{} array of exactly {len} elements{}", kind(*direction), compared(*direction))
         }

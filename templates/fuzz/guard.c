@@ -35,7 +35,7 @@ static volatile sig_atomic_t armed, guarding;
 static struct implfuzz_broke broke;
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
-static volatile unsigned ticks, ticks_allowed = 10;
+static volatile unsigned ticks, ticks_allowed = 5;
 
 extern void __asan_handle_no_return(void) __attribute__((weak));
 extern void *__asan_region_is_poisoned(void *, size_t) __attribute__((weak));
@@ -67,7 +67,7 @@ static const char *signal_name(int number)
     }
 }
 
-/* The timer counts processor time in steps of 100 ms; a call still running after `ticks_allowed` of them hangs. */
+/* The timer counts processor time in steps of 20 ms; a call still running after `ticks_allowed` of them hangs. */
 static void on_tick(void)
 {
     if (!guarding)
@@ -105,14 +105,15 @@ static void install(void)
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGVTALRM};
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, current;
     struct sigaction action;
-    struct itimerval timer = {{0, 100000}, {0, 100000}};
+    struct itimerval timer = {{0, 20000}, {0, 20000}};
 
     sigaltstack(NULL, &current);
     if (current.ss_flags & SS_DISABLE)
         sigaltstack(&own, NULL);
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_signal;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    /* A call of the system that the timer interrupts goes on. */
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, &chained[signals[i]]);
     setitimer(ITIMER_VIRTUAL, &timer, NULL);
@@ -154,7 +155,7 @@ void implfuzz_guard_give_up(void)
         skip("calls back without end", NULL);
 }
 
-/* How long one call may take, in steps of 100 ms of processor time. */
+/* How long one call may take, in steps of 20 ms of processor time. */
 void implfuzz_guard_ticks(unsigned allowed)
 {
     ticks_allowed = allowed ? allowed : 1;

@@ -3,6 +3,7 @@
  * allocator's functions here (--wrap), whoever calls them: C and Rust use the same ones. Fresh memory is filled with
  * one byte, so that a comparison can leave out what nobody has written yet.
  */
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,7 +23,7 @@ struct implfuzz_block {
 static struct implfuzz_block blocks[MOST];
 static size_t count;
 static int watching;
-static unsigned bad;
+static unsigned bad, fails_in;
 
 /* Whether a block that is handed back was never given out, or was handed back before (guard.c). */
 int implfuzz_is_bad_block(void *block);
@@ -59,6 +60,20 @@ const struct implfuzz_block *implfuzz_ledger_blocks(size_t *out)
 {
     *out = count;
     return blocks;
+}
+
+/* The allocation with this number fails; 0 for none. */
+void implfuzz_ledger_fail(unsigned nth)
+{
+    fails_in = nth;
+}
+
+static int is_refused(size_t size)
+{
+    int fails = watching && fails_in && --fails_in == 0;
+    if (fails)
+        errno = ENOMEM;
+    return fails || (watching && size > LARGEST);
 }
 
 /* Dead blocks are kept, so that a pointer that dangles is known for one; until there is no room. */
@@ -113,7 +128,7 @@ void implfuzz_ledger_release(void)
 void *__real_malloc(size_t);
 void *__wrap_malloc(size_t size)
 {
-    void *at = watching && size > LARGEST ? NULL : __real_malloc(size);
+    void *at = is_refused(size) ? NULL : __real_malloc(size);
     note(at, size, 0);
     return at;
 }
@@ -121,7 +136,7 @@ void *__wrap_malloc(size_t size)
 void *__real_calloc(size_t, size_t);
 void *__wrap_calloc(size_t n, size_t size)
 {
-    int large = watching && size && n > LARGEST / size;
+    int large = is_refused(size && n > LARGEST / size ? SIZE_MAX : n * size);
     void *at = large ? NULL : __real_calloc(n, size);
     note(at, n * size, n * size);
     return at;
@@ -130,7 +145,7 @@ void *__wrap_calloc(size_t n, size_t size)
 int __real_posix_memalign(void **, size_t, size_t);
 int __wrap_posix_memalign(void **out, size_t align, size_t size)
 {
-    int answer = __real_posix_memalign(out, align, size);
+    int answer = is_refused(size) ? ENOMEM : __real_posix_memalign(out, align, size);
     if (answer == 0)
         note(*out, size, 0);
     return answer;
@@ -143,7 +158,7 @@ void *__wrap_realloc(void *old, size_t size)
     size_t before = block ? block->size : 0;
     if (old && implfuzz_is_bad_block(old))
         return NULL;
-    void *at = watching && size > LARGEST ? NULL : __real_realloc(old, size);
+    void *at = is_refused(size) ? NULL : __real_realloc(old, size);
     if (block && (at || !size)) /* else the old block stays */
         block->live = 0;
     if (block || !old)
@@ -154,7 +169,7 @@ void *__wrap_realloc(void *old, size_t size)
 char *__real_strdup(const char *);
 char *__wrap_strdup(const char *text)
 {
-    char *at = __real_strdup(text);
+    char *at = is_refused(0) ? NULL : __real_strdup(text);
     if (at && watching)
         note(at, strlen(at) + 1, SIZE_MAX);
     return at;

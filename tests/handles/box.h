@@ -27,4 +27,13 @@ int rot_init(rot *r, int key, const char *version);
 int rot_run(rot *r);
 int rot_end(rot *r);
 
+/* Lent by the caller until the end; its text is turned with what runs through. */
+struct note {
+    unsigned flags;
+    unsigned char *text;
+    unsigned text_len;
+};
+int rot_note(rot *r, struct note *note);
+int rot_copy(rot *r, unsigned char *seen);
+
 #endif

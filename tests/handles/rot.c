@@ -6,6 +6,7 @@ struct rot_state {
     rot *owner;
     unsigned total;
     int key;
+    struct note *note;
 };
 
 int rot_init(rot *r, int key, const char *version)
@@ -24,6 +25,7 @@ int rot_init(rot *r, int key, const char *version)
     state->owner = r;
     state->total = 0;
     state->key = key;
+    state->note = NULL;
     r->state = state;
     return 0;
 }
@@ -47,6 +49,31 @@ int rot_run(rot *r)
     }
     r->msg = r->avail_in > 0 ? "no room" : "done";
     return (int)r->avail_in;
+}
+
+int rot_note(rot *r, struct note *note)
+{
+    if (r->state == NULL)
+        return -1;
+    r->state->note = note;
+    if (note != NULL && note->text != NULL && note->text_len > 1) {
+        note->text[0] = turned(r->state, note->text[0]);
+        note->flags |= 2;
+    }
+    return 0;
+}
+
+/* As many bytes as have been turned, at most 1,000; the caller knows how many there can be. */
+int rot_copy(rot *r, unsigned char *seen)
+{
+    unsigned n;
+
+    if (r->state == NULL)
+        return -1;
+    n = r->state->total < 1000 ? r->state->total : 1000;
+    for (unsigned i = 0; i < n; i++)
+        seen[i] = (unsigned char)(i + (unsigned)r->state->key);
+    return (int)n;
 }
 
 int rot_end(rot *r)

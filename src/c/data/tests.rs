@@ -1,4 +1,4 @@
-use super::super::translate::Compiler;
+use super::super::translate::{Compiler, PLAIN};
 use super::*;
 use crate::process::Interrupt;
 use crate::symbol::{CType, Place, RelPath, SymbolKey, SymbolName, TypeKind, Unit};
@@ -38,7 +38,13 @@ pub(crate) fn of_unit(
     let lines: Vec<String> = lines.collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let interrupt = Interrupt::none();
-    let compiler = Compiler { root, cc: Path::new(cc), scratch: root.as_std_path(), interrupt: &interrupt };
+    let compiler = Compiler {
+        root,
+        cc: Path::new(cc),
+        scratch: root.as_std_path(),
+        flags: PLAIN,
+        interrupt: &interrupt,
+    };
     let translation = compiler.translate(unit, &lines).unwrap().unwrap();
     let values = super::values(&translation.object, &globals.iter().collect::<Vec<_>>());
     globals.iter().map(|g| g.key.clone()).zip(values).collect()
@@ -68,7 +74,7 @@ fn text(text: &str) -> Target {
 }
 
 /// gcc, and the compiler that the tool would take on this machine: the newest clang where there is one.
-fn compilers() -> [String; 2] {
+pub(crate) fn compilers() -> [String; 2] {
     let toolchain = Toolchain::find(&Search::from_env(), &Interrupt::none()).unwrap();
     ["gcc".into(), toolchain.cc.path.to_str().unwrap().into()]
 }

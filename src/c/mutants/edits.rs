@@ -149,7 +149,10 @@ impl Walk<'_> {
 
     /// What is read and returned as it is: nothing else in such a statement can be changed.
     fn returned(&mut self, node: Cursor<'_>) {
-        let Some(value) = node.children().first().copied().filter(|c| !c.is_in_macro()) else { return };
+        let Some(value) = node.children().first().copied() else { return };
+        if value.is_in_macro() {
+            return self.returned_macro(node, value);
+        }
         let mut inner = value;
         while let (CXCursor_UnexposedExpr, [only]) = (inner.kind(), &inner.children()[..]) {
             inner = *only;
@@ -161,6 +164,22 @@ impl Walk<'_> {
         let Some(range) = self.range(value).filter(|_| is_read) else { return };
         let by = format!("!({})", &self.text[range.clone()]);
         self.push(value, Some(range), &by, "");
+    }
+
+    /// A result that comes out of a macro: another one.
+    fn returned_macro(&mut self, node: Cursor<'_>, value: Cursor<'_>) {
+        let Some(start) = node.start().offset.checked_sub(self.start.offset) else { return };
+        let Some(text) = self.text.get(start..).and_then(|text| text.strip_prefix("return")) else { return };
+        let Some((value_text, _)) = text.split_once(';') else { return };
+        let start = start + "return".len();
+        let range = start..start + value_text.len();
+        let no = match value.ty().canonical().kind() {
+            CXType_Pointer => " ((void *)0)".to_owned(),
+            _ => format!(" !({})", value_text.trim()),
+        };
+        for by in [format!(" ({} + 1)", value_text.trim()), no] {
+            self.push(node, Some(range.clone()), &by, "");
+        }
     }
 
     /// An integer variable of the function with 8 bits in place of more.

@@ -6,13 +6,14 @@
 
 mod edits;
 mod operators;
+mod same_code;
 
 pub use operators::others;
 
 use super::cursor::TranslationUnit;
 use super::flags::clang_arguments;
 use super::keeper::Tools;
-use super::translate::Compiler;
+use super::translate::{Compiler, PLAIN};
 use super::workers;
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
@@ -40,6 +41,8 @@ pub struct Mutants {
     /// By symbol, in the order of the table that the C side offers. The table has one entry more, in front: the
     /// function's text as it is, which must not differ from the function.
     pub of: BTreeMap<SymbolName, Vec<Mutant>>,
+    /// Numbers in that table of mutants that are compiled to the function's own code.
+    pub same: BTreeMap<SymbolName, BTreeSet<usize>>,
     /// Functions of which no mutant can be made, and why.
     pub without: BTreeMap<SymbolName, String>,
     /// What stands behind each unit, after its other lines.
@@ -90,23 +93,22 @@ pub fn mutants(
     let scratch = tools.scratch.join("mutants");
     fs_err::create_dir_all(&scratch)?;
     let scratch = fs_err::canonicalize(&scratch)?;
-    let compiler = Compiler { root, cc: &cc, scratch: &scratch, interrupt: tools.interrupt };
+    let compiler = Compiler { root, cc: &cc, scratch: &scratch, flags: PLAIN, interrupt: tools.interrupt };
     let answers = workers::map(&work, |(unit, functions)| {
         tools.interrupt.check()?;
         of_unit(&compiler, library, unit, functions, most)
     })?;
     let mut all = Mutants::default();
-    for ((unit, _), answer) in work.iter().zip(answers) {
-        let (of, without, lines) = answer?;
-        all.of.extend(of);
-        all.without.extend(without);
-        all.lines.insert(unit.file.clone(), lines);
+    for answer in answers {
+        let own = answer?;
+        all.of.extend(own.of);
+        all.same.extend(own.same);
+        all.without.extend(own.without);
+        all.lines.extend(own.lines);
     }
     drop(std::fs::remove_dir_all(&scratch));
     Ok(all)
 }
-
-type OfUnit = (BTreeMap<SymbolName, Vec<Mutant>>, BTreeMap<SymbolName, String>, Vec<String>);
 
 fn of_unit(
     compiler: &Compiler,
@@ -114,7 +116,7 @@ fn of_unit(
     unit: &Unit,
     functions: &[&Function],
     most: usize,
-) -> Result<OfUnit> {
+) -> Result<Mutants> {
     let mut without = BTreeMap::new();
     let mut copies = Vec::new();
     let found = copies_of(compiler.root, unit, functions, most)?;
@@ -138,7 +140,7 @@ fn of_unit(
     let is_plain_lost = |symbol: &SymbolName| {
         refused.iter().any(|at| copies.get(*at).is_some_and(|c| c.symbol == *symbol && c.mutant.is_none()))
     };
-    let (mut of, mut lines) = (BTreeMap::new(), vec![QUIET.to_owned()]);
+    let (mut of, mut tables, mut lines) = (BTreeMap::new(), BTreeMap::new(), vec![QUIET.to_owned()]);
     for function in functions.iter().filter(|f| !without.contains_key(&f.name)).copied().collect::<Vec<_>>() {
         if is_plain_lost(&function.name) {
             let why = "a copy of its text does not compile behind the file that it comes from";
@@ -157,8 +159,28 @@ fn of_unit(
         let names: Vec<String> = kept.iter().map(|copy| format!("(void *){}", copy.name)).collect();
         lines.push(format!("void *const {}[] = {{ {} }};", table(&function.name), names.join(", ")));
         of.insert(function.name.clone(), mutants);
+        tables.insert(function.name.clone(), kept.into_iter().map(|copy| copy.name.clone()).collect());
     }
-    Ok((of, without, lines))
+    let same = same_code(compiler, unit, before.iter().chain(&lines), &tables)?;
+    Ok(Mutants { of, same, without, lines: BTreeMap::from([(unit.file.clone(), lines)]) })
+}
+
+/// Which of the mutants in each table are the function itself for an optimising compiler.
+fn same_code<'l>(
+    compiler: &Compiler,
+    unit: &Unit,
+    lines: impl Iterator<Item = &'l String>,
+    tables: &BTreeMap<SymbolName, Vec<String>>,
+) -> Result<BTreeMap<SymbolName, BTreeSet<usize>>> {
+    let compiler = Compiler { flags: same_code::OPTIMISED, ..*compiler };
+    let lines: Vec<&str> = lines.map(String::as_str).collect();
+    // A compiler that fails here where it did not above tells nothing of any mutant.
+    let Ok(translation) = compiler.translate(unit, &lines)? else { return Ok(BTreeMap::new()) };
+    let of = |names: &Vec<String>| {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        same_code::same_as_first(&translation.object, &names).into_iter().collect()
+    };
+    Ok(tables.iter().map(|(name, names)| (name.clone(), of(names))).collect())
 }
 
 /// The copies of each function, the plain one first; the inner error says why there are none.

@@ -18,7 +18,11 @@ NAMED(by_macro)
 ";
 
 fn mutants_of(cc: &str, most: usize) -> Mutants {
-    let (_dir, root) = project(&[("a.c", C)]);
+    mutants_in(C, cc, most)
+}
+
+fn mutants_in(text: &str, cc: &str, most: usize) -> Mutants {
+    let (_dir, root) = project(&[("a.c", text)]);
     let library = load(&root, cc).unwrap().library;
     let interrupt = Interrupt::none();
     let programs = || Ok(Programs { cc: cc.into(), cmake: None, make: None });
@@ -63,4 +67,33 @@ fn what_stands_behind_the_unit_is_c() {
     assert!(lines[0].contains("IMPLFUZZ_MUTANT"));
     let tables = lines.iter().filter(|line| line.starts_with("void *const implfuzz_mutants_")).count();
     assert_eq!(tables, 2);
+}
+
+#[test]
+fn mutants_that_are_compiled_to_the_same_code_are_told() {
+    const C: &str = "\
+#define VERSION \"1.0\"
+unsigned long bound(unsigned long n) {
+    unsigned long b = n + 13;
+    return b != (unsigned long)b ? (unsigned long)-1 : b;
+}
+const char *version(void) { return VERSION; }
+";
+    for cc in crate::c::data::tests::compilers() {
+        let all = mutants_in(C, &cc, 100);
+        let bound = SymbolName::new("bound");
+        let told = |same: bool| -> Vec<&str> {
+            let numbered = all.of[&bound].iter().enumerate();
+            let wanted = numbered.filter(|(at, _)| all.same[&bound].contains(&(at + 1)) == same);
+            wanted.map(|(_, mutant)| mutant.what.as_str()).collect()
+        };
+        // What only stands where `b` is not `b` is dead; what is added to `n` is not.
+        assert!(told(true).contains(&"`1` → `(1 + 1)`"), "{cc}: {:?}", told(true));
+        assert!(told(false).contains(&"`13` → `(13 + 1)`"), "{cc}: {:?}", told(false));
+        assert!(told(false).contains(&"`+` → `-`"), "{cc}: {:?}", told(false));
+        let version: Vec<&str> =
+            all.of[&SymbolName::new("version")].iter().map(|m| m.what.as_str()).collect();
+        assert_eq!(version, ["`VERSION` → `((void *)0)`", "`VERSION` → `(VERSION + 1)`"]);
+        assert!(all.same[&SymbolName::new("version")].is_empty());
+    }
 }

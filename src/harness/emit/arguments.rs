@@ -19,11 +19,13 @@ impl Emitter<'_> {
                 Role::Buffer { direction: Direction::Out, .. } => quote!((usize, [u8; 4])),
                 Role::Buffer { .. } | Role::CString { .. } => quote!(Vec<#element>),
                 Role::Pointer { .. } => quote!(#element),
+                Role::FixedArray { .. } if slot.room().is_some() => quote!([u8; 4]),
                 Role::FixedArray { len, .. } => quote!([#element; #len]),
                 Role::Elements { .. } => quote!((usize, Vec<u8>)),
                 // What it answers.
                 Role::Callback { .. } => quote!(Vec<u8>),
                 Role::Token => quote!(()),
+                Role::Lent { .. } => quote!(Lent),
             };
             if slot.nullable() { quote!(#name: Option<#plain>) } else { quote!(#name: #plain) }
         });
@@ -39,7 +41,8 @@ impl Emitter<'_> {
             Role::Pointer { .. }
             | Role::FixedArray { .. }
             | Role::Callback { order: true, .. }
-            | Role::Token => 1,
+            | Role::Token
+            | Role::Lent { .. } => 1,
             Role::Buffer { direction: Direction::Out, .. } | Role::Callback { .. } => 2,
             _ if !slot.last => 3,
             _ => 4,
@@ -99,6 +102,7 @@ impl Emitter<'_> {
                     quote!(decode_text(__reader, #texts, #max))
                 }
                 Role::CString { max, .. } => quote!(decode_string(__reader, #max, #last)),
+                Role::FixedArray { .. } if slot.room().is_some() => quote!(__reader.array()),
                 Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(__reader)),
                 Role::Elements { max, .. } => {
                     quote!(crate::runtime::callback::decode_elements(__reader, #max))
@@ -108,6 +112,10 @@ impl Emitter<'_> {
                     quote!(decode_buffer::<u8>(__reader, crate::runtime::callback::ANSWERS, false))
                 }
                 Role::Token => quote!(()),
+                Role::Lent { .. } => {
+                    let form = form(slot);
+                    quote!(Lent::decode(__reader, &#form))
+                }
             };
             if slot.nullable() {
                 let flag = format_ident!("{}_null", slot.name);
@@ -136,7 +144,12 @@ impl Emitter<'_> {
                     let likely = likely(slot);
                     quote!(encode_likely(writer, *value, #likely);)
                 }
-                Role::Value { .. } | Role::Pointer { .. } | Role::FixedArray { .. } | Role::Handle { .. } => {
+                Role::FixedArray { .. } if slot.room().is_some() => quote!(writer.put(value);),
+                Role::Value { .. }
+                | Role::Pointer { .. }
+                | Role::FixedArray { .. }
+                | Role::Handle { .. }
+                | Role::Lent { .. } => {
                     quote!(value.encode(writer);)
                 }
                 Role::OneOf { values } => {
@@ -209,6 +222,10 @@ impl Emitter<'_> {
                 }
                 Role::Value { .. } | Role::OneOf { .. } | Role::Pointer { .. } => quote!(value.show()),
                 Role::Handle { .. } => quote!(format!("handle {}", *value & 1)),
+                Role::FixedArray { len, .. } if slot.room().is_some() => {
+                    let text = format!("room for {len} elements");
+                    quote!({ let _ = value; #text.to_owned() })
+                }
                 Role::FixedArray { .. } => quote!(show_slice(value)),
                 Role::Buffer { direction: Direction::Out, .. } => {
                     quote!(show_slice(&fill::<#element>(value.0, value.1)))
@@ -221,6 +238,10 @@ impl Emitter<'_> {
                 Role::Callback { order: true, .. } => quote!(format!("order {}", value[0] & 7)),
                 Role::Callback { .. } => quote!(format!("answers {}", show_slice(value))),
                 Role::Token => quote!("a pointer".to_owned()),
+                Role::Lent { .. } => {
+                    let form = form(slot);
+                    quote!(value.show(&#form))
+                }
             };
             if slot.nullable() {
                 quote!((#label.to_owned(), args.#name.as_ref().map_or("NULL".to_owned(), |value| #text)))
@@ -270,11 +291,18 @@ impl Emitter<'_> {
                     quote!(#looked_for.chain(boundary_strings(#max, &[#(#around),*])).collect::<Vec<_>>())
                 }
                 Role::Pointer { .. } => quote!(<#element as Value>::boundaries()),
+                Role::FixedArray { .. } if slot.room().is_some() => {
+                    quote!(vec![[0x5au8, 0x5a, 0x5a, 0x5a], [0; 4]])
+                }
                 Role::FixedArray { len, .. } => quote!(<[#element; #len] as Value>::boundaries()),
                 Role::Elements { max, .. } => quote!(crate::runtime::callback::boundary_elements(#max)),
                 Role::Callback { order: true, .. } => quote!((0..8u8).map(|n| vec![n]).collect::<Vec<_>>()),
                 Role::Callback { .. } => quote!(crate::runtime::callback::boundary_answers()),
                 Role::Token => quote!(vec![()]),
+                Role::Lent { .. } => {
+                    let form = form(slot);
+                    quote!(Lent::boundaries(&#form))
+                }
             };
             if slot.nullable() {
                 quote!(let #name: Vec<Option<_>> = #list.into_iter().map(Some).chain([None]).collect();)
@@ -349,6 +377,11 @@ fn likely(slot: &Slot) -> Option<TokenStream> {
 fn texts(slot: &Slot) -> TokenStream {
     let texts = slot.step.map_or(&[][..], |(_, texts)| texts);
     quote!({ let texts: &[&str] = &[#(#texts),*]; texts })
+}
+
+/// The constant that says what a struct that is lent looks like.
+pub(super) fn form(slot: &Slot) -> proc_macro2::Ident {
+    format_ident!("FORM_{}", slot.at)
 }
 
 fn limited(slot: &Slot) -> bool {

@@ -18,6 +18,10 @@ impl Emitter<'_> {
                     quote!(Region::<#element>::#make(&fill::<#element>(value.0, value.1)))
                 }
                 Role::Buffer { .. } => quote!(Region::<#element>::#make(value)),
+                Role::FixedArray { .. } if slot.room().is_some() => {
+                    let len = slot.room();
+                    quote!(Region::<#element>::#make(&fill::<#element>(#len, *value)))
+                }
                 Role::Elements { .. } if make == "padded" => quote!(Region::<#element>::aligned(&value.1)),
                 Role::Elements { .. } => quote!(Region::<#element>::#make(&value.1)),
                 Role::CString { .. } => {

@@ -40,13 +40,14 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let called = emitter.called();
     let point = emitter.point();
     if let Some(sequence) = &contract.sequence {
-        let (aim, plan) = (emitter.aim(), emitter.plan(sequence));
+        let (aim, plan, forms) = (emitter.aim(), emitter.plan(sequence), emitter.forms());
         let body = quote! {
             #![allow(warnings)]
             use crate::runtime::codec::*;
             use crate::runtime::driver::Target;
             use crate::runtime::guard::{self, Broke};
             use crate::runtime::ledger;
+            use crate::runtime::lent::{Form, Lent, Pointer};
             use crate::runtime::memory::Region;
             use crate::runtime::record::Record;
             use crate::runtime::report::Parts;
@@ -57,6 +58,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
             const NAME: &str = #name;
             pub const TARGET: Target = Target::of::<Sequence<Step>>(NAME);
             pub static OPERATION: Entry = Entry::of::<Step>(NAME);
+            #forms
             static PLAN: Plan = #plan;
             struct Step;
             impl UnderTest for Step {

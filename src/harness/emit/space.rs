@@ -83,7 +83,11 @@ impl Emitter<'_> {
                 let points = points.checked_pow(u32::try_from(*len).ok()?)?;
                 Part { points, take: quote!(core::array::from_fn(|_| #take)) }
             }
-            Role::Elements { .. } | Role::Callback { .. } | Role::Token | Role::Handle { .. } => return None,
+            Role::Elements { .. }
+            | Role::Callback { .. }
+            | Role::Token
+            | Role::Handle { .. }
+            | Role::Lent { .. } => return None,
         };
         Some(if slot.nullable() { or_null(part)? } else { part })
     }

@@ -1,6 +1,7 @@
 //! Functions on handles: what is added to a call when it is one step in the life of a handle, and the plan of that life.
 
 use super::Emitter;
+use super::arguments::form;
 use crate::contract::types::{Life, Returns, Role, Sequence};
 use crate::harness::values::field_ident;
 use crate::symbol::SymbolName;
@@ -21,6 +22,16 @@ impl Emitter<'_> {
                 return Ok(None);
             })
         });
+        let lent = self.slots.iter().filter(|s| matches!(s.role, Role::Lent { .. })).map(|slot| {
+            let (name, handle, form) = (slot.name, slot.handle(), form(slot));
+            match slot.nullable() {
+                true => quote!(let #handle = match &args.#name {
+                    None => core::ptr::null_mut(),
+                    Some(lent) => world.lend(lent, &#form),
+                };),
+                false => quote!(let #handle = world.lend(&args.#name, &#form);),
+            }
+        });
         let lets = self.slots.iter().filter_map(|slot| {
             let Role::Handle { life, through, .. } = slot.role else { return None };
             let (name, handle) = (slot.name, slot.handle());
@@ -38,7 +49,7 @@ impl Emitter<'_> {
                 false => quote!(let #handle = { let which = args.#name; #found };),
             })
         });
-        quote!(#room #(#lets)*)
+        quote!(#room #(#lets)* #(#lent)*)
     }
 
     /// The call, with its allocations counted.
@@ -111,6 +122,43 @@ impl Emitter<'_> {
         quote!(#(#sets)*)
     }
 
+    /// What the structs that are lent look like.
+    pub(super) fn forms(&self) -> TokenStream {
+        let forms = self.slots.iter().filter_map(|slot| {
+            let Role::Lent { of, pointers, numbers, .. } = slot.role else { return None };
+            let of = format_ident!("{of}");
+            let at = |field: &str| {
+                let field = field_ident(field);
+                quote!(core::mem::offset_of!(ffi::#of, #field))
+            };
+            let width = |field: &str| {
+                let field = field_ident(field);
+                quote!(size_behind(|s: &ffi::#of| &raw const s.#field))
+            };
+            let numbers = numbers.iter().map(|field| {
+                let (at, width) = (at(field), width(field));
+                quote!((#field, #at, #width))
+            });
+            let pointers = pointers.iter().map(|(field, lengths)| {
+                let place = at(field);
+                let lengths = lengths.iter().map(|length| {
+                    let (at, width) = (at(length), width(length));
+                    quote!((#at, #width))
+                });
+                quote!(Pointer { name: #field, at: #place, lengths: &[#(#lengths),*] })
+            });
+            let form = form(slot);
+            Some(quote! {
+                static #form: Form = Form {
+                    size: size_of::<ffi::#of>(),
+                    numbers: &[#(#numbers),*],
+                    pointers: &[#(#pointers),*],
+                };
+            })
+        });
+        quote!(#(#forms)*)
+    }
+
     /// How the function is reached, when it is the one under test.
     pub(super) fn plan(&self, sequence: &Sequence) -> TokenStream {
         let of = format_ident!("{}", sequence.of);
@@ -133,6 +181,7 @@ impl Emitter<'_> {
             Some(name) => quote!(Some(#name)),
             None => quote!(None),
         };
+        let fails = sequence.fail_allocations;
         let by_caller = if sequence.by_caller { quote!(size_of::<ffi::#of>()) } else { quote!(0) };
         let buffers = sequence.buffers.iter().map(|(pointer, length)| {
             let (at, size) = (field_ident(pointer), field_ident(length));
@@ -154,7 +203,7 @@ impl Emitter<'_> {
                 makers: #makers,
                 others: #others,
                 enders: #enders,
-                shape: Shape { by_caller: #by_caller, buffers: &[#(#buffers),*], texts: &[#(#texts),*], file: #file },
+                shape: Shape { by_caller: #by_caller, buffers: &[#(#buffers),*], texts: &[#(#texts),*], file: #file, fails: #fails },
             }
         }
     }

@@ -26,7 +26,7 @@ pub fn run<C: Case>(file: &[u8]) {
     let is_original = std::env::var("IMPLFUZZ_SUBJECT").as_deref() == Ok("original");
     let shown = std::env::var_os("IMPLFUZZ_SHOWN").is_some();
     if !is_original {
-        watch::start((number("IMPLFUZZ_CALL_MS").unwrap_or(1000) * 10).max(10_000));
+        watch::start((number("IMPLFUZZ_CALL_MS").unwrap_or(100) * 10).max(10_000));
     }
     for (at, input) in inputs(file).enumerate().skip(from) {
         if Instant::now() >= end {

@@ -188,7 +188,7 @@ static SUBJECT: OnceLock<Subject> = OnceLock::new();
 
 fn again<C: Case>(args: &C::Args, oracle: &C::Effects) -> Judged {
     SUBJECT_CALLS.fetch_add(1, Ordering::Relaxed);
-    let (what, subject) = match C::oracle(args, C::original()) {
+    let (what, subject) = match guard::patiently(|| C::oracle(args, C::original())) {
         Ok(second) => match C::differs(oracle, &second) {
             Some(what) => (what, C::effects(&second)),
             None => return Judged::Same,
@@ -343,7 +343,7 @@ pub fn init(target: &Target) {
         let text = info.to_string().replace('\n', " ");
         PANIC.with(|p| *p.borrow_mut() = text);
     }));
-    let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(1000);
+    let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(100);
     guard::allow(millis);
     let path = std::env::var_os("IMPLFUZZ_PATH").unwrap_or_default();
     match std::env::var("IMPLFUZZ_MODE").as_deref() {

@@ -17,6 +17,7 @@ unsafe extern "C" {
     fn implfuzz_ledger_bad_count() -> c_uint;
     fn implfuzz_ledger_blocks(count: *mut usize) -> *const RawBlock;
     fn implfuzz_ledger_release();
+    fn implfuzz_ledger_fail(nth: c_uint);
     fn implfuzz_differ(a: *const u8, b: *const u8, from: usize, size: usize) -> usize;
     fn implfuzz_next_address(at: *const u8, from: usize, size: usize, low: usize, high: usize) -> usize;
     static __executable_start: u8;
@@ -33,6 +34,12 @@ pub fn start() {
 pub fn release() {
     // SAFETY: only blocks that were allocated while the side was watched, and its life is over.
     unsafe { implfuzz_ledger_release() };
+}
+
+/// The allocation with this number from now on fails, as if there were no memory left; 0 for none.
+pub fn fail(nth: u8) {
+    // SAFETY: sets a number.
+    unsafe { implfuzz_ledger_fail(c_uint::from(nth)) };
 }
 
 /// Whether allocations are counted from now on.
@@ -111,18 +118,20 @@ pub struct Picture {
 #[derive(Debug, Clone)]
 struct Copied {
     piece: Piece,
+    /// The harness gave it: what stands in it comes from the input.
+    given: bool,
     bytes: Vec<u8>,
     links: Vec<usize>,
 }
 
 impl Copied {
-    fn of(piece: Piece, (low, high): (usize, usize)) -> Self {
+    fn of(piece: Piece, given: bool, (low, high): (usize, usize)) -> Self {
         let (bytes, mut links, mut from) = (copy(piece), Vec::new(), 0);
         loop {
             // SAFETY: looks only at so many bytes.
             let at = unsafe { implfuzz_next_address(bytes.as_ptr(), from, bytes.len(), low, high) };
             if at >= bytes.len() {
-                return Self { piece, bytes, links };
+                return Self { piece, given, bytes, links };
             }
             links.push(at);
             from = at + 8;
@@ -159,14 +168,15 @@ impl Picture {
             // What C has allocated is as long as it asked for.
             let whole = find(&candidates, root.at).map(|found| candidates[found]);
             let piece = whole.filter(|whole| whole.at == root.at).unwrap_or(*root);
-            pieces.push(Copied::of(piece, limits));
+            pieces.push(Copied::of(piece, false, limits));
         }
         let mut at = 0;
         while at < pieces.len() {
             let words: Vec<usize> = pieces[at].links.iter().filter_map(|o| pieces[at].word(*o)).collect();
             for piece in words.into_iter().filter_map(|word| find(&candidates, word)).map(|found| candidates[found]) {
-                if !pieces.iter().any(|known| known.piece.at == piece.at) {
-                    pieces.push(Copied::of(piece, limits));
+                if !pieces.iter().any(|taken| taken.piece.at == piece.at) {
+                    let given = known.iter().any(|known| known.at == piece.at);
+                    pieces.push(Copied::of(piece, given, limits));
                 }
             }
             at += 1;
@@ -198,16 +208,20 @@ impl Picture {
             right: other,
             pairs: (0..self.roots).map(|root| (root, root, String::new())).collect(),
             partner: (0..self.roots).map(|root| (root, root)).collect(),
+            later: Vec::new(),
         };
         let mut at = 0;
-        while at < walk.pairs.len() {
-            let pair = walk.pairs[at].clone();
+        loop {
+            let Some(pair) = walk.pairs.get(at).cloned() else {
+                let pair = walk.put_off()?;
+                walk.pairs.push(pair);
+                continue;
+            };
             if let Some(what) = walk.pair(pair) {
                 return Some(what);
             }
             at += 1;
         }
-        None
     }
 }
 
@@ -218,6 +232,8 @@ struct Walk<'a> {
     /// Pieces that belong together, and how one gets there.
     pairs: Vec<(usize, usize, String)>,
     partner: HashMap<usize, usize>,
+    /// Pairs that a word leads to which is the same on both sides, and may be no address.
+    later: Vec<(usize, usize, String)>,
 }
 
 impl Walk<'_> {
@@ -265,6 +281,15 @@ impl Walk<'_> {
         let words = left.word(offset).zip(right.word(offset));
         let led = words.map(|(x, y)| (self.left.locate(x), self.right.locate(y)));
         match led {
+            // Bytes of the input may look like an address: the fuzzer tries what it has seen in comparisons. All words
+            // that are no bytes of the input are asked first.
+            Some((Some((p, into)), Some((q, also)))) if x == y => {
+                if into == also && !left.given {
+                    self.later.push((p, q, format!("behind the pointer at {}", place(offset))));
+                }
+                None
+            }
+            Some((Some(_), None) | (None, Some(_))) if x == y => None,
             Some((Some((p, into)), Some((q, also)))) => {
                 if into != also || *self.partner.entry(p).or_insert(q) != q {
                     return Some(format!("the pointer at {}", place(offset)));
@@ -283,6 +308,18 @@ impl Walk<'_> {
                 Some(format!("{} (C {:#04x}, Rust {:#04x})", place(offset + at), x[at], y[at]))
             }
         }
+    }
+
+    /// The next pair of pieces that the same address leads to on both sides, where nothing else leads to either.
+    fn put_off(&mut self) -> Option<(usize, usize, String)> {
+        while !self.later.is_empty() {
+            let (p, q, way) = self.later.remove(0);
+            if !self.partner.contains_key(&p) && self.partner.values().all(|other| *other != q) {
+                self.partner.insert(p, q);
+                return Some((p, q, way));
+            }
+        }
+        None
     }
 
     /// Functions and tables have another address in Rust than in C; what is freed may have been anywhere.

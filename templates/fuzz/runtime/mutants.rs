@@ -38,6 +38,19 @@ pub fn skipped() -> Vec<usize> {
     skipped.split(',').filter_map(|n| n.parse().ok()).collect()
 }
 
+const LEAK: &str = "keeps memory that the original gives back";
+
+/// Whether a mutant keeps more memory than the original in each of some more calls, as a port is asked.
+fn leaks<C: Case>(args: &C::Args, mutant: *const c_void) -> bool {
+    (0..3).all(|_| {
+        let before = guard::held();
+        drop(C::oracle(args, C::original()));
+        let between = guard::held();
+        drop(C::oracle(args, mutant));
+        guard::held() - between > between - before
+    })
+}
+
 /// Runs all that are alive on an input that the original accepts; true when none is left.
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
@@ -45,10 +58,12 @@ pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
         current::set(*number as u64);
         CALLS.fetch_add(1, Ordering::Relaxed);
         guard::set_errno(0);
-        let what = match C::oracle(args, function.0) {
+        let held = guard::held();
+        let what = match guard::patiently(|| C::oracle(args, function.0)) {
             Err(Broke(reason)) => Some(reason),
             Ok(effects) => C::differs(oracle, &effects),
         };
+        let what = what.or_else(|| (guard::held() > held && leaks::<C>(args, function.0)).then(|| LEAK.to_owned()));
         let Some(what) = what else { return true };
         let fields = [
             ("number", Json::Number(*number as u64)),

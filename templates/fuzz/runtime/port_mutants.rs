@@ -22,7 +22,7 @@ pub fn take(target: &str) {
         *list = all.filter(|number| !skipped.contains(&(*number as usize))).collect();
     }
     let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok());
-    watch::start(millis.unwrap_or(1000));
+    watch::start(millis.unwrap_or(200));
 }
 
 /// Runs all that are alive on an input that the original accepts; true when none is left.

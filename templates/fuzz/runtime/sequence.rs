@@ -8,6 +8,7 @@ use super::ledger;
 use super::digest::Digest;
 use super::record::Record;
 use super::report::Parts;
+use super::lives;
 use super::story::{Story, Step};
 use super::world::{Shape, World};
 use std::any::Any;
@@ -158,6 +159,11 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
             trace.steps.push(Done { entry: None, effects: None, picture: None });
             return Ok(true);
         }
+        Step::Spoil(spoil) => {
+            world.spoil(spoil);
+            trace.steps.push(Done { entry: None, effects: None, picture: None });
+            return Ok(true);
+        }
         Step::Call(entry, args) => (*entry, &**args),
     };
     let is_under = entry.name == plan.under.name;
@@ -248,7 +254,12 @@ fn steps(
         if at == call && !plan.makes && !world.any_live() && !step(plan, &story.spare, side, world, trace)? {
             return Ok(());
         }
-        if !step(plan, next, side, world, trace)? {
+        if at == call {
+            ledger::fail(story.fail);
+        }
+        let goes_on = step(plan, next, side, world, trace);
+        ledger::fail(0);
+        if !goes_on? {
             return Ok(());
         }
     }
@@ -281,7 +292,7 @@ impl<U: UnderTest> Case for Sequence<U> {
     }
 
     fn boundaries() -> Vec<Story> {
-        Story::boundaries(U::plan())
+        lives::boundaries(U::plan())
     }
 
     fn admits(args: &Story) -> bool {

@@ -3,14 +3,24 @@
 
 use super::codec::{Reader, Writer};
 use super::report::Parts;
-use super::sequence::{Entry, Erased, Held, Plan, holds};
-use std::cell::OnceCell;
+use super::lives::spare;
+use super::makers::good;
+use super::sequence::{Entry, Erased, Plan};
 
 /// A step of a life.
 #[derive(Clone)]
 pub enum Step {
     Call(&'static Entry, Erased),
     Feed(Feed),
+    Spoil(Spoil),
+}
+
+/// The file that handles are opened on is changed behind their back.
+#[derive(Clone)]
+pub struct Spoil {
+    pub at: u16,
+    /// The byte there is mixed with this; 0 cuts the file off there.
+    pub with: u8,
 }
 
 /// New memory for a field of a handle.
@@ -34,9 +44,9 @@ pub enum Source {
 /// Many bytes from a few: a piece, repeated, with a change here and there.
 #[derive(Clone, Default)]
 pub struct Content {
-    piece: Vec<u8>,
-    times: u8,
-    noise: u8,
+    pub piece: Vec<u8>,
+    pub times: u8,
+    pub noise: u8,
 }
 
 impl Content {
@@ -65,11 +75,8 @@ impl Content {
 /// Bytes of one content at most.
 const CONTENT: usize = 16_384;
 /// Steps before the call, and after it.
-const BEFORE: usize = 12;
-const AFTER: usize = 8;
-/// Constructor calls that are known to work.
-const GOOD: usize = 48;
-
+pub const BEFORE: usize = 12;
+pub const AFTER: usize = 8;
 pub struct Story {
     /// None where the function under test makes the handle itself.
     pub make: Option<Step>,
@@ -81,93 +88,28 @@ pub struct Story {
     pub spare: Step,
     /// What the file holds at the beginning, where there is one.
     pub file: Content,
-}
-
-thread_local! {
-    static MADE: OnceCell<Vec<Step>> = const { OnceCell::new() };
-    static STRANGERS: OnceCell<Vec<Step>> = const { OnceCell::new() };
-}
-
-/// Constructor calls after which C holds memory, else those that it survives; the best constructors first.
-fn good(plan: &'static Plan) -> Vec<Step> {
-    MADE.with(|cell| cell.get_or_init(|| find_good(plan)).clone())
-}
-
-fn find_good(plan: &'static Plan) -> Vec<Step> {
-    let by_maker: Vec<Vec<Step>> = plan.makers.iter().map(|maker| calls_that_hold(plan, maker)).collect();
-    let share = (GOOD / plan.makers.len().max(1)).max(2);
-    let pick = |at: usize| by_maker.iter().filter_map(move |list| list.get(at).cloned());
-    (0..share).flat_map(pick).collect()
-}
-
-/// Calls of constructors that make handles of another kind, which share the type.
-fn strangers(plan: &'static Plan) -> Vec<Step> {
-    STRANGERS.with(|cell| {
-        let others = plan.others.iter().filter(|entry| entry.name != plan.under.name);
-        cell.get_or_init(|| {
-            let lists = others.map(|entry| calls_that_hold(plan, entry));
-            lists.flat_map(|list| list.into_iter().take(16)).collect()
-        })
-        .clone()
-    })
-}
-
-/// Calls of this constructor after which C holds memory, or at least a handle.
-fn calls_that_hold(plan: &'static Plan, maker: &'static Entry) -> Vec<Step> {
-    let mut rng = Random(0x9e37_79b9_7f4a_7c15);
-    let plain = (maker.on)(0);
-    // What takes a handle finds none here.
-    if holds(plan, maker, &plain) == Held::NoHandle {
-        return Vec::new();
-    }
-    let mut tried: Vec<Erased> = (maker.boundaries)().into_iter().take(96).collect();
-    tried.push(plain);
-    tried.extend((0..240).map(|_| (maker.decode)(&mut Reader::new(&rng.bytes(48)))));
-    let mut rated: Vec<(usize, Erased)> = Vec::new();
-    for args in tried {
-        if let Held::Blocks(blocks) = holds(plan, maker, &args) {
-            rated.push((blocks, args));
-        }
-    }
-    // What fails half way holds less than what works.
-    let most = rated.iter().map(|(blocks, _)| *blocks).max().unwrap_or(0);
-    rated.retain(|(blocks, _)| blocks * 2 >= most);
-    rated.into_iter().map(|(_, args)| Step::Call(maker, args)).collect()
-}
-
-/// Numbers that are the same in every run.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 11) as usize % n.max(1)
-    }
-
-    fn bytes(&mut self, n: usize) -> Vec<u8> {
-        (0..n).map(|_| (self.next() >> 24) as u8).collect()
-    }
+    /// Which allocation of the call under test fails, from 1 on; 0 for none.
+    pub fail: u8,
 }
 
 impl Step {
-    fn aimed(&self, which: u8) -> Self {
+    pub fn aimed(&self, which: u8) -> Self {
         match self {
             Self::Call(entry, args) => Self::Call(entry, (entry.aimed)(&**args, which)),
             Self::Feed(feed) => Self::Feed(Feed { which, ..feed.clone() }),
+            Self::Spoil(spoil) => Self::Spoil(spoil.clone()),
         }
     }
 
-    fn decode(plan: &'static Plan, reader: &mut Reader) -> Self {
+    pub fn decode(plan: &'static Plan, reader: &mut Reader) -> Self {
         let kind = reader.array::<1>()[0];
         let makes = [plan.makers, plan.enders].concat();
         let pick = |list: &[&'static Entry], from: u8| list[usize::from(kind - from) % list.len()];
         let entry = match kind {
+            0..0x10 if plan.shape.file.is_some() => {
+                let [low, high, with] = reader.array();
+                return Self::Spoil(Spoil { at: u16::from_le_bytes([low, high]), with });
+            }
             0..0x40 if !plan.shape.buffers.is_empty() => return Self::Feed(Feed::decode(reader)),
             0x40..0x70 => plan.under,
             0xf0.. if !makes.is_empty() => pick(&makes, 0xf0),
@@ -179,8 +121,13 @@ impl Step {
 
     fn encode(&self, plan: &'static Plan, writer: &mut Writer) {
         match self {
-            Self::Feed(feed) => {
+            Self::Spoil(spoil) => {
                 writer.put(&[0]);
+                writer.put(&spoil.at.to_le_bytes());
+                writer.put(&[spoil.with]);
+            }
+            Self::Feed(feed) => {
+                writer.put(&[0x10]);
                 feed.encode(writer);
             }
             Self::Call(entry, args) => {
@@ -195,6 +142,15 @@ impl Step {
                 writer.put(&[kind]);
                 (entry.encode)(&**args, writer);
             }
+        }
+    }
+}
+
+impl Spoil {
+    fn show(&self) -> String {
+        match self.with {
+            0 => format!("the file ends at byte {}", self.at),
+            with => format!("byte {} of the file is mixed with {with:#04x}", self.at),
         }
     }
 }
@@ -271,6 +227,10 @@ fn encode_make(plan: &'static Plan, step: &Step, writer: &mut Writer) {
 
 impl Story {
     pub fn decode(plan: &'static Plan, reader: &mut Reader) -> Self {
+        let fail = match plan.shape.fails {
+            true => reader.array::<1>()[0].saturating_sub(0xe0),
+            false => 0,
+        };
         let file = match plan.shape.file {
             Some(_) => Content::decode(reader),
             None => Content::default(),
@@ -289,10 +249,13 @@ impl Story {
         };
         let before = steps(usize::from(before) % (BEFORE + 1));
         let after = steps(usize::from(after) % (AFTER + 1));
-        Self { make, before, call, after, spare: spare(plan), file }
+        Self { make, before, call, after, spare: spare(plan), file, fail }
     }
 
     pub fn encode(&self, plan: &'static Plan, writer: &mut Writer) {
+        if plan.shape.fails {
+            writer.put(&[if self.fail == 0 { 0 } else { 0xe0 + self.fail.min(31) }]);
+        }
         if plan.shape.file.is_some() {
             self.file.encode(writer);
         }
@@ -312,10 +275,14 @@ impl Story {
     pub fn show(&self, plan: &'static Plan) -> Parts {
         let mut parts = Parts::new();
         parts.extend(plan.shape.file.map(|name| (name.to_owned(), super::codec::show_slice(&self.file.bytes()))));
+        if self.fail > 0 {
+            parts.push(("memory".into(), format!("allocation {} of the call fails", self.fail)));
+        }
         let call = Step::Call(plan.under, self.call.clone());
         let all = self.make.iter().chain(&self.before).chain([&call]).chain(&self.after);
         for (at, step) in all.enumerate() {
             match step {
+                Step::Spoil(spoil) => parts.push((format!("{}.", at + 1), spoil.show())),
                 Step::Feed(feed) => parts.push((format!("{}.", at + 1), feed.show(plan))),
                 Step::Call(entry, args) => {
                     let args = (entry.show)(&**args).into_iter().map(|(name, value)| format!("{name} = {value}"));
@@ -325,146 +292,5 @@ impl Story {
             }
         }
         parts
-    }
-
-    /// Lives worth trying first: every boundary of the call on a fresh handle, then after random steps.
-    pub fn boundaries(plan: &'static Plan) -> Vec<Self> {
-        let mut rng = Random(0x2545_f491_4f6c_dd1d);
-        let good = good(plan);
-        let mut calls: Vec<Erased> = (plan.under.boundaries)();
-        if plan.makes {
-            let own = |step: &Step| match step {
-                Step::Call(entry, args) if entry.name == plan.under.name => Some(args.clone()),
-                _ => None,
-            };
-            calls = good.iter().filter_map(own).chain(calls.into_iter().take(100)).collect();
-        }
-        (0..STORIES)
-            .map(|at| {
-                let fresh = at < calls.len() && at < STORIES / 2;
-                let call = match rng.below(4) {
-                    0 if !fresh && !plan.makes => (plan.under.decode)(&mut Reader::new(&rng.bytes(64))),
-                    _ if fresh => calls[at].clone(),
-                    _ => calls[rng.below(calls.len())].clone(),
-                };
-                let make = (!plan.makes).then(|| match good.is_empty() {
-                    true => spare(plan),
-                    false => good[rng.below(good.len())].clone(),
-                });
-                let produced = if at % 5 < 2 { producer(plan, &mut rng) } else { None };
-                let make = if produced.is_some() { make.map(|step| step.aimed(0)) } else { make };
-                let before = match produced {
-                    Some(steps) => steps,
-                    None if fresh => fed(plan, 0, &mut rng),
-                    None => past(plan, &mut rng),
-                };
-                let (before, file) = match plan.shape.file {
-                    Some(_) if at % 2 == 0 => (reopened(plan, &mut rng), Content::default()),
-                    Some(_) => (before, content(&mut rng)),
-                    None => (before, Content::default()),
-                };
-                let after = (0..rng.below(AFTER)).map(|_| any_step(plan, &mut rng)).collect();
-                Self { make, before, call, after, spare: spare(plan), file }
-            })
-            .collect()
-    }
-}
-
-/// How many lives are tried first.
-const STORIES: usize = 320;
-
-fn spare(plan: &'static Plan) -> Step {
-    let plain = || plan.makers.first().map(|maker| Step::Call(maker, (maker.on)(0)));
-    good(plan).into_iter().next().or_else(plain).unwrap_or_else(|| Step::Call(plan.under, (plan.under.on)(0)))
-}
-
-/// Content for each field that takes some.
-fn fed(plan: &'static Plan, which: u8, rng: &mut Random) -> Vec<Step> {
-    let count = plan.shape.buffers.len().min(4);
-    (0..count).map(|at| feed(which, at as u8, rng)).collect()
-}
-
-/// The file is written by one handle and read by the next.
-fn reopened(plan: &'static Plan, rng: &mut Random) -> Vec<Step> {
-    let mut steps: Vec<Step> = (0..1 + rng.below(3)).map(|_| any_step(plan, rng)).collect();
-    steps.extend(plan.enders.iter().min_by_key(|entry| entry.name.len()).map(|entry| Step::Call(entry, (entry.on)(0))));
-    let known = good(plan);
-    if !known.is_empty() {
-        steps.push(known[rng.below(known.len())].clone());
-    }
-    steps.extend((0..rng.below(3)).map(|_| any_step(plan, rng)));
-    steps.truncate(BEFORE);
-    steps
-}
-
-fn content(rng: &mut Random) -> Content {
-    let random = rng.bytes(32);
-    let piece = if rng.below(3) == 0 { &random } else { PIECES[rng.below(PIECES.len())] };
-    let (times, noise) = (rng.below(256) as u8, (rng.below(3) * rng.below(40)) as u8);
-    Content { piece: piece.to_vec(), times, noise }
-}
-
-const PIECES: [&[u8]; 6] =
-    [b"abcabcabd", b"The quick brown fox. ", &[0], &[0xff, 0, 7, 8, 9, 200, 31], b"aaaab", b"x"];
-
-fn feed(which: u8, buffer: u8, rng: &mut Random) -> Step {
-    let source = match rng.below(5) {
-        0 | 1 => Source::Content(content(rng)),
-        2 => Source::Room([1, 5, 64, 1000, 20_000][rng.below(5)]),
-        3 => Source::Room(8192),
-        _ => Source::Earlier(rng.below(4) as u8),
-    };
-    Step::Feed(Feed { which, buffer, source })
-}
-
-/// Some steps.
-fn past(plan: &'static Plan, rng: &mut Random) -> Vec<Step> {
-    let mut steps = fed(plan, 0, rng);
-    steps.extend((0..rng.below(5)).map(|_| any_step(plan, rng)));
-    steps.truncate(BEFORE);
-    steps
-}
-
-/// A handle of another kind writes what the handle under test then reads: what one half of a library makes is what
-/// the other half takes.
-fn producer(plan: &'static Plan, rng: &mut Random) -> Option<Vec<Step>> {
-    let strangers = strangers(plan);
-    if plan.makes || strangers.is_empty() || plan.shape.buffers.len() < 2 {
-        return None;
-    }
-    let maker = strangers[rng.below(strangers.len())].aimed(1);
-    let Step::Call(entry, _) = &maker else { return None };
-    let common = |name: &str| name.bytes().zip(entry.name.bytes()).take_while(|(a, b)| a == b).count();
-    let mut works: Vec<&'static Entry> =
-        plan.others.iter().copied().filter(|other| other.name != entry.name && common(other.name) >= 3).collect();
-    works.sort_by_key(|other| other.name.len());
-    let main = *works.first()?;
-    let mut steps = vec![maker, feed(1, 0, rng)];
-    let room = |which, n| Step::Feed(Feed { which, buffer: 1, source: Source::Room(n) });
-    steps.push(room(1, 20_000));
-    if rng.below(3) == 0 {
-        let other = works[rng.below(works.len())];
-        steps.push(Step::Call(other, (other.decode)(&mut Reader::new(&rng.bytes(32)))).aimed(1));
-    }
-    for _ in 0..=rng.below(2) {
-        steps.push(Step::Call(main, (main.decode)(&mut Reader::new(&rng.bytes(32)))).aimed(1));
-    }
-    // The second memory that was given is what the stranger wrote to.
-    steps.push(Step::Feed(Feed { which: 0, buffer: 0, source: Source::Earlier(1) }));
-    steps.push(room(0, [3, 200, 20_000, 20_000][rng.below(4)]));
-    Some(steps)
-}
-
-fn any_step(plan: &'static Plan, rng: &mut Random) -> Step {
-    let which = rng.below(2) as u8;
-    match rng.below(6) {
-        0 if !plan.shape.buffers.is_empty() => feed(which, rng.below(plan.shape.buffers.len()) as u8, rng),
-        1 if !plan.makes => Step::Call(plan.under, (plan.under.decode)(&mut Reader::new(&rng.bytes(64)))),
-        2 | 3 if !plan.others.is_empty() => {
-            let entry = plan.others[rng.below(plan.others.len())];
-            let list = (entry.boundaries)();
-            Step::Call(entry, list[rng.below(list.len())].clone())
-        }
-        _ => Step::decode(plan, &mut Reader::new(&rng.bytes(96))),
     }
 }

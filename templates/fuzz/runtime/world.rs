@@ -2,9 +2,10 @@
 //! cargo-implfuzz.
 
 use super::ledger::{Picture, Piece};
+use super::lent::{Form, Lent};
 use super::memory::Region;
 use super::sequence::Entry;
-use super::story::{Feed, Source};
+use super::story::{Feed, Source, Spoil};
 use std::any::Any;
 use std::ffi::c_void;
 
@@ -21,6 +22,8 @@ pub struct Shape {
     pub texts: &'static [usize],
     /// The name of the one file that there is.
     pub file: Option<&'static str>,
+    /// Whether an allocation of the call under test may fail.
+    pub fails: bool,
 }
 
 /// A pointer with its length beside it, by their offsets.
@@ -55,6 +58,8 @@ pub struct World {
     fed: Vec<Fed>,
     known: Vec<Piece>,
     kept: Vec<Box<dyn Any>>,
+    /// Structs that were lent, with what they point to.
+    lent: Vec<(Region<u64>, Vec<Region<u8>>)>,
     /// Which descriptors were open when the life began.
     open: Vec<i32>,
 }
@@ -80,7 +85,7 @@ impl World {
             Instance { memory: Some(memory), at, ..Instance::default() }
         };
         let instances = std::array::from_fn(instance);
-        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), open }
+        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), open }
     }
 
     /// The file as the life finds it.
@@ -88,6 +93,18 @@ impl World {
         if let Some(name) = self.shape.file {
             _ = std::fs::write(name, content);
         }
+    }
+
+    /// Damages the file, if it is there.
+    pub fn spoil(&self, spoil: &Spoil) {
+        let Some(name) = self.shape.file else { return };
+        let Ok(mut content) = std::fs::read(name) else { return };
+        let at = usize::from(spoil.at) % content.len().max(1);
+        match spoil.with {
+            0 => content.truncate(at),
+            with => content.iter_mut().skip(at).take(1).for_each(|byte| *byte ^= with),
+        }
+        _ = std::fs::write(name, content);
     }
 
     /// Closes what the life left open and takes the file away: how many descriptors, and the file's content.
@@ -199,6 +216,24 @@ impl World {
         self.kept.push(Box::new(region));
     }
 
+    /// A struct that points to memory of its own; both stay until the end.
+    pub fn lend(&mut self, lent: &Lent, form: &Form) -> *mut c_void {
+        let memory = |bytes: &Option<Vec<u8>>| {
+            let bytes = [bytes.as_deref()?, &[0]].concat();
+            Some(if self.padded { Region::padded(&bytes) } else { Region::exact(&bytes) })
+        };
+        let memories: Vec<Option<Region<u8>>> = lent.memories.iter().map(memory).collect();
+        let pointers: Vec<usize> = memories.iter().map(|m| m.as_ref().map_or(0, |m| m.ptr() as usize)).collect();
+        let words = lent.bytes(form, &pointers);
+        let whole = if self.padded { Region::padded(&words) } else { Region::exact(&words) };
+        let memories: Vec<Region<u8>> = memories.into_iter().flatten().collect();
+        memories.iter().for_each(|region| self.know(region));
+        self.know(&whole);
+        let at = whole.ptr().cast();
+        self.lent.push((whole, memories));
+        at
+    }
+
     fn know<T: Copy>(&mut self, region: &Region<T>) {
         if region.slice().is_empty() {
             return;
@@ -246,14 +281,20 @@ impl World {
     /// A picture of all instances and what they lead to.
     pub fn picture(&self) -> Picture {
         let root = |i: &Instance| Piece { at: i.at, size: self.shape.by_caller, live: true };
-        let roots: Vec<Piece> =
-            self.instances.iter().filter(|i| i.live || i.memory.is_some()).map(root).collect();
+        let handles = self.instances.iter().filter(|i| i.live || i.memory.is_some()).map(root);
+        let lent = self.lent.iter().map(|(whole, _)| Piece {
+            at: whole.ptr() as usize,
+            size: size_of_val(whole.slice()),
+            live: true,
+        });
+        let roots: Vec<Piece> = handles.chain(lent).collect();
         Picture::take(&roots, &self.known, self.shape.texts)
     }
 
     /// Whether nothing was written around the memory that handles point to.
     pub fn intact(&self) -> bool {
         self.fed.iter().all(|fed| fed.region.intact())
+            && self.lent.iter().all(|(whole, memories)| whole.intact() && memories.iter().all(Region::intact))
             && self.instances.iter().all(|i| i.memory.as_ref().is_none_or(|m| m.intact()))
     }
 }

@@ -1,0 +1,78 @@
+//! Mutants that an optimising compiler turns into the very machine code of the function: no input tells them from it, so
+//! none is asked to ("trivial compiler equivalence", Papadakis et al., ICSE 2015, who found about three of ten equivalent
+//! mutants that way). What is equal and not found out here stays a survivor.
+
+use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SymbolKind};
+
+/// Behind the unit's own flags: one section for each function, and nothing shared between functions whose place would
+/// differ, such as tables of jumps and vectors of constants.
+pub(in super::super) const OPTIMISED: &[&str] = &[
+    "-O2",
+    "-g0",
+    "-w",
+    "-fno-common",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-fno-lto",
+    "-fno-jump-tables",
+    "-fno-tree-vectorize",
+    "-fno-tree-slp-vectorize",
+    "-fno-asynchronous-unwind-tables",
+];
+
+/// A relocation: where, how, the name of what it leads to (none for the function itself), and how far behind it.
+type Link = (u64, RelocationFlags, Option<String>, i64);
+
+/// The machine code of a function without its name.
+#[derive(PartialEq)]
+struct Code {
+    bytes: Vec<u8>,
+    links: Vec<Link>,
+}
+
+impl Code {
+    /// Whether it does nothing but go on in another function: gcc makes that of the second of two that are equal.
+    fn is_jump(&self, to: &str) -> bool {
+        self.bytes.len() <= JUMP && matches!(&self.links[..], [(_, _, Some(name), _)] if name == to)
+    }
+}
+
+/// Bytes of a jump and of the mark in front of it that says that it may be jumped to.
+const JUMP: usize = 9;
+
+/// The functions of this object file with the positions in `names` whose code is that of the first of them.
+pub(super) fn same_as_first(object: &[u8], names: &[&str]) -> Vec<usize> {
+    let Ok(file) = object::File::parse(object) else { return Vec::new() };
+    let Some(first) = names.first().and_then(|name| code(&file, name)) else { return Vec::new() };
+    let is_same = |name: &&str| {
+        code(&file, name)
+            .is_some_and(|code| code == first || names.first().is_some_and(|to| code.is_jump(to)))
+    };
+    names.iter().enumerate().skip(1).filter(|(_, name)| is_same(name)).map(|(at, _)| at).collect()
+}
+
+/// None where it is not known for sure what the code leads to.
+fn code(file: &object::File, name: &str) -> Option<Code> {
+    let symbol = file.symbols().find(|s| s.is_definition() && s.name() == Ok(name))?;
+    let section = file.section_by_index(symbol.section_index()?).ok()?;
+    let start = symbol.address() - section.address();
+    let within = |at: &u64| (start..start + symbol.size()).contains(at);
+    let bytes = section.data().ok()?.get(usize::try_from(start).ok()?..)?;
+    let bytes = bytes.get(..usize::try_from(symbol.size()).ok()?)?.to_vec();
+    let mut links = Vec::new();
+    for (at, relocation) in section.relocations().filter(|(at, _)| within(at)) {
+        let RelocationTarget::Symbol(index) = relocation.target() else { return None };
+        let target = file.symbol_by_index(index).ok()?;
+        let own = target.section_index() == symbol.section_index();
+        let to = match target.kind() {
+            _ if own => None,
+            SymbolKind::Section => {
+                let section = file.section_by_index(target.section_index()?).ok()?;
+                Some(format!("section {} {}", section.index().0, section.name().ok()?))
+            }
+            _ => Some(target.name().ok().filter(|name| !name.is_empty())?.to_owned()),
+        };
+        links.push((at - start, relocation.flags(), to, relocation.addend()));
+    }
+    (!bytes.is_empty()).then_some(Code { bytes, links })
+}
