@@ -167,6 +167,8 @@ pub struct Fuzz {
     pub exhaustive_points: u64,
     /// Time of one call, milliseconds.
     pub call_timeout_ms: u64,
+    /// Functions on handles are also tried with an allocation that fails.
+    pub fail_allocations: bool,
     /// Longest input, bytes.
     pub max_len: u64,
     /// Memory of the fuzz process, MiB.
@@ -184,6 +186,7 @@ impl Default for Fuzz {
             accept_executions: None,
             exhaustive_points: 1 << 24,
             call_timeout_ms: 100,
+            fail_allocations: false,
             max_len: 4_096,
             rss_limit_mb: 2_048,
             seed: 1,

@@ -269,7 +269,12 @@ impl Project {
                 Judgeable::Yes(Contract { signature: Signature::C, ..contract })
             }
             Judgeable::NotYet(why) => match handles.contract(function) {
-                Some(Ok(contract)) => Judgeable::Yes(contract),
+                Some(Ok(mut contract)) => {
+                    if let Some(sequence) = &mut contract.sequence {
+                        sequence.fail_allocations = self.config.fuzz.fail_allocations;
+                    }
+                    Judgeable::Yes(contract)
+                }
                 Some(Err(why)) => Judgeable::NotYet(why),
                 None => Judgeable::NotYet(why),
             },
