@@ -178,6 +178,10 @@ fn role(param: &Parameter) -> String {
         }
         Role::Callback { order: true, nullable } => format!("callback that orders{}", null(*nullable)),
         Role::Callback { order: false, nullable } => format!("callback{}", null(*nullable)),
+        Role::Room { direction, len, nullable } => {
+            format!("{direction:?} memory that nothing measures, {len} elements{}", null(*nullable))
+                .to_lowercase()
+        }
         Role::Token => "handed on to a callback".into(),
         Role::Lent { pointers, nullable, .. } => {
             let names: Vec<&str> = pointers.iter().map(|(name, _)| name.as_str()).collect();

@@ -95,6 +95,7 @@ enum RoleName {
     Token,
     Handle,
     Lent,
+    Room,
 }
 
 /// The file's text for a contract.
@@ -259,6 +260,10 @@ fn param_file(param: &Parameter) -> ParamFile {
         Role::Callback { order, nullable } => {
             (out.role, out.order, out.nullable) = (RoleName::Callback, *order, *nullable);
         }
+        Role::Room { direction, len, nullable } => {
+            (out.role, out.direction, out.len) = (RoleName::Room, Some(*direction), Some(*len));
+            out.nullable = *nullable;
+        }
         Role::Token => out.role = RoleName::Token,
         Role::Lent { of, pointers, numbers, nullable } => {
             (out.role, out.of, out.nullable) = (RoleName::Lent, Some(of.clone()), *nullable);
@@ -305,6 +310,11 @@ fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
             max: max()?,
         },
         RoleName::Callback => Role::Callback { order: param.order, nullable: param.nullable },
+        RoleName::Room => Role::Room {
+            direction: direction()?,
+            len: param.len.filter(|len| (1..=1 << 24).contains(len)).ok_or_else(|| need("len"))?,
+            nullable: param.nullable,
+        },
         RoleName::Token => Role::Token,
         RoleName::Lent => Role::Lent {
             of: param.of.clone().ok_or_else(|| need("of"))?,
@@ -334,6 +344,7 @@ fn role_word(role: RoleName) -> &'static str {
         RoleName::Callback => "callback",
         RoleName::Token => "token",
         RoleName::Handle => "handle",
+        RoleName::Room => "room",
         RoleName::Lent => "lent struct",
     }
 }
@@ -365,6 +376,7 @@ mod tests {
                 param("n", Role::Length),
                 param("s", Role::CString { max, nullable }),
                 param("out", Role::Pointer { direction: Direction::Out, nullable }),
+                param("room", Role::Room { direction: Direction::InOut, len: max + 1, nullable }),
                 param("a", Role::FixedArray { direction: Direction::In, len: max }),
                 param("v", Role::Value { min: Some(-3), max: None }),
                 param(

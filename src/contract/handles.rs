@@ -196,14 +196,16 @@ impl<'a> Handles<'a> {
             roles.push(match is_handle {
                 false => plain
                     .or_else(|why| {
-                        lent::role(self.library, param, &self.facts.of(function, index)).ok_or(why)
+                        lent::structure(self.library, param, &self.facts.of(function, index)).ok_or(why)
                     })
-                    .and_then(|role| match role.needs_c() && !matches!(role, Role::Lent { .. }) {
-                        true => Err(format!(
-                            "`{}` is a callback, or goes with one, in a function on handles",
-                            param.name
-                        )),
-                        false => Ok(role),
+                    .and_then(|role| {
+                        match role.needs_c() && !matches!(role, Role::Lent { .. } | Role::Room { .. }) {
+                            true => Err(format!(
+                                "`{}` is a callback, or goes with one, in a function on handles",
+                                param.name
+                            )),
+                            false => Ok(role),
+                        }
                     })?,
                 true => Role::Handle {
                     life: if life == Life::Uses || self.first_handle(of, function) == Some(index) {

@@ -3,6 +3,7 @@
 use super::callback;
 use super::facts::{FactTable, Facts, identifiers};
 use super::flat::flat;
+use super::lent;
 use super::outside::is_shimmed;
 use super::state;
 use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
@@ -251,11 +252,12 @@ fn pointer(
         return Err(format!("`{name}` points to `{}`: a handle", target.spelling));
     }
     let direction = direction(target, facts);
+    let room = || lent::room(library, param, facts);
     if let Some(length) = length {
         return Ok(Role::Buffer { direction, length, max, nullable });
     }
     if is_void {
-        return Err(format!("nothing says what the `void *` `{name}` points to"));
+        return room().ok_or_else(|| format!("nothing says what the `void *` `{name}` points to"));
     }
     let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
     if (text && target.is_const && !facts.returned) || (facts.string && !facts.writes) {
@@ -265,7 +267,7 @@ fn pointer(
         return Err(format!("a pointer into `{name}` is returned"));
     }
     if facts.walks {
-        return Err(format!("nothing says how much memory `{name}` points to"));
+        return room().ok_or_else(|| format!("nothing says how much memory `{name}` points to"));
     }
     match facts.constant_index {
         Some(last) if last > 0 => Ok(Role::FixedArray { direction, len: last as usize + 1 }),
@@ -275,7 +277,7 @@ fn pointer(
         _ if function.params.len() == 1 || !facts.reads && !facts.writes => {
             Ok(Role::Pointer { direction, nullable })
         }
-        _ => Err(format!("nothing says how much memory `{name}` points to")),
+        _ => room().ok_or_else(|| format!("nothing says how much memory `{name}` points to")),
     }
 }
 

@@ -3,20 +3,19 @@
 
 use super::constructors::{record, target};
 use super::facts::Facts;
+use super::flat::size;
 use super::infer::{direction, length_like};
 use super::types::{Direction, Role};
-use crate::symbol::{Field, Library, Param, TypeKind};
+use crate::symbol::{Field, Library, Param, TypeKind, UseKind};
 
-/// Elements of an output that nothing measures: what C writes beyond them makes the input one on which C breaks.
-const ROOM: usize = 1 << 16;
-
-/// The role of a parameter that points to such memory.
-pub(super) fn role(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
-    structure(library, param, facts).or_else(|| room(param, facts))
-}
+/// Bytes behind a pointer that nothing measures: of an output that is filled by another function, of what is walked
+/// along, of the rest.
+const FILLED: usize = 1 << 16;
+const WALKED: usize = 1 << 11;
+const TOUCHED: usize = 1 << 7;
 
 /// A struct of numbers and of pointers to bytes.
-fn structure(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
+pub(super) fn structure(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
     let known = library.records.get(record(target(&param.ty)?)?)?;
     let is_number = |f: &&Field| matches!(f.ty.kind, TypeKind::Int { .. } | TypeKind::Bool);
     let is_pointer = |f: &&Field| matches!(&f.ty.kind, TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits: 8, .. }));
@@ -42,11 +41,49 @@ fn flat_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// An output of bytes.
-fn room(param: &Param, facts: &Facts) -> Option<Role> {
+/// Memory of numbers, or of anything, that nothing measures. What a `void *` is cast to may be walked along.
+pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
     let to = target(&param.ty)?;
-    let is_bytes = matches!(to.kind, TypeKind::Int { bits: 8, .. });
-    let is_out = facts.writes && !facts.string && !facts.stored && !facts.freed && !facts.returned;
-    let direction = direction(to, facts);
-    (is_bytes && is_out && direction == Direction::Out).then_some(Role::FixedArray { direction, len: ROOM })
+    let size = match to.kind {
+        TypeKind::Void => 1,
+        TypeKind::Int { .. } | TypeKind::Float { .. } | TypeKind::Bool => size(library, to).max(1) as usize,
+        _ => return None,
+    };
+    let casts = param.uses.iter().filter_map(|used| match &used.kind {
+        UseKind::Cast { to } if to.contains('*') => Some(to.as_str()),
+        _ => None,
+    });
+    let casts: Vec<&str> = casts.collect();
+    if facts.string || facts.freed || facts.returned || casts.iter().any(|to| is_record(library, to)) {
+        return None;
+    }
+    let is_void = to.kind == TypeKind::Void;
+    let direction = match (to.is_const, is_void && !casts.is_empty()) {
+        (true, _) => Direction::In,
+        (_, true) => Direction::InOut,
+        _ => direction(to, facts),
+    };
+    let walks = facts.walks || is_void && !casts.is_empty();
+    let touched = facts.dereferenced || facts.constant_index.is_some();
+    let bytes = match (direction, walks || touched) {
+        (Direction::Out, false) => FILLED,
+        _ if walks => WALKED,
+        _ => TOUCHED,
+    };
+    Some(Role::Room { direction, len: bytes / size, nullable: facts.null_checked })
 }
+
+/// Whether a pointer type names a struct with more than numbers, or another pointer, or nothing that is known.
+fn is_record(library: &Library, pointer: &str) -> bool {
+    let name = pointer.replace("const", "").replace("struct", "").replace("union", "");
+    let name = name.trim().trim_end_matches('*').trim();
+    let mut named = library.records.values().filter(|r| r.c_name == name || r.rust_name == name).peekable();
+    let is_number = || NUMBERS.iter().any(|number| name.to_ascii_lowercase().contains(number));
+    if named.peek().is_none() {
+        return name.contains('*') || !is_number();
+    }
+    named.any(|r| !r.complete || r.fields.iter().any(|f| !matches!(f.ty.kind, TypeKind::Int { .. })))
+}
+
+/// What names of number types contain.
+const NUMBERS: [&str; 10] = ["char", "int", "short", "long", "byte", "u8", "u16", "u32", "u64", "size"];

@@ -259,6 +259,7 @@ fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
             Some(Role::Callback { .. }) => "callbacks",
             Some(Role::Token) => continue,
             Some(Role::Handle { .. }) => "handles",
+            Some(Role::Room { .. }) => "memory that nothing measures",
             Some(Role::Lent { .. }) => "structs with memory of their own",
         };
         if !kinds.contains(&kind) {

@@ -30,6 +30,9 @@ pub enum Role {
     Pointer { direction: Direction, nullable: bool },
     /// A pointer to `len` elements.
     FixedArray { direction: Direction, len: usize },
+    /// A pointer to memory of which nothing says how much there is: `len` elements, which is more than it takes. Inputs on which C
+    /// goes beyond are those on which it breaks.
+    Room { direction: Direction, len: usize, nullable: bool },
     /// `count` elements of `size` bytes each, at most `max` of them; both name parameters.
     Elements { direction: Direction, count: String, size: String, max: usize },
     /// A function that is called back: its calls are compared. What it answers comes from the input; with `order`, it is an
@@ -47,7 +50,14 @@ pub enum Role {
 impl Role {
     /// Whether no safe type says what it is.
     pub fn needs_c(&self) -> bool {
-        matches!(self, Self::Elements { .. } | Self::Callback { .. } | Self::Token | Self::Lent { .. })
+        matches!(
+            self,
+            Self::Elements { .. }
+                | Self::Callback { .. }
+                | Self::Token
+                | Self::Lent { .. }
+                | Self::Room { .. }
+        )
     }
 }
 

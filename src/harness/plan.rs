@@ -100,6 +100,7 @@ impl Slot<'_> {
             Role::Buffer { direction, .. }
             | Role::Pointer { direction, .. }
             | Role::FixedArray { direction, .. }
+            | Role::Room { direction, .. }
             | Role::Elements { direction, .. } => *direction != Direction::In,
             _ => self.behind,
         }
@@ -112,6 +113,7 @@ impl Slot<'_> {
             Role::Buffer { .. }
                 | Role::Pointer { .. }
                 | Role::FixedArray { .. }
+                | Role::Room { .. }
                 | Role::CString { .. }
                 | Role::Elements { .. }
         ) || self.behind
@@ -125,18 +127,9 @@ impl Slot<'_> {
             | Role::CString { nullable, .. }
             | Role::Callback { nullable, .. }
             | Role::Handle { nullable, .. }
-            | Role::Lent { nullable, .. } => *nullable,
+            | Role::Lent { nullable, .. }
+            | Role::Room { nullable, .. } => *nullable,
             _ => false,
-        }
-    }
-
-    /// How many elements it has, where an output is so large that its content before the call is one pattern.
-    pub fn room(&self) -> Option<usize> {
-        match self.role {
-            Role::FixedArray { direction: Direction::Out, len } if self.step.is_some() && *len >= 1024 => {
-                Some(*len)
-            }
-            _ => None,
         }
     }
 
@@ -204,7 +197,11 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
     Some(match slot.role {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
         // Only in signatures of C.
-        Role::Elements { .. } | Role::Callback { .. } | Role::Token | Role::Lent { .. } => c_argument(slot),
+        Role::Elements { .. }
+        | Role::Callback { .. }
+        | Role::Token
+        | Role::Lent { .. }
+        | Role::Room { .. } => c_argument(slot),
         Role::Length | Role::Handle { .. } => return None,
         Role::Buffer { direction, .. } => {
             let below = format_ident!("{}_length", slot.length?);

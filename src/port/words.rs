@@ -100,6 +100,12 @@ fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> Str
             "a function that answers anything{}; its calls are compared with C's: how many, in which order, with which arguments",
             null(safe, *nullable)
         ),
+        Role::Room { direction, nullable, .. } => format!(
+            "{} memory of which nothing says how much there is; do not go beyond what C touches{}{}",
+            kind(*direction),
+            null(safe, *nullable),
+            compared(*direction)
+        ),
         Role::Token => "a pointer that is only handed on to a callback".into(),
         Role::Lent { nullable, .. } => format!(
             "a struct of the caller that may be kept until the handle ends, with its memory{}; it is compared with all that it points to",

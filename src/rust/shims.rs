@@ -82,7 +82,11 @@ fn to_inner(
     let value = match &param.role {
         Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
         // Only in signatures of C, which go through as they are.
-        Role::Elements { .. } | Role::Callback { .. } | Role::Token | Role::Lent { .. } => quote!(#name),
+        Role::Elements { .. }
+        | Role::Callback { .. }
+        | Role::Token
+        | Role::Lent { .. }
+        | Role::Room { .. } => quote!(#name),
         Role::Length => return None,
         Role::Buffer { direction, length: of, nullable, .. } => {
             let length = length(of)?;
@@ -229,7 +233,11 @@ pub fn lending() -> TokenStream {
 fn to_c(param: &Parameter, (name, _): &(Ident, syn::Type)) -> TokenStream {
     match &param.role {
         Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
-        Role::Elements { .. } | Role::Callback { .. } | Role::Token | Role::Lent { .. } => quote!(#name),
+        Role::Elements { .. }
+        | Role::Callback { .. }
+        | Role::Token
+        | Role::Lent { .. }
+        | Role::Room { .. } => quote!(#name),
         Role::Length => quote!(#name as _),
         Role::Buffer { direction: Direction::In, nullable: true, .. } => {
             quote!(#name.map_or(core::ptr::null(), |b| b.as_ptr()) as _)

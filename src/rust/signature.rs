@@ -144,7 +144,11 @@ fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
     let (plain, nullable): (syn::Type, bool) = match role {
         Role::Value { .. } | Role::OneOf { .. } => return Some(c.clone()),
         // Only in signatures of C.
-        Role::Elements { .. } | Role::Callback { .. } | Role::Token | Role::Lent { .. } => {
+        Role::Elements { .. }
+        | Role::Callback { .. }
+        | Role::Token
+        | Role::Lent { .. }
+        | Role::Room { .. } => {
             return Some(c.clone());
         }
         Role::Handle { .. } => return Some(c.clone()),

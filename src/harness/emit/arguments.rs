@@ -19,7 +19,8 @@ impl Emitter<'_> {
                 Role::Buffer { direction: Direction::Out, .. } => quote!((usize, [u8; 4])),
                 Role::Buffer { .. } | Role::CString { .. } => quote!(Vec<#element>),
                 Role::Pointer { .. } => quote!(#element),
-                Role::FixedArray { .. } if slot.room().is_some() => quote!([u8; 4]),
+                Role::Room { direction: Direction::Out, .. } => quote!([u8; 4]),
+                Role::Room { .. } => quote!(Vec<#element>),
                 Role::FixedArray { len, .. } => quote!([#element; #len]),
                 Role::Elements { .. } => quote!((usize, Vec<u8>)),
                 // What it answers.
@@ -102,7 +103,8 @@ impl Emitter<'_> {
                     quote!(decode_text(__reader, #texts, #max))
                 }
                 Role::CString { max, .. } => quote!(decode_string(__reader, #max, #last)),
-                Role::FixedArray { .. } if slot.room().is_some() => quote!(__reader.array()),
+                Role::Room { direction: Direction::Out, .. } => quote!(__reader.array()),
+                Role::Room { len, .. } => quote!(<#element as Value>::decode_many(__reader, #len)),
                 Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(__reader)),
                 Role::Elements { max, .. } => {
                     quote!(crate::runtime::callback::decode_elements(__reader, #max))
@@ -144,7 +146,10 @@ impl Emitter<'_> {
                     let likely = likely(slot);
                     quote!(encode_likely(writer, *value, #likely);)
                 }
-                Role::FixedArray { .. } if slot.room().is_some() => quote!(writer.put(value);),
+                Role::Room { direction: Direction::Out, .. } => quote!(writer.put(value);),
+                Role::Room { .. } => quote!(for element in value {
+                    element.encode(writer);
+                }),
                 Role::Value { .. }
                 | Role::Pointer { .. }
                 | Role::FixedArray { .. }
@@ -222,10 +227,11 @@ impl Emitter<'_> {
                 }
                 Role::Value { .. } | Role::OneOf { .. } | Role::Pointer { .. } => quote!(value.show()),
                 Role::Handle { .. } => quote!(format!("handle {}", *value & 1)),
-                Role::FixedArray { len, .. } if slot.room().is_some() => {
+                Role::Room { direction: Direction::Out, len, .. } => {
                     let text = format!("room for {len} elements");
                     quote!({ let _ = value; #text.to_owned() })
                 }
+                Role::Room { .. } => quote!(show_slice(value)),
                 Role::FixedArray { .. } => quote!(show_slice(value)),
                 Role::Buffer { direction: Direction::Out, .. } => {
                     quote!(show_slice(&fill::<#element>(value.0, value.1)))
@@ -291,9 +297,14 @@ impl Emitter<'_> {
                     quote!(#looked_for.chain(boundary_strings(#max, &[#(#around),*])).collect::<Vec<_>>())
                 }
                 Role::Pointer { .. } => quote!(<#element as Value>::boundaries()),
-                Role::FixedArray { .. } if slot.room().is_some() => {
+                Role::Room { direction: Direction::Out, .. } => {
                     quote!(vec![[0x5au8, 0x5a, 0x5a, 0x5a], [0; 4]])
                 }
+                Role::Room { len, .. } => quote!({
+                    let mut list = boundary_buffers::<#element>(#len, &[]);
+                    list.iter_mut().for_each(|value| fit(value, #len));
+                    list
+                }),
                 Role::FixedArray { len, .. } => quote!(<[#element; #len] as Value>::boundaries()),
                 Role::Elements { max, .. } => quote!(crate::runtime::callback::boundary_elements(#max)),
                 Role::Callback { order: true, .. } => quote!((0..8u8).map(|n| vec![n]).collect::<Vec<_>>()),

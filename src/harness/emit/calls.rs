@@ -18,8 +18,7 @@ impl Emitter<'_> {
                     quote!(Region::<#element>::#make(&fill::<#element>(value.0, value.1)))
                 }
                 Role::Buffer { .. } => quote!(Region::<#element>::#make(value)),
-                Role::FixedArray { .. } if slot.room().is_some() => {
-                    let len = slot.room();
+                Role::Room { direction: Direction::Out, len, .. } => {
                     quote!(Region::<#element>::#make(&fill::<#element>(#len, *value)))
                 }
                 Role::Elements { .. } if make == "padded" => quote!(Region::<#element>::aligned(&value.1)),

@@ -87,7 +87,8 @@ impl Emitter<'_> {
             | Role::Callback { .. }
             | Role::Token
             | Role::Handle { .. }
-            | Role::Lent { .. } => return None,
+            | Role::Lent { .. }
+            | Role::Room { .. } => return None,
         };
         Some(if slot.nullable() { or_null(part)? } else { part })
     }
