@@ -87,8 +87,7 @@ fn foreign(scopes: &Scopes<'_>, name: &str) -> String {
 /// An item of the module: another symbol may be called only when it is ported.
 fn own(scopes: &Scopes<'_>, path: &[String]) -> Result<(), Refusal> {
     let Some(name) = path.first().filter(|name| *name != scopes.name) else { return Ok(()) };
-    let is_symbol = |item: &syn::Item| matches!(item, syn::Item::Fn(f) if f.sig.ident == *name && !matches!(f.vis, syn::Visibility::Inherited));
-    let is_other_symbol = path.len() == 1 && scopes.allowed.module_items.iter().any(is_symbol);
+    let is_other_symbol = path.len() == 1 && scopes.allowed.around.symbols.contains(name);
     if !is_other_symbol || scopes.allowed.is_ported(scopes.module, name) {
         return Ok(());
     }

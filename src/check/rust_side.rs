@@ -2,7 +2,7 @@
 //! shared out to threads, which tell each other what is ported before they audit.
 
 use super::c_side::Callers;
-use crate::audit::{Allowed, Candidate, FfiNames, audit_items};
+use crate::audit::{Allowed, Around, Candidate, FfiNames, audit_items};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::{Crate, port_hash};
 use crate::lock::{Entry, Lock};
@@ -11,7 +11,6 @@ use crate::rust::item::fn_start;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -149,10 +148,12 @@ impl Shared<'_> {
         let Some(known) = heard else { return Ok(Vec::new()) };
         let mut all = Vec::new();
         for (name, port) in &modules {
-            let items = Rc::new(port.items().items.clone());
+            let around = Around::of(&port.items().items.iter().collect::<Vec<_>>());
             let own = port.public().filter(|function| known.ffi.is_foreign(function));
             all.extend(
-                own.map(|function| (function.to_owned(), self.facts(function, (name, port, &items), &known))),
+                own.map(|function| {
+                    (function.to_owned(), self.facts(function, (name, port, &around), &known))
+                }),
             );
         }
         // The process ends soon; to take these trees apart would cost a tenth of all the time.
@@ -163,7 +164,7 @@ impl Shared<'_> {
     fn facts(
         &self,
         name: &str,
-        (module, port, items): (&str, &PortModule, &Rc<Vec<syn::Item>>),
+        (module, port, around): (&str, &PortModule, &Around),
         known: &Known,
     ) -> Facts {
         let state = port.state_of(name);
@@ -174,7 +175,7 @@ impl Shared<'_> {
             // The signature must be the recorded one where the contract is.
             let signature =
                 syn::parse_str(&entry.signature).ok().filter(|_| contract == entry.hashes.contract);
-            let audited = Audited { name, module, port, items, entry, signature };
+            let audited = Audited { name, module, port, around, entry, signature };
             let rejected = audited.rejected(known, self.callers.ways_back(entry));
             Files { contract, harness: self.files.harness(symbol), seeds: self.files.seeds(symbol), rejected }
         });
@@ -204,7 +205,7 @@ struct Audited<'a> {
     name: &'a str,
     module: &'a str,
     port: &'a PortModule,
-    items: &'a Rc<Vec<syn::Item>>,
+    around: &'a Around,
     entry: &'a Entry,
     signature: Option<syn::Signature>,
 }
@@ -221,13 +222,12 @@ impl Audited<'_> {
             ported: Arc::clone(&known.ported),
             globals: known.constants.iter().chain(&self.entry.globals).cloned().collect(),
             libc: self.entry.libc.iter().cloned().collect(),
-            module_items: Rc::clone(self.items),
+            around: self.around.clone(),
             ..Allowed::new(self.signature.unwrap_or_else(|| own.sig.clone()))
         };
-        let items = self.port.own_items(self.name).into_iter().cloned().collect();
-        let file = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items };
+        let items = self.port.own_items(self.name);
         let candidate = Candidate { module: self.module, name: self.name, text: self.port.text() };
-        let problems = audit_items(&candidate, &file, &allowed).problems;
+        let problems = audit_items(&candidate, &items, &allowed).problems;
         let line = problems.first()?.line;
         let reasons: Vec<String> = problems.into_iter().map(|problem| problem.reason).collect();
         Some((line, reasons.join("; ")))
