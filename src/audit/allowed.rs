@@ -143,8 +143,9 @@ pub struct Allowed {
     pub ways_back: BTreeSet<String>,
     /// Ported functions, by module: `crate::<module>::<name>`.
     pub ported: Arc<BTreeMap<String, BTreeSet<String>>>,
-    /// Statics that may be used as `crate::globals::<name>`.
+    /// Statics that may be used as `crate::globals::<name>`: those of this function, and those that anyone may use.
     pub globals: BTreeSet<String>,
+    pub constants: Arc<BTreeSet<String>>,
     /// Functions of the C library of the system that the original itself calls, beside those always allowed.
     pub libc: BTreeSet<String>,
     /// The module as it stands.
@@ -161,6 +162,7 @@ impl Allowed {
             ways_back: BTreeSet::new(),
             ported: Arc::default(),
             globals: BTreeSet::new(),
+            constants: Arc::default(),
             libc: BTreeSet::new(),
             around: Around::default(),
         }
@@ -179,6 +181,11 @@ impl Allowed {
     /// Whether the function may be called as `crate::callee::<name>`.
     pub(super) fn may_call(&self, name: &str) -> bool {
         self.callees.contains(name) && !self.ways_back.contains(name)
+    }
+
+    /// Whether the static may be used as `crate::globals::<name>`.
+    pub(super) fn has_global(&self, name: &str) -> bool {
+        self.globals.contains(name) || self.constants.contains(name)
     }
 
     /// Whether `name` of `module` is a ported function.
@@ -204,10 +211,11 @@ mod tests {
     fn the_names_of_a_generated_file_are_sorted_by_what_they_are() {
         let text = "pub const K: u32 = 1; pub type cmp_fn = Option<unsafe extern \"C\" fn(i32) -> i32>;\n\
             #[repr(C)] pub struct S { pub x: i32 } pub mod e { pub type Type = u32; }\n\
-            pub use self::S as T; unsafe extern \"C\" { #[link_name = \"c_f\"] pub fn f(); pub static mut g: i32; }";
+            pub use self::S as T; unsafe extern \"C\" { #[link_name = \"c_f\"] pub fn f(); pub static mut g: i32; }\n\
+            extern { pub fn h(then: Option<unsafe extern \"C\" fn(x: i32)>) -> Option<unsafe extern fn(y: i32)>; static r#in: S; }";
         let names = FfiNames::read(text).unwrap();
         let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
-        assert_eq!(list(&names.foreign), "f g");
+        assert_eq!(list(&names.foreign), "f g h in");
         assert_eq!(list(&names.items), "K S T cmp_fn e");
         assert_eq!(list(&names.callbacks), "cmp_fn");
     }

@@ -302,7 +302,7 @@ impl<'a> Scopes<'a> {
         let parts: Vec<&str> = container.iter().map(String::as_str).collect();
         let is_member = match parts.as_slice() {
             ["crate", "ffi"] => allowed.ffi.foreign.contains(first) || allowed.ffi.items.contains(first),
-            ["crate", "globals"] => allowed.globals.contains(first),
+            ["crate", "globals"] => allowed.has_global(first),
             ["crate", "callee"] => {
                 allowed.may_call(first) || allowed.ffi.foreign.contains(first) || first == self.name
             }

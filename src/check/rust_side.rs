@@ -12,7 +12,9 @@ use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::{Scope, ScopedJoinHandle};
 
 /// Modules that are generated, and hold no ports.
 const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
@@ -44,21 +46,23 @@ pub(super) struct Files {
 }
 
 /// What each thread may look at.
-#[derive(Clone, Copy)]
 struct Shared<'a> {
     root: &'a Path,
-    folder: &'a str,
+    folder: String,
     files: &'a Crate,
-    lock: &'a Lock,
-    callers: &'a Callers<'a>,
+    names: Vec<String>,
+    /// How many of them were taken.
+    taken: AtomicUsize,
 }
 
-/// What all modules together say.
-struct Known {
+/// What the lock and all modules together say.
+struct Known<'l> {
+    lock: &'l Lock,
+    callers: Callers<'l>,
     ffi: Arc<FfiNames>,
     callees: Arc<BTreeSet<String>>,
     ported: Arc<BTreeMap<String, BTreeSet<String>>>,
-    constants: BTreeSet<String>,
+    constants: Arc<BTreeSet<String>>,
 }
 
 /// The functions of a module, and which have a body.
@@ -70,40 +74,59 @@ pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
     plain.filter(|plain| lock.symbols.contains_key(*plain)).unwrap_or(rust)
 }
 
-impl RustSide {
-    pub fn read(root: &Path, dir: &str, files: &Crate, lock: &Lock) -> Result<Self> {
+/// A thread that reads modules, and the ways to and from it.
+struct Worker<'scope, 'l> {
+    thread: ScopedJoinHandle<'scope, Result<Vec<(String, Facts)>>>,
+    told: Receiver<States>,
+    say: SyncSender<Arc<Known<'l>>>,
+}
+
+/// Threads that read the modules of the port while others read what they will be compared with.
+pub(super) struct Reading<'scope, 'l> {
+    shared: Arc<Shared<'l>>,
+    workers: Vec<Worker<'scope, 'l>>,
+}
+
+impl<'scope, 'l: 'scope> Reading<'scope, 'l> {
+    pub fn start(
+        scope: &'scope Scope<'scope, 'l>,
+        root: &'l Path,
+        dir: &str,
+        files: &'l Crate,
+    ) -> Result<Self> {
         let folder = format!("{}/src", dir.trim_end_matches('/'));
-        let names: Vec<String> = module_names(&root.join(&folder))?.into_iter().collect();
+        let names = module_names(&root.join(&folder))?.into_iter().collect();
+        let shared = Arc::new(Shared { root, folder, files, names, taken: AtomicUsize::new(0) });
         let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
-        let callers = Callers::of(lock);
-        let shared = Shared { root, folder: &folder, files, lock, callers: &callers };
-        let found: Result<Vec<Vec<(String, Facts)>>> = std::thread::scope(|scope| {
-            let parts = names.chunks(names.len().div_ceil(threads).max(1));
-            let workers: Vec<_> = parts
-                .map(|part| {
-                    let ((tell, told), (say, said)) = (sync_channel(1), sync_channel(1));
-                    (scope.spawn(move || shared.work(part, &tell, &said)), told, say)
-                })
-                .collect();
-            let ffi = shared.names_of_c();
-            // A thread that failed says nothing here, and why below.
-            let states: States =
-                workers.iter().filter_map(|(_, told, _)| told.recv().ok()).flatten().collect();
-            let known = ffi.and_then(|ffi| Known::of(ffi, states, &shared.text("globals")?)).map(Arc::new);
-            if let Ok(known) = &known {
-                workers.iter().for_each(|(_, _, say)| drop(say.send(Arc::clone(known))));
-            }
-            let results = workers.into_iter().map(|(thread, _, say)| {
-                drop(say);
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            let results: Result<Vec<_>> = results.collect();
-            known.and(results)
-        });
-        let functions = found?.into_iter().flatten().collect();
-        Ok(Self { folder, functions })
+        let worker = |_| {
+            let ((tell, told), (say, said)) = (sync_channel(1), sync_channel(1));
+            let shared = Arc::clone(&shared);
+            Worker { thread: scope.spawn(move || shared.work(&tell, &said)), told, say }
+        };
+        Ok(Self { workers: (0..threads).map(worker).collect(), shared })
     }
 
+    /// Has the threads audit what they read, and waits for them.
+    pub fn finish(self, lock: &'l Lock) -> Result<RustSide> {
+        let ffi = self.shared.names_of_c();
+        // A thread that failed says nothing here, and why below.
+        let states: States = self.workers.iter().filter_map(|w| w.told.recv().ok()).flatten().collect();
+        let known = ffi.and_then(|ffi| Ok(Known::of(lock, ffi, states, &self.shared.text("globals")?)));
+        let known = known.map(Arc::new);
+        if let Ok(known) = &known {
+            self.workers.iter().for_each(|worker| drop(worker.say.send(Arc::clone(known))));
+        }
+        let results = self.workers.into_iter().map(|worker| {
+            drop(worker.say);
+            worker.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let results: Result<Vec<_>> = results.collect();
+        let functions = known.and(results)?.into_iter().flatten().collect();
+        Ok(RustSide { folder: self.shared.folder.clone(), functions })
+    }
+}
+
+impl RustSide {
     /// The file of a module, relative to the root.
     pub fn path(&self, module: &str) -> String {
         format!("{}/{module}.rs", self.folder)
@@ -112,7 +135,7 @@ impl RustSide {
 
 impl Shared<'_> {
     fn text(&self, module: &str) -> Result<String> {
-        fs::read_to_string(self.root.join(self.folder).join(format!("{module}.rs")))
+        fs::read_to_string(self.root.join(&self.folder).join(format!("{module}.rs")))
             .map_err(|error| Error::from(error).help("run `cargo implfuzz init` to write what is missing"))
     }
 
@@ -126,16 +149,15 @@ impl Shared<'_> {
         FfiNames::read(&self.text("ffi")?).map_err(|error| self.not_rust("ffi", &error))
     }
 
-    /// One thread: parses its modules, tells what is ported in them, and looks at each function once it has heard the same
-    /// of all others.
+    /// One thread: parses modules until none is left, tells what is ported in its own, and looks at each function of them
+    /// once it has heard the same of all others.
     fn work(
         &self,
-        names: &[String],
         tell: &SyncSender<States>,
-        said: &Receiver<Arc<Known>>,
+        said: &Receiver<Arc<Known<'_>>>,
     ) -> Result<Vec<(String, Facts)>> {
         let mut modules = Vec::new();
-        for name in names {
+        while let Some(name) = self.names.get(self.taken.fetch_add(1, Ordering::Relaxed)) {
             let port = PortModule::parse(self.text(name)?).map_err(|error| self.not_rust(name, &error))?;
             modules.push((name, port));
         }
@@ -165,18 +187,18 @@ impl Shared<'_> {
         &self,
         name: &str,
         (module, port, around): (&str, &PortModule, &Around),
-        known: &Known,
+        known: &Known<'_>,
     ) -> Facts {
         let state = port.state_of(name);
-        let symbol = symbol(self.lock, name);
-        let entry = self.lock.symbols.get(symbol).filter(|_| state == Ported::Yes);
+        let symbol = symbol(known.lock, name);
+        let entry = known.lock.symbols.get(symbol).filter(|_| state == Ported::Yes);
         let files = entry.map(|entry| {
-            let contract = self.files.contract(symbol);
+            let contract = self.files.contract_again(symbol, &entry.hashes.contract, &entry.contract_text);
             // The signature must be the recorded one where the contract is.
             let signature =
                 syn::parse_str(&entry.signature).ok().filter(|_| contract == entry.hashes.contract);
             let audited = Audited { name, module, port, around, entry, signature };
-            let rejected = audited.rejected(known, self.callers.ways_back(entry));
+            let rejected = audited.rejected(known, known.callers.ways_back(entry));
             Files { contract, harness: self.files.harness(symbol), seeds: self.files.seeds(symbol), rejected }
         });
         let line = port.function(name).map_or(1, |item| fn_start(item).start().line);
@@ -184,8 +206,8 @@ impl Shared<'_> {
     }
 }
 
-impl Known {
-    fn of(ffi: FfiNames, states: States, globals: &str) -> Result<Self> {
+impl<'l> Known<'l> {
+    fn of(lock: &'l Lock, ffi: FfiNames, states: States, globals: &str) -> Self {
         let mut callees = BTreeSet::new();
         let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for (module, functions) in states {
@@ -195,8 +217,14 @@ impl Known {
                 own.extend((state == Ported::Yes).then_some(name));
             }
         }
-        let constants = constants(globals);
-        Ok(Self { ffi: Arc::new(ffi), callees: Arc::new(callees), ported: Arc::new(ported), constants })
+        Self {
+            lock,
+            callers: Callers::of(lock),
+            ffi: Arc::new(ffi),
+            callees: Arc::new(callees),
+            ported: Arc::new(ported),
+            constants: Arc::new(constants(globals)),
+        }
     }
 }
 
@@ -212,7 +240,7 @@ struct Audited<'a> {
 
 impl Audited<'_> {
     /// Where and why the audit rejects it.
-    fn rejected(self, known: &Known, mut ways_back: BTreeSet<String>) -> Option<(usize, String)> {
+    fn rejected(self, known: &Known<'_>, mut ways_back: BTreeSet<String>) -> Option<(usize, String)> {
         ways_back.insert(self.name.to_owned());
         let own = self.port.function(self.name)?;
         let allowed = Allowed {
@@ -220,7 +248,8 @@ impl Audited<'_> {
             callees: Arc::clone(&known.callees),
             ways_back,
             ported: Arc::clone(&known.ported),
-            globals: known.constants.iter().chain(&self.entry.globals).cloned().collect(),
+            globals: self.entry.globals.iter().cloned().collect(),
+            constants: Arc::clone(&known.constants),
             libc: self.entry.libc.iter().cloned().collect(),
             around: self.around.clone(),
             ..Allowed::new(self.signature.unwrap_or_else(|| own.sig.clone()))
