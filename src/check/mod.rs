@@ -16,7 +16,7 @@ use crate::ported::Ported;
 use crate::rust::signature::rust_name;
 use crate::verdict::Grade;
 use c_side::CSide;
-use rust_side::{Facts, Reading, RustSide, symbol};
+use rust_side::{Facts, RustSide, symbol};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -91,11 +91,10 @@ pub fn check(root: &Path, config: &Config, only: &[String]) -> Result<Checked> {
     let lock = OnceLock::new();
     let check = std::thread::scope(|scope| {
         let tree = scope.spawn(|| files.units(&config.c).map(|units| CTree::read(root, &units)));
-        let modules = Reading::start(scope, root, &config.rust.dir, &files);
         let read = Lock::load(root)?.unwrap_or_default();
         let lock = lock.get_or_init(|| read);
         let c = scope.spawn(move || Ok(CSide::of(tree.join().expect(NO_PANIC)?, lock)));
-        let rust = modules.and_then(|modules| modules.finish(lock));
+        let rust = RustSide::read(root, &config.rust.dir, &files, lock);
         let c: Result<CSide> = c.join().expect(NO_PANIC);
         Ok::<_, Error>(Check { lock, c: c?, rust: rust? })
     })?;

@@ -1,5 +1,5 @@
 //! The Rust half of a check: the modules of the port, parsed once, and the audit of what stands in them. The modules are
-//! shared out to threads, which tell each other what is ported before they audit.
+//! shared out to threads.
 
 use super::c_side::Callers;
 use crate::audit::{Allowed, Around, Candidate, FfiNames, audit_items};
@@ -13,8 +13,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread::{Scope, ScopedJoinHandle};
 
 /// Modules that are generated, and hold no ports.
 const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
@@ -50,9 +48,8 @@ struct Shared<'a> {
     root: &'a Path,
     folder: String,
     files: &'a Crate,
-    names: Vec<String>,
-    /// How many of them were taken.
-    taken: AtomicUsize,
+    /// Names and texts of the modules.
+    modules: Vec<(String, String)>,
 }
 
 /// What the lock and all modules together say.
@@ -65,8 +62,11 @@ struct Known<'l> {
     constants: Arc<BTreeSet<String>>,
 }
 
-/// The functions of a module, and which have a body.
-type States = Vec<(String, Vec<(String, Ported)>)>;
+/// The functions of each module, and which have a body.
+type States = Vec<(String, BTreeMap<String, Ported>)>;
+
+/// What stands in one module of its functions, and the module's states.
+type Seen = (Vec<(String, Facts)>, (String, BTreeMap<String, Ported>));
 
 /// The symbol behind a Rust name: `type_` is how `type` must be written.
 pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
@@ -74,59 +74,26 @@ pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
     plain.filter(|plain| lock.symbols.contains_key(*plain)).unwrap_or(rust)
 }
 
-/// A thread that reads modules, and the ways to and from it.
-struct Worker<'scope, 'l> {
-    thread: ScopedJoinHandle<'scope, Result<Vec<(String, Facts)>>>,
-    told: Receiver<States>,
-    say: SyncSender<Arc<Known<'l>>>,
-}
-
-/// Threads that read the modules of the port while others read what they will be compared with.
-pub(super) struct Reading<'scope, 'l> {
-    shared: Arc<Shared<'l>>,
-    workers: Vec<Worker<'scope, 'l>>,
-}
-
-impl<'scope, 'l: 'scope> Reading<'scope, 'l> {
-    pub fn start(
-        scope: &'scope Scope<'scope, 'l>,
-        root: &'l Path,
-        dir: &str,
-        files: &'l Crate,
-    ) -> Result<Self> {
-        let folder = format!("{}/src", dir.trim_end_matches('/'));
-        let names = module_names(&root.join(&folder))?.into_iter().collect();
-        let shared = Arc::new(Shared { root, folder, files, names, taken: AtomicUsize::new(0) });
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
-        let worker = |_| {
-            let ((tell, told), (say, said)) = (sync_channel(1), sync_channel(1));
-            let shared = Arc::clone(&shared);
-            Worker { thread: scope.spawn(move || shared.work(&tell, &said)), told, say }
-        };
-        Ok(Self { workers: (0..threads).map(worker).collect(), shared })
-    }
-
-    /// Has the threads audit what they read, and waits for them.
-    pub fn finish(self, lock: &'l Lock) -> Result<RustSide> {
-        let ffi = self.shared.names_of_c();
-        // A thread that failed says nothing here, and why below.
-        let states: States = self.workers.iter().filter_map(|w| w.told.recv().ok()).flatten().collect();
-        let known = ffi.and_then(|ffi| Ok(Known::of(lock, ffi, states, &self.shared.text("globals")?)));
-        let known = known.map(Arc::new);
-        if let Ok(known) = &known {
-            self.workers.iter().for_each(|worker| drop(worker.say.send(Arc::clone(known))));
-        }
-        let results = self.workers.into_iter().map(|worker| {
-            drop(worker.say);
-            worker.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        let results: Result<Vec<_>> = results.collect();
-        let functions = known.and(results)?.into_iter().flatten().collect();
-        Ok(RustSide { folder: self.shared.folder.clone(), functions })
-    }
-}
-
 impl RustSide {
+    /// Each module is parsed, audited and forgotten, so that few syntax trees are in memory at a time. What the audit must
+    /// know of other modules is guessed before; where the guess was wrong all is done again.
+    pub fn read(root: &Path, dir: &str, files: &Crate, lock: &Lock) -> Result<Self> {
+        let folder = format!("{}/src", dir.trim_end_matches('/'));
+        let mut shared = Shared { root, folder, files, modules: Vec::new() };
+        for name in module_names(&root.join(&shared.folder))? {
+            let text = shared.text(&name)?;
+            shared.modules.push((name, text));
+        }
+        let guesses = shared.modules.iter().map(|(name, text)| (name.clone(), guess(text))).collect();
+        let mut known = Known::of(lock, shared.names_of_c()?, guesses, &shared.text("globals")?);
+        let (mut functions, states) = shared.all(&known)?;
+        if !known.fits(states.clone()) {
+            known.learn(states);
+            functions = shared.all(&known)?.0;
+        }
+        Ok(Self { folder: shared.folder, functions })
+    }
+
     /// The file of a module, relative to the root.
     pub fn path(&self, module: &str) -> String {
         format!("{}/{module}.rs", self.folder)
@@ -149,38 +116,37 @@ impl Shared<'_> {
         FfiNames::read(&self.text("ffi")?).map_err(|error| self.not_rust("ffi", &error))
     }
 
-    /// One thread: parses modules until none is left, tells what is ported in its own, and looks at each function of them
-    /// once it has heard the same of all others.
-    fn work(
-        &self,
-        tell: &SyncSender<States>,
-        said: &Receiver<Arc<Known<'_>>>,
-    ) -> Result<Vec<(String, Facts)>> {
-        let mut modules = Vec::new();
-        while let Some(name) = self.names.get(self.taken.fetch_add(1, Ordering::Relaxed)) {
-            let port = PortModule::parse(self.text(name)?).map_err(|error| self.not_rust(name, &error))?;
-            modules.push((name, port));
-        }
-        let states = modules.iter().map(|(name, port)| {
-            let functions = port.public().map(|function| (function.to_owned(), port.state_of(function)));
-            ((*name).clone(), functions.collect())
+    /// What stands in all modules, read by several threads.
+    fn all(&self, known: &Known<'_>) -> Result<(HashMap<String, Facts>, States)> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
+        let taken = AtomicUsize::new(0);
+        let work = || -> Result<Vec<_>> {
+            let next = || self.modules.get(taken.fetch_add(1, Ordering::Relaxed));
+            std::iter::from_fn(next).map(|(name, text)| self.module(name, text, known)).collect()
+        };
+        let found: Result<Vec<_>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            workers.into_iter().map(join).collect()
         });
-        // Nobody listens where another thread failed, and then nobody wants to hear more.
-        let heard = tell.send(states.collect()).ok().and_then(|()| said.recv().ok());
-        let Some(known) = heard else { return Ok(Vec::new()) };
-        let mut all = Vec::new();
-        for (name, port) in &modules {
-            let around = Around::of(&port.items().items.iter().collect::<Vec<_>>());
-            let own = port.public().filter(|function| known.ffi.is_foreign(function));
-            all.extend(
-                own.map(|function| {
-                    (function.to_owned(), self.facts(function, (name, port, &around), &known))
-                }),
-            );
-        }
-        // The process ends soon; to take these trees apart would cost a tenth of all the time.
-        std::mem::forget(modules);
-        Ok(all)
+        let mut found: Vec<_> = found?.into_iter().flatten().collect();
+        // Where two modules have a function of one name, it is the same one that counts each time.
+        found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b));
+        let (facts, states): (Vec<_>, States) = found.into_iter().unzip();
+        Ok((facts.into_iter().flatten().collect(), states))
+    }
+
+    /// What stands in a module, and which of its functions have a body.
+    fn module(&self, name: &str, text: &str, known: &Known<'_>) -> Result<Seen> {
+        let port = PortModule::parse(text.to_owned()).map_err(|error| self.not_rust(name, &error))?;
+        let states = port.public().map(|function| (function.to_owned(), port.state_of(function))).collect();
+        let around = Around::of(&port.items().items.iter().collect::<Vec<_>>());
+        let own = port.public().filter(|function| known.ffi.is_foreign(function));
+        let facts =
+            own.map(|function| (function.to_owned(), self.facts(function, (name, &port, &around), known)));
+        Ok((facts.collect(), (name.to_owned(), states)))
     }
 
     fn facts(
@@ -208,15 +174,7 @@ impl Shared<'_> {
 
 impl<'l> Known<'l> {
     fn of(lock: &'l Lock, ffi: FfiNames, states: States, globals: &str) -> Self {
-        let mut callees = BTreeSet::new();
-        let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (module, functions) in states {
-            let own = ported.entry(module).or_default();
-            for (name, state) in functions.into_iter().filter(|(name, _)| ffi.is_foreign(name)) {
-                callees.insert(name.clone());
-                own.extend((state == Ported::Yes).then_some(name));
-            }
-        }
+        let (callees, ported) = spread(states, &ffi);
         Self {
             lock,
             callers: Callers::of(lock),
@@ -226,6 +184,47 @@ impl<'l> Known<'l> {
             constants: Arc::new(constants(globals)),
         }
     }
+
+    /// Whether it would be the same with these states.
+    fn fits(&self, states: States) -> bool {
+        let (callees, ported) = spread(states, &self.ffi);
+        callees == *self.callees && ported == *self.ported
+    }
+
+    fn learn(&mut self, states: States) {
+        let (callees, ported) = spread(states, &self.ffi);
+        (self.callees, self.ported) = (Arc::new(callees), Arc::new(ported));
+    }
+}
+
+/// The functions of the library that are there, and by module those that have a body.
+fn spread(states: States, ffi: &FfiNames) -> (BTreeSet<String>, BTreeMap<String, BTreeSet<String>>) {
+    let mut callees = BTreeSet::new();
+    let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, functions) in states {
+        let own = ported.entry(module).or_default();
+        for (name, state) in functions.into_iter().filter(|(name, _)| ffi.is_foreign(name)) {
+            callees.insert(name.clone());
+            own.extend((state == Ported::Yes).then_some(name));
+        }
+    }
+    (callees, ported)
+}
+
+/// The functions of a module, and which are stubs, by the look of its lines.
+fn guess(text: &str) -> BTreeMap<String, Ported> {
+    let mut functions = BTreeMap::new();
+    let mut last = None;
+    for line in text.lines() {
+        let head = line.strip_prefix("pub fn ").or_else(|| line.strip_prefix("pub unsafe fn "));
+        if let Some(name) = head.and_then(|head| head.split(['(', '<']).next()) {
+            functions.insert(name.to_owned(), Ported::Yes);
+            last = Some(name);
+        } else if let Some(name) = last.filter(|_| line.contains("unimplemented!")) {
+            functions.insert(name.to_owned(), Ported::Stub);
+        }
+    }
+    functions
 }
 
 /// A port that is audited again.
