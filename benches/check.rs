@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 
 const PER_FILE: usize = 20;
 const RUNS: usize = 21;
+const GOAL_MS: u32 = 100;
 const CONFIG: &str = "version = 1\n\n[c]\nsources = []\n\n[rust]\ncrate_name = \"port\"\n";
 
 fn main() {
@@ -34,7 +35,9 @@ fn main() {
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
     print!("{}", String::from_utf8_lossy(&ran.stdout));
+    let before = processors();
     let check = time(dir.path(), env!("CARGO_BIN_EXE_cargo-implfuzz"), &["implfuzz", "check"]);
+    let busy = (processors() - before) / RUNS as u32;
     let has_rg =
         Command::new("rg").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success());
     let (tool, args): (&str, &[&str]) =
@@ -46,12 +49,26 @@ fn main() {
         "{} symbols in {files} C files, lock {lock} KiB; median of {RUNS} runs of the program, warm",
         files * PER_FILE
     );
-    println!("check: {:.1} ms", ms(check));
+    println!("check: {:.1} ms (goal: under {GOAL_MS} ms); {:.1} ms of the processors", ms(check), ms(busy));
     println!("{tool} {}: {:.1} ms; ratio {:.1}", args.join(" "), ms(search), ms(check) / ms(search));
     if has_rg {
         return;
     }
     println!("(rg is not installed here, so grep -rc took its place)");
+}
+
+/// The time that processors have spent on ended child processes: a busy machine changes it less than the time on the clock.
+fn processors() -> Duration {
+    // SAFETY: a `rusage` is plain numbers, and the call writes one.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
+        usage
+    };
+    let of = |time: libc::timeval| {
+        Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+    };
+    of(usage.ru_utime) + of(usage.ru_stime)
 }
 
 /// The median time of a program in a folder.
@@ -189,6 +206,7 @@ fn record(root: &Path, files: usize) {
                 ..Hashes::default()
             };
             let entry = Entry {
+                contract_text: port.contract_mark(&own, &hashes.contract),
                 grade: "verified".into(),
                 module: format!("m{file}"),
                 unit: format!("src/m{file}.c"),

@@ -94,6 +94,9 @@ pub struct Entry {
     pub signature: String,
     #[serde(flatten)]
     pub hashes: Hashes,
+    /// Of the text of the contract and of its hash above: while it fits, nobody needs to read what the text says.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub contract_text: String,
     /// Ports that it calls, directly or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,

@@ -114,7 +114,7 @@ impl PortModule {
 
     /// The hash of the function with this Rust name and of what it reaches here.
     pub fn hash_of(&self, name: &str) -> Option<TokenHash> {
-        Some(self.index().hash(&self.items, self.position(name)?))
+        Some(self.index().hash(self.position(name)?))
     }
 
     /// The names that the code of `function`, and what it reaches here, mentions.
@@ -132,7 +132,7 @@ impl PortModule {
     /// The function with this Rust name and the private items that it reaches, imports left out.
     pub fn own_items(&self, name: &str) -> Vec<&syn::Item> {
         let Some(at) = self.position(name) else { return Vec::new() };
-        let mut own = self.index().reached(&self.items, at);
+        let mut own = self.index().reached(at);
         own.insert(at);
         let items = own.into_iter().map(|index| &self.items.items[index]);
         items.filter(|item| !matches!(item, syn::Item::Use(_))).collect()

@@ -144,6 +144,16 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
     let other = with(&repo, MODULE, ("apart(x: u32)", "apart(x: u64)"), 10);
     assert!(other[0].2.contains("the signature must stay"), "{other:?}");
 
+    // Others may call it only while it is no stub, whatever a stub looks like.
+    let before = repo.read(MODULE);
+    repo.replace(MODULE, "callee::add(callee::add(x))", "if x > 5 { apart(x) } else { x }");
+    assert_eq!(listed(&repo, 11)[0].1, "stale");
+    repo.replace(MODULE, "x ^ 1", "todo!()");
+    let found = listed(&repo, 10);
+    assert_eq!(found.iter().map(|f| f.1.as_str()).collect::<Vec<_>>(), ["audit", "stub"], "{found:?}");
+    assert!(found[0].2.contains("`apart` is not ported yet"), "{found:?}");
+    repo.write(MODULE, &before);
+
     repo.replace(MODULE, "x ^ 1", "x ^ unsafe { ffi::apart(x) }");
     let line = repo.read(MODULE).lines().position(|l| l.contains("ffi::apart")).unwrap() + 1;
     let ran = check(&repo, &[]);

@@ -1,7 +1,10 @@
 //! What a candidate may mention of its own crate. The names come from generated files and from the state of the port;
 //! what of Rust's own libraries is allowed is in `platform`.
 
+use super::items::hidden_interior;
+use super::scope::Scope;
 use crate::rust::item::{self, item_name, use_leaves};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -28,11 +31,9 @@ impl FfiNames {
     /// Reads them from the text of `ffi.rs`.
     pub fn read(text: &str) -> syn::Result<Self> {
         let mut names = Self::default();
-        for item in item::parse(text)?.items {
+        let rest = without_extern_blocks(text.parse()?, &mut names.foreign);
+        for item in item::of_tokens(rest)?.items {
             match &item {
-                syn::Item::ForeignMod(block) => {
-                    names.foreign.extend(block.items.iter().filter_map(foreign_name))
-                }
                 syn::Item::Fn(f) => drop(names.foreign.insert(item::plain(&f.sig.ident))),
                 syn::Item::Use(u) => {
                     let known = use_leaves(u)
@@ -54,26 +55,80 @@ impl FfiNames {
     }
 }
 
-fn foreign_name(item: &syn::ForeignItem) -> Option<String> {
-    match item {
-        syn::ForeignItem::Fn(f) => Some(item::plain(&f.sig.ident)),
-        syn::ForeignItem::Static(s) => Some(item::plain(&s.ident)),
-        _ => None,
+/// Takes the contents out of all `extern` blocks, which are most of the file, and the names that they declare.
+fn without_extern_blocks(tokens: TokenStream, names: &mut BTreeSet<String>) -> TokenStream {
+    let mut last_words = [false; 2];
+    let emptied = tokens.into_iter().map(|token| {
+        let [before, last] = last_words;
+        let is_extern = matches!(&token, TokenTree::Ident(word) if word == "extern");
+        last_words = [last, is_extern];
+        match token {
+            // `extern { … }` or `extern "C" { … }`.
+            TokenTree::Group(block) if block.delimiter() == Delimiter::Brace && (before || last) => {
+                declared(block.stream(), names);
+                TokenTree::Group(Group::new(Delimiter::Brace, TokenStream::new()))
+            }
+            other => other,
+        }
+    });
+    emptied.collect()
+}
+
+/// The names of the functions and variables of an `extern` block: what stands behind `fn`, `static` or `static mut`.
+fn declared(block: TokenStream, names: &mut BTreeSet<String>) {
+    let mut declares = false;
+    for token in block {
+        declares = match &token {
+            TokenTree::Ident(word) if word == "fn" || word == "static" => true,
+            TokenTree::Ident(word) if declares && word == "mut" => true,
+            TokenTree::Ident(name) if declares => {
+                names.insert(item::plain(name));
+                false
+            }
+            _ => false,
+        };
     }
 }
 
 /// Whether the keyword `fn` occurs: in a type, that is a function pointer.
-pub(super) fn mentions_fn(tokens: proc_macro2::TokenStream) -> bool {
+pub(super) fn mentions_fn(tokens: TokenStream) -> bool {
     mentions(tokens, &["fn"])
 }
 
 /// Whether one of some words occurs.
-pub(super) fn mentions(tokens: proc_macro2::TokenStream, words: &[&str]) -> bool {
+pub(super) fn mentions(tokens: TokenStream, words: &[&str]) -> bool {
     tokens.into_iter().any(|token| match token {
-        proc_macro2::TokenTree::Ident(ident) => words.iter().any(|word| ident == word),
-        proc_macro2::TokenTree::Group(group) => mentions(group.stream(), words),
+        TokenTree::Ident(ident) => words.iter().any(|word| ident == word),
+        TokenTree::Group(group) => mentions(group.stream(), words),
         _ => false,
     })
+}
+
+/// A module as it stands: its imports and helpers are in scope. Read once for all of its functions.
+#[derive(Debug, Clone, Default)]
+pub struct Around {
+    pub(super) names: Rc<Scope>,
+    /// Its `pub` functions: symbols of the library.
+    pub(super) symbols: Rc<BTreeSet<String>>,
+    /// Its names for types with interior mutability.
+    pub(super) interior: Rc<BTreeSet<String>>,
+}
+
+impl Around {
+    /// The module with these items.
+    pub fn of(items: &[&syn::Item]) -> Self {
+        let symbol = |item: &&syn::Item| match item {
+            syn::Item::Fn(f) if !matches!(f.vis, syn::Visibility::Inherited) => {
+                Some(item::plain(&f.sig.ident))
+            }
+            _ => None,
+        };
+        Self {
+            names: Rc::new(Scope::of_module(items.iter().copied())),
+            symbols: Rc::new(items.iter().filter_map(symbol).collect()),
+            interior: Rc::new(hidden_interior(items)),
+        }
+    }
 }
 
 /// What a candidate may use, beside its own helpers and the allowed part of Rust's libraries.
@@ -88,12 +143,13 @@ pub struct Allowed {
     pub ways_back: BTreeSet<String>,
     /// Ported functions, by module: `crate::<module>::<name>`.
     pub ported: Arc<BTreeMap<String, BTreeSet<String>>>,
-    /// Statics that may be used as `crate::globals::<name>`.
+    /// Statics that may be used as `crate::globals::<name>`: those of this function, and those that anyone may use.
     pub globals: BTreeSet<String>,
+    pub constants: Arc<BTreeSet<String>>,
     /// Functions of the C library of the system that the original itself calls, beside those always allowed.
     pub libc: BTreeSet<String>,
-    /// The items of the module as it stands: its imports and helpers are in scope.
-    pub module_items: Rc<Vec<syn::Item>>,
+    /// The module as it stands.
+    pub around: Around,
 }
 
 impl Allowed {
@@ -106,8 +162,9 @@ impl Allowed {
             ways_back: BTreeSet::new(),
             ported: Arc::default(),
             globals: BTreeSet::new(),
+            constants: Arc::default(),
             libc: BTreeSet::new(),
-            module_items: Rc::default(),
+            around: Around::default(),
         }
     }
 
@@ -115,14 +172,20 @@ impl Allowed {
     pub fn in_module(mut self, text: &str) -> syn::Result<Self> {
         let own = item::plain(&self.signature.ident);
         let items = item::parse(text)?.items;
-        let others = items.into_iter().filter(|i| item_name(i).as_deref() != Some(&own)).collect();
-        self.module_items = Rc::new(others);
+        let others: Vec<&syn::Item> =
+            items.iter().filter(|i| item_name(i).as_deref() != Some(&own)).collect();
+        self.around = Around::of(&others);
         Ok(self)
     }
 
     /// Whether the function may be called as `crate::callee::<name>`.
     pub(super) fn may_call(&self, name: &str) -> bool {
         self.callees.contains(name) && !self.ways_back.contains(name)
+    }
+
+    /// Whether the static may be used as `crate::globals::<name>`.
+    pub(super) fn has_global(&self, name: &str) -> bool {
+        self.globals.contains(name) || self.constants.contains(name)
     }
 
     /// Whether `name` of `module` is a ported function.
@@ -148,10 +211,11 @@ mod tests {
     fn the_names_of_a_generated_file_are_sorted_by_what_they_are() {
         let text = "pub const K: u32 = 1; pub type cmp_fn = Option<unsafe extern \"C\" fn(i32) -> i32>;\n\
             #[repr(C)] pub struct S { pub x: i32 } pub mod e { pub type Type = u32; }\n\
-            pub use self::S as T; unsafe extern \"C\" { #[link_name = \"c_f\"] pub fn f(); pub static mut g: i32; }";
+            pub use self::S as T; unsafe extern \"C\" { #[link_name = \"c_f\"] pub fn f(); pub static mut g: i32; }\n\
+            extern { pub fn h(then: Option<unsafe extern \"C\" fn(x: i32)>) -> Option<unsafe extern fn(y: i32)>; static r#in: S; }";
         let names = FfiNames::read(text).unwrap();
         let list = |set: &BTreeSet<String>| set.iter().cloned().collect::<Vec<_>>().join(" ");
-        assert_eq!(list(&names.foreign), "f g");
+        assert_eq!(list(&names.foreign), "f g h in");
         assert_eq!(list(&names.items), "K S T cmp_fn e");
         assert_eq!(list(&names.callbacks), "cmp_fn");
     }

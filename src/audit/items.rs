@@ -50,13 +50,19 @@ impl Walker<'_, '_, '_> {
                 item.span(),
                 format!("`static mut {}` holds state that outlives a call", item.ident),
             );
-        } else if let Some(interior) = self.interior.clone() {
+        } else if let Some(interior) = self.interior() {
             let reason = format!(
                 "`static {}` in a reply that uses `{interior}` can hold state that outlives a call; use a const",
                 item.ident
             );
             self.refuse(Rule::State, item.span(), reason);
         }
+    }
+
+    /// The first type with interior mutability that the reply mentions.
+    fn interior(&self) -> Option<String> {
+        let hidden = &self.scopes.allowed.around.interior;
+        self.items.iter().find_map(|item| interior(item.to_token_stream(), hidden))
     }
 
     pub(super) fn impl_item(&mut self, item: &syn::ItemImpl) {
@@ -137,7 +143,7 @@ pub(super) fn interior(tokens: TokenStream, hidden: &BTreeSet<String>) -> Option
 }
 
 /// Names under which a module has types with interior mutability: renamed imports, aliases, and types made of them.
-pub(super) fn hidden_interior(items: &[syn::Item]) -> BTreeSet<String> {
+pub(super) fn hidden_interior(items: &[&syn::Item]) -> BTreeSet<String> {
     let mut hidden = BTreeSet::new();
     loop {
         let before = hidden.len();

@@ -52,7 +52,7 @@ fn in_crate(scopes: &Scopes<'_>, path: &[&str], space: Space) -> Result<(), Refu
             Err((Rule::CallThrough, reason))
         }
         ["callee", name] => known(scopes, allowed.may_call(name), path),
-        ["globals", name, ..] => known(scopes, allowed.globals.contains(*name), path),
+        ["globals", name, ..] => known(scopes, allowed.has_global(name), path),
         ["capi", ..] => Err((
             Rule::CallThrough,
             "`crate::capi` holds the exported C names; a port may not use it".to_string(),
@@ -77,7 +77,7 @@ fn foreign(scopes: &Scopes<'_>, name: &str) -> String {
     let reason = format!("`crate::ffi::{name}` is the C original; a port may not call it");
     match scopes.allowed.way_to(name) {
         Some(way) if name != scopes.name => format!("{reason}: write `{way}`"),
-        _ if scopes.allowed.globals.contains(name) => {
+        _ if scopes.allowed.has_global(name) => {
             format!("`crate::ffi::{name}` is C's own variable; write `crate::globals::{name}`")
         }
         _ => reason,
@@ -87,8 +87,7 @@ fn foreign(scopes: &Scopes<'_>, name: &str) -> String {
 /// An item of the module: another symbol may be called only when it is ported.
 fn own(scopes: &Scopes<'_>, path: &[String]) -> Result<(), Refusal> {
     let Some(name) = path.first().filter(|name| *name != scopes.name) else { return Ok(()) };
-    let is_symbol = |item: &syn::Item| matches!(item, syn::Item::Fn(f) if f.sig.ident == *name && !matches!(f.vis, syn::Visibility::Inherited));
-    let is_other_symbol = path.len() == 1 && scopes.allowed.module_items.iter().any(is_symbol);
+    let is_other_symbol = path.len() == 1 && scopes.allowed.around.symbols.contains(name);
     if !is_other_symbol || scopes.allowed.is_ported(scopes.module, name) {
         return Ok(());
     }
@@ -101,7 +100,7 @@ fn unknown(scopes: &Scopes<'_>, written: &str) -> String {
     let last = written.rsplit("::").next().unwrap_or(written);
     let hint = if allowed.ffi.items.contains(last) {
         format!("; write `crate::ffi::{last}`")
-    } else if allowed.globals.contains(last) {
+    } else if allowed.has_global(last) {
         format!("; write `crate::globals::{last}`")
     } else {
         allowed.way_to(last).map(|way| format!("; write `{way}`")).unwrap_or_default()

@@ -19,7 +19,7 @@ mod pointers;
 #[cfg(test)]
 mod tests;
 
-pub use allowed::{Allowed, FfiNames};
+pub use allowed::{Allowed, Around, FfiNames};
 
 use crate::rust::{item, stub};
 use std::fmt;
@@ -103,9 +103,13 @@ impl AuditReport {
 /// Audits a candidate.
 pub fn audit(candidate: &Candidate<'_>, allowed: &Allowed) -> AuditReport {
     match item::parse(candidate.text) {
-        Ok(file) => audit_items(candidate, &file, allowed),
+        Ok(file) => {
+            let mut problems = Problems::of(candidate);
+            shape::of_whole_file(&file, &mut problems);
+            items_with(problems, candidate, &file.items.iter().collect::<Vec<_>>(), allowed)
+        }
         Err(error) => {
-            let mut problems = Problems { text: candidate.text, list: Vec::new() };
+            let mut problems = Problems::of(candidate);
             problems.add(Rule::Parse, error.span(), format!("this is not Rust: {error}"));
             AuditReport { problems: problems.list, ..AuditReport::default() }
         }
@@ -113,11 +117,19 @@ pub fn audit(candidate: &Candidate<'_>, allowed: &Allowed) -> AuditReport {
 }
 
 /// The same for items that were parsed before: those of the candidate, with places in its text.
-pub fn audit_items(candidate: &Candidate<'_>, file: &syn::File, allowed: &Allowed) -> AuditReport {
-    let mut problems = Problems { text: candidate.text, list: Vec::new() };
-    shape::check(candidate, allowed, file, &mut problems);
-    let unsafe_count = walk::check(candidate, allowed, file, &mut problems);
-    if let Some(place) = stub::is_stub(file, candidate.name) {
+pub fn audit_items(candidate: &Candidate<'_>, items: &[&syn::Item], allowed: &Allowed) -> AuditReport {
+    items_with(Problems::of(candidate), candidate, items, allowed)
+}
+
+fn items_with(
+    mut problems: Problems<'_>,
+    candidate: &Candidate<'_>,
+    items: &[&syn::Item],
+    allowed: &Allowed,
+) -> AuditReport {
+    shape::check(candidate, allowed, items, &mut problems);
+    let unsafe_count = walk::check(candidate, allowed, items, &mut problems);
+    if let Some(place) = stub::is_stub(items, candidate.name) {
         let known = problems.list.iter().any(|p| p.rule == Rule::Stub && p.line == place.line);
         if !known {
             let reason = format!("the body is a stub: every path through it ends in `{}`", place.what);
@@ -125,7 +137,7 @@ pub fn audit_items(candidate: &Candidate<'_>, file: &syn::File, allowed: &Allowe
         }
     }
     let helpers =
-        file.items.iter().filter_map(item::item_name).filter(|name| name != candidate.name).collect();
+        items.iter().filter_map(|item| item::item_name(item)).filter(|name| name != candidate.name).collect();
     AuditReport { problems: problems.in_order(), unsafe_count, helpers }
 }
 
@@ -141,7 +153,11 @@ struct Problems<'a> {
     list: Vec<Problem>,
 }
 
-impl Problems<'_> {
+impl<'a> Problems<'a> {
+    fn of(candidate: &Candidate<'a>) -> Self {
+        Self { text: candidate.text, list: Vec::new() }
+    }
+
     fn add(&mut self, rule: Rule, span: proc_macro2::Span, reason: impl Into<String>) {
         let at = span.start();
         self.add_at(rule, at.line, at.column + 1, reason.into());

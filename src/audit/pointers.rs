@@ -46,7 +46,7 @@ impl Walker<'_, '_, '_> {
                 let names: Vec<String> = ty.path.segments.iter().map(|s| plain(&s.ident)).collect();
                 let meaning = self.scopes.resolve(&names, false, Space::Type);
                 let hides_fn = mentions(ty.to_token_stream(), &["fn", "dyn"])
-                    || names.iter().any(|n| self.fn_types.contains(n));
+                    || names.iter().any(|name| self.names_fn_type(name));
                 !hides_fn && matches!(meaning, Meaning::Prelude | Meaning::Path(_))
             }
             _ => false,
@@ -62,10 +62,15 @@ impl Walker<'_, '_, '_> {
         }
     }
 
+    /// Whether this is a type of the bindings or of the reply that is a function pointer.
+    fn names_fn_type(&self, name: &str) -> bool {
+        self.scopes.allowed.ffi.callbacks.contains(name) || self.fn_types.contains(name)
+    }
+
     /// Whether a type has a function pointer in it.
     pub(super) fn is_fn_type(&self, tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
-            TokenTree::Ident(ident) => ident == "fn" || self.fn_types.contains(&plain(&ident)),
+            TokenTree::Ident(ident) => ident == "fn" || self.names_fn_type(&plain(&ident)),
             TokenTree::Group(group) => self.is_fn_type(group.stream()),
             _ => false,
         })
@@ -79,13 +84,14 @@ fn as_type(argument: &syn::GenericArgument) -> Option<&syn::Type> {
     }
 }
 
-/// Names of types that are function pointers: those of the bindings, and aliases in `file`.
-pub(super) fn fn_types(bindings: &BTreeSet<String>, file: &syn::File) -> BTreeSet<String> {
-    let mut aliases = FnAliases(bindings.clone());
-    aliases.visit_file(file);
+/// Names that items give to types that are function pointers.
+pub(super) fn fn_types(items: &[&syn::Item]) -> BTreeSet<String> {
+    let mut aliases = FnAliases::default();
+    items.iter().for_each(|item| aliases.visit_item(item));
     aliases.0
 }
 
+#[derive(Default)]
 struct FnAliases(BTreeSet<String>);
 
 impl<'ast> Visit<'ast> for FnAliases {

@@ -5,6 +5,7 @@ use super::allowed::Allowed;
 use super::{judge, platform};
 use crate::rust::item::{UseLeaf, plain, use_leaves};
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// Which names a path can mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,9 +44,18 @@ pub(super) struct Scope {
     variants: BTreeMap<String, BTreeSet<String>>,
     imports: BTreeMap<String, UseLeaf>,
     globs: Vec<UseLeaf>,
+    /// Names of the same level that were declared before these, and are shared.
+    before: Option<Rc<Scope>>,
 }
 
 impl Scope {
+    /// The level of a module.
+    pub fn of_module<'i>(items: impl IntoIterator<Item = &'i syn::Item>) -> Self {
+        let mut scope = Self { barrier: true, ..Self::default() };
+        items.into_iter().for_each(|item| scope.declare(item));
+        scope
+    }
+
     /// A level that is an item, with its generic parameters.
     pub fn of_item(generics: &syn::Generics) -> Self {
         let mut scope = Self { barrier: true, ..Self::default() };
@@ -105,6 +115,20 @@ impl Scope {
     fn has_item(&self, name: &str, space: Space) -> bool {
         (space != Space::Type && self.values.contains(name))
             || (space != Space::Value && self.types.contains(name))
+            || self.before.as_ref().is_some_and(|before| before.has_item(name, space))
+    }
+
+    /// What a name was imported as, the last time.
+    fn import(&self, name: &str) -> Option<&UseLeaf> {
+        self.imports.get(name).or_else(|| self.before.as_ref()?.import(name))
+    }
+
+    fn all_globs(&self) -> impl Iterator<Item = &UseLeaf> {
+        self.before.iter().flat_map(|before| &before.globs).chain(&self.globs)
+    }
+
+    fn variants(&self, of: &str) -> Option<&BTreeSet<String>> {
+        self.variants.get(of).or_else(|| self.before.as_ref()?.variants(of))
     }
 }
 
@@ -138,11 +162,9 @@ const MAX_IMPORTS: usize = 16;
 
 impl<'a> Scopes<'a> {
     /// The module: its own items, and those of the candidate.
-    pub fn new(module: &'a str, name: &'a str, allowed: &'a Allowed, items: &[syn::Item]) -> Self {
-        let mut top = Scope { barrier: true, ..Scope::default() };
-        for item in allowed.module_items.iter().chain(items) {
-            top.declare(item);
-        }
+    pub fn new(module: &'a str, name: &'a str, allowed: &'a Allowed, items: &[&syn::Item]) -> Self {
+        let before = Some(Rc::clone(&allowed.around.names));
+        let top = Scope { before, ..Scope::of_module(items.iter().copied()) };
         Self { module, name, allowed, levels: vec![top] }
     }
 
@@ -216,7 +238,7 @@ impl<'a> Scopes<'a> {
             return Some(Meaning::Own(path.to_vec()));
         }
         let at = View { levels: index + 1, ..at.deeper() };
-        if let Some(leaf) = level.imports.get(first) {
+        if let Some(leaf) = level.import(first) {
             return Some(self.import(at, leaf, rest));
         }
         self.containers(index, at).find_map(|container| match container {
@@ -229,8 +251,9 @@ impl<'a> Scopes<'a> {
     /// What the globs of one level are globs of. A glob's own path is not looked up through globs: nobody writes that,
     /// and it has no end.
     fn containers(&self, index: usize, at: View) -> impl Iterator<Item = Meaning> {
-        let globs: &[UseLeaf] = if at.globs { &self.levels[index].globs } else { &[] };
-        globs.iter().map(move |glob| self.import(View { levels: index + 1, globs: false, ..at }, glob, &[]))
+        let globs = at.globs.then(|| self.levels[index].all_globs());
+        let at = View { levels: index + 1, globs: false, ..at };
+        globs.into_iter().flatten().map(move |glob| self.import(at, glob, &[]))
     }
 
     /// `leaf` with `rest` behind it.
@@ -279,7 +302,7 @@ impl<'a> Scopes<'a> {
         let parts: Vec<&str> = container.iter().map(String::as_str).collect();
         let is_member = match parts.as_slice() {
             ["crate", "ffi"] => allowed.ffi.foreign.contains(first) || allowed.ffi.items.contains(first),
-            ["crate", "globals"] => allowed.globals.contains(first),
+            ["crate", "globals"] => allowed.has_global(first),
             ["crate", "callee"] => {
                 allowed.may_call(first) || allowed.ffi.foreign.contains(first) || first == self.name
             }
@@ -316,7 +339,7 @@ impl<'a> Scopes<'a> {
     }
 
     fn variant(&self, of: &str, name: &str) -> bool {
-        self.levels.iter().any(|level| level.variants.get(of).is_some_and(|v| v.contains(name)))
+        self.levels.iter().any(|level| level.variants(of).is_some_and(|v| v.contains(name)))
     }
 }
 

@@ -13,15 +13,11 @@ use syn::visit_mut::{self, VisitMut};
 pub(super) fn check(
     candidate: &Candidate<'_>,
     allowed: &Allowed,
-    file: &syn::File,
+    items: &[&syn::Item],
     problems: &mut Problems<'_>,
 ) {
-    for attr in &file.attrs {
-        let reason = "attributes and `//!` comments of a whole file may not stand in a reply";
-        problems.add(Rule::Attribute, attr.span(), reason);
-    }
-    requested(candidate, allowed, file, problems);
-    for item in &file.items {
+    requested(candidate, allowed, items, problems);
+    for item in items {
         let Some(name) = item_name(item).filter(|name| name != candidate.name) else { continue };
         if is_other_symbol(candidate, allowed, &name) {
             let reason = format!(
@@ -33,9 +29,22 @@ pub(super) fn check(
     }
 }
 
-fn requested(candidate: &Candidate<'_>, allowed: &Allowed, file: &syn::File, problems: &mut Problems<'_>) {
+/// Attributes that stand before all items.
+pub(super) fn of_whole_file(file: &syn::File, problems: &mut Problems<'_>) {
+    for attr in &file.attrs {
+        let reason = "attributes and `//!` comments of a whole file may not stand in a reply";
+        problems.add(Rule::Attribute, attr.span(), reason);
+    }
+}
+
+fn requested(
+    candidate: &Candidate<'_>,
+    allowed: &Allowed,
+    items: &[&syn::Item],
+    problems: &mut Problems<'_>,
+) {
     let is_it = |item: &&syn::Item| item_name(item).as_deref() == Some(candidate.name);
-    let mut found = file.items.iter().filter(is_it);
+    let mut found = items.iter().copied().filter(is_it);
     match found.next() {
         None => {
             let reason =
@@ -43,7 +52,7 @@ fn requested(candidate: &Candidate<'_>, allowed: &Allowed, file: &syn::File, pro
             problems.add_at(Rule::Requested, 1, 1, reason);
         }
         Some(syn::Item::Fn(item)) => {
-            if let Some(difference) = difference(candidate, allowed, file, &item.sig) {
+            if let Some(difference) = difference(candidate, allowed, items, &item.sig) {
                 let reason = format!("the signature must stay `{}`: {difference}", spell(&allowed.signature));
                 problems.add(Rule::Requested, item.sig.span(), reason);
             }
@@ -59,10 +68,9 @@ fn requested(candidate: &Candidate<'_>, allowed: &Allowed, file: &syn::File, pro
 
 /// Whether a helper has the name of something that is a symbol of the library.
 fn is_other_symbol(candidate: &Candidate<'_>, allowed: &Allowed, name: &str) -> bool {
-    let in_module = allowed.module_items.iter().any(|existing| {
-        matches!(existing, syn::Item::Fn(f) if plain(&f.sig.ident) == name && !matches!(f.vis, syn::Visibility::Inherited))
-    });
-    allowed.ffi.foreign.contains(name) || allowed.is_ported(candidate.module, name) || in_module
+    allowed.ffi.foreign.contains(name)
+        || allowed.is_ported(candidate.module, name)
+        || allowed.around.symbols.contains(name)
 }
 
 /// The signature in one line.
@@ -86,12 +94,12 @@ pub(super) fn spell(signature: &syn::Signature) -> String {
 fn difference(
     candidate: &Candidate<'_>,
     allowed: &Allowed,
-    file: &syn::File,
+    items: &[&syn::Item],
     got: &syn::Signature,
 ) -> Option<String> {
     let want = &allowed.signature;
     let wanted = Resolved { scopes: Scopes::new(candidate.module, candidate.name, allowed, &[]) };
-    let gotten = Resolved { scopes: Scopes::new(candidate.module, candidate.name, allowed, &file.items) };
+    let gotten = Resolved { scopes: Scopes::new(candidate.module, candidate.name, allowed, items) };
     let same = |a: &dyn ToTokens, b: &dyn ToTokens| {
         a.to_token_stream().to_string() == b.to_token_stream().to_string()
     };

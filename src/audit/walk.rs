@@ -14,23 +14,18 @@ use syn::visit::{self, Visit};
 pub(super) fn check(
     candidate: &Candidate<'_>,
     allowed: &Allowed,
-    file: &syn::File,
+    items: &[&syn::Item],
     problems: &mut Problems<'_>,
 ) -> usize {
-    // Only statics are refused for it, and none is made of a text without the word.
-    let interior = candidate
-        .text
-        .contains("static")
-        .then(|| items::interior(file.to_token_stream(), &items::hidden_interior(&allowed.module_items)));
     let mut walker = Walker {
-        scopes: Scopes::new(candidate.module, candidate.name, allowed, &file.items),
+        scopes: Scopes::new(candidate.module, candidate.name, allowed, items),
+        items,
         problems,
         unsafe_count: 0,
         fn_type_spans: Vec::new(),
-        fn_types: pointers::fn_types(&allowed.ffi.callbacks, file),
-        interior: interior.flatten(),
+        fn_types: pointers::fn_types(items),
     };
-    for item in &file.items {
+    for item in items {
         walker.visit_item(item);
     }
     walker.fn_types_beside_unsafe();
@@ -39,14 +34,13 @@ pub(super) fn check(
 
 pub(super) struct Walker<'w, 'a, 'p> {
     pub(super) scopes: Scopes<'a>,
+    pub(super) items: &'w [&'w syn::Item],
     problems: &'w mut Problems<'p>,
     pub(super) unsafe_count: usize,
     /// Where the type of a function pointer is written.
     pub(super) fn_type_spans: Vec<Span>,
-    /// Names of types that are function pointers.
+    /// Names that the reply gives to types that are function pointers.
     pub(super) fn_types: BTreeSet<String>,
-    /// The first type with interior mutability that the reply mentions.
-    pub(super) interior: Option<String>,
 }
 
 impl Walker<'_, '_, '_> {

@@ -1,10 +1,9 @@
 //! The C half of a check: the hash of each symbol's C text as it stands now, and what of it changed.
 
 use crate::chunks::DIRECTIVES;
-use crate::evidence::{CTree, UnitFlags, Web, roots, short};
+use crate::evidence::{CTree, Web, roots, short};
 use crate::lock::{Entry, Lock};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 
 /// At most so many changes are named.
 const SHOWN: usize = 3;
@@ -22,8 +21,7 @@ pub(super) struct Callers<'l> {
 }
 
 impl<'l> CSide<'l> {
-    pub fn read(root: &Path, units: &[UnitFlags], lock: &'l Lock) -> Self {
-        let tree = CTree::read(root, units);
+    pub fn of(tree: CTree, lock: &'l Lock) -> Self {
         let digests = Web::of(&tree, &|id| lock.links(id), &roots(lock.symbols.values())).digests();
         let hashes = lock.symbols.keys().map(String::as_str).zip(digests).collect();
         Self { lock, tree, hashes }

@@ -10,7 +10,7 @@ mod c_side;
 
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
-use crate::evidence::{Crate, ports_hash};
+use crate::evidence::{CTree, Crate, ports_hash};
 use crate::lock::{Entry, Hashes, LOCK_FILE, Lock};
 use crate::ported::Ported;
 use crate::rust::signature::rust_name;
@@ -20,6 +20,7 @@ use rust_side::{Facts, RustSide, symbol};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// What is wrong with a symbol, the worst last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -82,17 +83,22 @@ pub struct Checked {
     pub stubs: usize,
 }
 
+const NO_PANIC: &str = "reading C text does not panic";
+
 /// Checks the repository at `root`, or what `only` names of it: symbols, Rust files, C files.
 pub fn check(root: &Path, config: &Config, only: &[String]) -> Result<Checked> {
-    let lock = Lock::load(root)?.unwrap_or_default();
     let files = Crate::new(root.join(&config.rust.dir));
-    let units = files.units(&config.c)?;
-    let (rust, c) = std::thread::scope(|scope| {
-        let c = scope.spawn(|| CSide::read(root, &units, &lock));
-        let rust = RustSide::read(root, &config.rust.dir, &files, &lock);
-        (rust, c.join().expect("reading C text does not panic"))
-    });
-    let check = Check { lock: &lock, rust: rust?, c };
+    let lock = OnceLock::new();
+    let check = std::thread::scope(|scope| {
+        let tree = scope.spawn(|| files.units(&config.c).map(|units| CTree::read(root, &units)));
+        let read = Lock::load(root)?.unwrap_or_default();
+        let lock = lock.get_or_init(|| read);
+        let c = scope.spawn(move || Ok(CSide::of(tree.join().expect(NO_PANIC)?, lock)));
+        let rust = RustSide::read(root, &config.rust.dir, &files, lock);
+        let c: Result<CSide> = c.join().expect(NO_PANIC);
+        Ok::<_, Error>(Check { lock, c: c?, rust: rust? })
+    })?;
+    let lock = check.lock;
     let mut checked = Checked::default();
     let mut known = Vec::new();
     for (name, module) in check.symbols() {

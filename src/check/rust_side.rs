@@ -1,8 +1,8 @@
 //! The Rust half of a check: the modules of the port, parsed once, and the audit of what stands in them. The modules are
-//! shared out to threads, which tell each other what is ported before they audit.
+//! shared out to threads.
 
 use super::c_side::Callers;
-use crate::audit::{Allowed, Candidate, FfiNames, audit_items};
+use crate::audit::{Allowed, Around, Candidate, FfiNames, audit_items};
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::{Crate, port_hash};
 use crate::lock::{Entry, Lock};
@@ -11,9 +11,8 @@ use crate::rust::item::fn_start;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Modules that are generated, and hold no ports.
 const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
@@ -45,25 +44,29 @@ pub(super) struct Files {
 }
 
 /// What each thread may look at.
-#[derive(Clone, Copy)]
 struct Shared<'a> {
     root: &'a Path,
-    folder: &'a str,
+    folder: String,
     files: &'a Crate,
-    lock: &'a Lock,
-    callers: &'a Callers<'a>,
+    /// Names and texts of the modules.
+    modules: Vec<(String, String)>,
 }
 
-/// What all modules together say.
-struct Known {
+/// What the lock and all modules together say.
+struct Known<'l> {
+    lock: &'l Lock,
+    callers: Callers<'l>,
     ffi: Arc<FfiNames>,
     callees: Arc<BTreeSet<String>>,
     ported: Arc<BTreeMap<String, BTreeSet<String>>>,
-    constants: BTreeSet<String>,
+    constants: Arc<BTreeSet<String>>,
 }
 
-/// The functions of a module, and which have a body.
-type States = Vec<(String, Vec<(String, Ported)>)>;
+/// The functions of each module, and which have a body.
+type States = Vec<(String, BTreeMap<String, Ported>)>;
+
+/// What stands in one module of its functions, and the module's states.
+type Seen = (Vec<(String, Facts)>, (String, BTreeMap<String, Ported>));
 
 /// The symbol behind a Rust name: `type_` is how `type` must be written.
 pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
@@ -72,37 +75,23 @@ pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
 }
 
 impl RustSide {
+    /// Each module is parsed, audited and forgotten, so that few syntax trees are in memory at a time. What the audit must
+    /// know of other modules is guessed before; where the guess was wrong all is done again.
     pub fn read(root: &Path, dir: &str, files: &Crate, lock: &Lock) -> Result<Self> {
         let folder = format!("{}/src", dir.trim_end_matches('/'));
-        let names: Vec<String> = module_names(&root.join(&folder))?.into_iter().collect();
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
-        let callers = Callers::of(lock);
-        let shared = Shared { root, folder: &folder, files, lock, callers: &callers };
-        let found: Result<Vec<Vec<(String, Facts)>>> = std::thread::scope(|scope| {
-            let parts = names.chunks(names.len().div_ceil(threads).max(1));
-            let workers: Vec<_> = parts
-                .map(|part| {
-                    let ((tell, told), (say, said)) = (sync_channel(1), sync_channel(1));
-                    (scope.spawn(move || shared.work(part, &tell, &said)), told, say)
-                })
-                .collect();
-            let ffi = shared.names_of_c();
-            // A thread that failed says nothing here, and why below.
-            let states: States =
-                workers.iter().filter_map(|(_, told, _)| told.recv().ok()).flatten().collect();
-            let known = ffi.and_then(|ffi| Known::of(ffi, states, &shared.text("globals")?)).map(Arc::new);
-            if let Ok(known) = &known {
-                workers.iter().for_each(|(_, _, say)| drop(say.send(Arc::clone(known))));
-            }
-            let results = workers.into_iter().map(|(thread, _, say)| {
-                drop(say);
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            let results: Result<Vec<_>> = results.collect();
-            known.and(results)
-        });
-        let functions = found?.into_iter().flatten().collect();
-        Ok(Self { folder, functions })
+        let mut shared = Shared { root, folder, files, modules: Vec::new() };
+        for name in module_names(&root.join(&shared.folder))? {
+            let text = shared.text(&name)?;
+            shared.modules.push((name, text));
+        }
+        let guesses = shared.modules.iter().map(|(name, text)| (name.clone(), guess(text))).collect();
+        let mut known = Known::of(lock, shared.names_of_c()?, guesses, &shared.text("globals")?);
+        let (mut functions, states) = shared.all(&known)?;
+        if !known.fits(states.clone()) {
+            known.learn(states);
+            functions = shared.all(&known)?.0;
+        }
+        Ok(Self { folder: shared.folder, functions })
     }
 
     /// The file of a module, relative to the root.
@@ -113,7 +102,7 @@ impl RustSide {
 
 impl Shared<'_> {
     fn text(&self, module: &str) -> Result<String> {
-        fs::read_to_string(self.root.join(self.folder).join(format!("{module}.rs")))
+        fs::read_to_string(self.root.join(&self.folder).join(format!("{module}.rs")))
             .map_err(|error| Error::from(error).help("run `cargo implfuzz init` to write what is missing"))
     }
 
@@ -127,55 +116,55 @@ impl Shared<'_> {
         FfiNames::read(&self.text("ffi")?).map_err(|error| self.not_rust("ffi", &error))
     }
 
-    /// One thread: parses its modules, tells what is ported in them, and looks at each function once it has heard the same
-    /// of all others.
-    fn work(
-        &self,
-        names: &[String],
-        tell: &SyncSender<States>,
-        said: &Receiver<Arc<Known>>,
-    ) -> Result<Vec<(String, Facts)>> {
-        let mut modules = Vec::new();
-        for name in names {
-            let port = PortModule::parse(self.text(name)?).map_err(|error| self.not_rust(name, &error))?;
-            modules.push((name, port));
-        }
-        let states = modules.iter().map(|(name, port)| {
-            let functions = port.public().map(|function| (function.to_owned(), port.state_of(function)));
-            ((*name).clone(), functions.collect())
+    /// What stands in all modules, read by several threads.
+    fn all(&self, known: &Known<'_>) -> Result<(HashMap<String, Facts>, States)> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
+        let taken = AtomicUsize::new(0);
+        let work = || -> Result<Vec<_>> {
+            let next = || self.modules.get(taken.fetch_add(1, Ordering::Relaxed));
+            std::iter::from_fn(next).map(|(name, text)| self.module(name, text, known)).collect()
+        };
+        let found: Result<Vec<_>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            workers.into_iter().map(join).collect()
         });
-        // Nobody listens where another thread failed, and then nobody wants to hear more.
-        let heard = tell.send(states.collect()).ok().and_then(|()| said.recv().ok());
-        let Some(known) = heard else { return Ok(Vec::new()) };
-        let mut all = Vec::new();
-        for (name, port) in &modules {
-            let items = Rc::new(port.items().items.clone());
-            let own = port.public().filter(|function| known.ffi.is_foreign(function));
-            all.extend(
-                own.map(|function| (function.to_owned(), self.facts(function, (name, port, &items), &known))),
-            );
-        }
-        // The process ends soon; to take these trees apart would cost a tenth of all the time.
-        std::mem::forget(modules);
-        Ok(all)
+        let mut found: Vec<_> = found?.into_iter().flatten().collect();
+        // Where two modules have a function of one name, it is the same one that counts each time.
+        found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b));
+        let (facts, states): (Vec<_>, States) = found.into_iter().unzip();
+        Ok((facts.into_iter().flatten().collect(), states))
+    }
+
+    /// What stands in a module, and which of its functions have a body.
+    fn module(&self, name: &str, text: &str, known: &Known<'_>) -> Result<Seen> {
+        let port = PortModule::parse(text.to_owned()).map_err(|error| self.not_rust(name, &error))?;
+        let states = port.public().map(|function| (function.to_owned(), port.state_of(function))).collect();
+        let around = Around::of(&port.items().items.iter().collect::<Vec<_>>());
+        let own = port.public().filter(|function| known.ffi.is_foreign(function));
+        let facts =
+            own.map(|function| (function.to_owned(), self.facts(function, (name, &port, &around), known)));
+        Ok((facts.collect(), (name.to_owned(), states)))
     }
 
     fn facts(
         &self,
         name: &str,
-        (module, port, items): (&str, &PortModule, &Rc<Vec<syn::Item>>),
-        known: &Known,
+        (module, port, around): (&str, &PortModule, &Around),
+        known: &Known<'_>,
     ) -> Facts {
         let state = port.state_of(name);
-        let symbol = symbol(self.lock, name);
-        let entry = self.lock.symbols.get(symbol).filter(|_| state == Ported::Yes);
+        let symbol = symbol(known.lock, name);
+        let entry = known.lock.symbols.get(symbol).filter(|_| state == Ported::Yes);
         let files = entry.map(|entry| {
-            let contract = self.files.contract(symbol);
+            let contract = self.files.contract_again(symbol, &entry.hashes.contract, &entry.contract_text);
             // The signature must be the recorded one where the contract is.
             let signature =
                 syn::parse_str(&entry.signature).ok().filter(|_| contract == entry.hashes.contract);
-            let audited = Audited { name, module, port, items, entry, signature };
-            let rejected = audited.rejected(known, self.callers.ways_back(entry));
+            let audited = Audited { name, module, port, around, entry, signature };
+            let rejected = audited.rejected(known, known.callers.ways_back(entry));
             Files { contract, harness: self.files.harness(symbol), seeds: self.files.seeds(symbol), rejected }
         });
         let line = port.function(name).map_or(1, |item| fn_start(item).start().line);
@@ -183,20 +172,59 @@ impl Shared<'_> {
     }
 }
 
-impl Known {
-    fn of(ffi: FfiNames, states: States, globals: &str) -> Result<Self> {
-        let mut callees = BTreeSet::new();
-        let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-        for (module, functions) in states {
-            let own = ported.entry(module).or_default();
-            for (name, state) in functions.into_iter().filter(|(name, _)| ffi.is_foreign(name)) {
-                callees.insert(name.clone());
-                own.extend((state == Ported::Yes).then_some(name));
-            }
+impl<'l> Known<'l> {
+    fn of(lock: &'l Lock, ffi: FfiNames, states: States, globals: &str) -> Self {
+        let (callees, ported) = spread(states, &ffi);
+        Self {
+            lock,
+            callers: Callers::of(lock),
+            ffi: Arc::new(ffi),
+            callees: Arc::new(callees),
+            ported: Arc::new(ported),
+            constants: Arc::new(constants(globals)),
         }
-        let constants = constants(globals);
-        Ok(Self { ffi: Arc::new(ffi), callees: Arc::new(callees), ported: Arc::new(ported), constants })
     }
+
+    /// Whether it would be the same with these states.
+    fn fits(&self, states: States) -> bool {
+        let (callees, ported) = spread(states, &self.ffi);
+        callees == *self.callees && ported == *self.ported
+    }
+
+    fn learn(&mut self, states: States) {
+        let (callees, ported) = spread(states, &self.ffi);
+        (self.callees, self.ported) = (Arc::new(callees), Arc::new(ported));
+    }
+}
+
+/// The functions of the library that are there, and by module those that have a body.
+fn spread(states: States, ffi: &FfiNames) -> (BTreeSet<String>, BTreeMap<String, BTreeSet<String>>) {
+    let mut callees = BTreeSet::new();
+    let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (module, functions) in states {
+        let own = ported.entry(module).or_default();
+        for (name, state) in functions.into_iter().filter(|(name, _)| ffi.is_foreign(name)) {
+            callees.insert(name.clone());
+            own.extend((state == Ported::Yes).then_some(name));
+        }
+    }
+    (callees, ported)
+}
+
+/// The functions of a module, and which are stubs, by the look of its lines.
+fn guess(text: &str) -> BTreeMap<String, Ported> {
+    let mut functions = BTreeMap::new();
+    let mut last = None;
+    for line in text.lines() {
+        let head = line.strip_prefix("pub fn ").or_else(|| line.strip_prefix("pub unsafe fn "));
+        if let Some(name) = head.and_then(|head| head.split(['(', '<']).next()) {
+            functions.insert(name.to_owned(), Ported::Yes);
+            last = Some(name);
+        } else if let Some(name) = last.filter(|_| line.contains("unimplemented!")) {
+            functions.insert(name.to_owned(), Ported::Stub);
+        }
+    }
+    functions
 }
 
 /// A port that is audited again.
@@ -204,14 +232,14 @@ struct Audited<'a> {
     name: &'a str,
     module: &'a str,
     port: &'a PortModule,
-    items: &'a Rc<Vec<syn::Item>>,
+    around: &'a Around,
     entry: &'a Entry,
     signature: Option<syn::Signature>,
 }
 
 impl Audited<'_> {
     /// Where and why the audit rejects it.
-    fn rejected(self, known: &Known, mut ways_back: BTreeSet<String>) -> Option<(usize, String)> {
+    fn rejected(self, known: &Known<'_>, mut ways_back: BTreeSet<String>) -> Option<(usize, String)> {
         ways_back.insert(self.name.to_owned());
         let own = self.port.function(self.name)?;
         let allowed = Allowed {
@@ -219,15 +247,15 @@ impl Audited<'_> {
             callees: Arc::clone(&known.callees),
             ways_back,
             ported: Arc::clone(&known.ported),
-            globals: known.constants.iter().chain(&self.entry.globals).cloned().collect(),
+            globals: self.entry.globals.iter().cloned().collect(),
+            constants: Arc::clone(&known.constants),
             libc: self.entry.libc.iter().cloned().collect(),
-            module_items: Rc::clone(self.items),
+            around: self.around.clone(),
             ..Allowed::new(self.signature.unwrap_or_else(|| own.sig.clone()))
         };
-        let items = self.port.own_items(self.name).into_iter().cloned().collect();
-        let file = syn::File { shebang: None, frontmatter: None, attrs: Vec::new(), items };
+        let items = self.port.own_items(self.name);
         let candidate = Candidate { module: self.module, name: self.name, text: self.port.text() };
-        let problems = audit_items(&candidate, &file, &allowed).problems;
+        let problems = audit_items(&candidate, &items, &allowed).problems;
         let line = problems.first()?.line;
         let reasons: Vec<String> = problems.into_iter().map(|problem| problem.reason).collect();
         Some((line, reasons.join("; ")))

@@ -52,7 +52,7 @@ struct Condition {
 
 #[derive(Default)]
 struct Cutter<'t> {
-    tokens: &'t [Token],
+    tokens: &'t [Token<'t>],
     pieces: Vec<Piece>,
     /// First token of the item that is being read, and the conditions around it.
     item: Option<(usize, Vec<Range<usize>>)>,
@@ -71,7 +71,7 @@ impl Cutter<'_> {
     }
 
     fn directive(&mut self, line: Range<usize>) {
-        let word = self.tokens[line.clone()].get(1).map_or("", |token| token.text.as_str());
+        let word = self.tokens[line.clone()].get(1).map_or("", |token| &*token.text);
         match word {
             "if" | "ifdef" | "ifndef" => {
                 self.conditions.push(Condition { lines: vec![line], depth: self.depth, behind: None });
@@ -112,13 +112,13 @@ impl Cutter<'_> {
             self.item = Some(self.start(at));
         }
         if token.is("{") {
-            let before = self.outside(at);
-            if self.depth == 0 && matches!(before[..], [a, b] if a.is("extern") && b.kind == Kind::Literal) {
-                self.linkages += 1;
-                self.end_item(at + 1);
-                return Some(());
-            }
             if self.depth == 0 {
+                let before = self.outside(at);
+                if matches!(before[..], [a, b] if a.is("extern") && b.kind == Kind::Literal) {
+                    self.linkages += 1;
+                    self.end_item(at + 1);
+                    return Some(());
+                }
                 self.in_body = opens_body(&before);
             }
             self.depth += 1;
@@ -149,7 +149,7 @@ impl Cutter<'_> {
     }
 
     /// The tokens of the item up to `at` that stand outside of braces and directives.
-    fn outside(&self, at: usize) -> Vec<&Token> {
+    fn outside(&self, at: usize) -> Vec<&Token<'_>> {
         let start = self.item.as_ref().map_or(at, |(start, _)| *start);
         outside(&self.tokens[start..at])
     }
@@ -192,7 +192,7 @@ fn has_old_parameters(tokens: &[&Token]) -> bool {
 }
 
 /// The tokens that stand outside of braces and directives.
-pub(super) fn outside(tokens: &[Token]) -> Vec<&Token> {
+pub(super) fn outside<'t>(tokens: &'t [Token<'t>]) -> Vec<&'t Token<'t>> {
     let (mut depth, mut in_directive, mut found) = (0usize, false, Vec::new());
     for token in tokens {
         if token.first {
@@ -214,7 +214,7 @@ pub(super) fn outside(tokens: &[Token]) -> Vec<&Token> {
 
 pub(super) fn is_attribute(token: &Token) -> bool {
     matches!(
-        token.text.as_str(),
+        &*token.text,
         "__attribute__" | "__attribute" | "__declspec" | "_Alignas" | "alignas" | "__asm__" | "asm" | "__asm"
     )
 }
@@ -224,7 +224,7 @@ fn opens_body(before: &[&Token]) -> bool {
     if before.iter().any(|token| token.is("=")) {
         return false;
     }
-    let keyword = before.iter().rposition(|t| matches!(t.text.as_str(), "struct" | "union" | "enum"));
+    let keyword = before.iter().rposition(|t| matches!(&*t.text, "struct" | "union" | "enum"));
     let Some(keyword) = keyword else { return true };
     // `struct s *f(void) {` has a bracket that belongs to no attribute.
     let behind = &before[keyword..];

@@ -8,12 +8,11 @@
 mod token;
 mod cut;
 
-use crate::digest::hex;
+use crate::digest::sha256;
 use cut::{Form, Piece, cut, is_attribute, outside};
-use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use token::{Kind, Token, tokens};
+use token::{Joined, Kind, Token, tokens};
 
 /// The chunk of what stands between items and is no `#define`: `#include`, `#undef`, `#pragma`.
 pub const DIRECTIVES: &str = "(directives)";
@@ -47,7 +46,8 @@ impl Chunk {
 
 /// Cuts a file, in the order of the text.
 pub fn chunks(text: &[u8]) -> Vec<Chunk> {
-    let tokens = tokens(text);
+    let joined = Joined::of(text);
+    let tokens = tokens(&joined);
     let whole = || vec![Piece { tokens: 0..tokens.len(), conditions: Vec::new(), form: Form::Item }];
     let (pieces, is_whole) = cut(&tokens).map_or_else(|| (whole(), true), |pieces| (pieces, false));
     let mut order: Vec<String> = Vec::new();
@@ -65,63 +65,76 @@ pub fn chunks(text: &[u8]) -> Vec<Chunk> {
 
 /// The words of a type's text by which the values of its enumerations can be meant; a few others may be among them.
 pub fn enumerators(text: &str) -> BTreeSet<String> {
-    let tokens = tokens(text.as_bytes());
+    let joined = Joined::of(text.as_bytes());
+    let tokens = tokens(&joined);
     let starts = |at: &usize| *at > 0 && (tokens[at - 1].is("{") || tokens[at - 1].is(","));
     let words = (0..tokens.len()).filter(|at| starts(at) && tokens[*at].kind == Kind::Word);
     match tokens.iter().any(|token| token.is("enum")) {
-        true => words.map(|at| tokens[at].text.clone()).collect(),
+        true => words.map(|at| tokens[at].text.to_string()).collect(),
         false => BTreeSet::new(),
     }
 }
 
 fn chunk(tokens: &[Token], pieces: &[&Piece], name: String) -> Chunk {
-    let mut chunk = Chunk {
-        name,
-        hash: String::new(),
-        words: BTreeSet::new(),
-        macros: BTreeSet::new(),
-        includes: Vec::new(),
-        bytes: Vec::new(),
-    };
-    let mut hasher = Sha256::new();
+    let mut read = Read::default();
+    let mut bytes = Vec::new();
     for piece in pieces {
         for line in &piece.conditions {
-            add(&mut hasher, &mut chunk, &tokens[line.clone()]);
+            read.add(&tokens[line.clone()]);
         }
-        hasher.update([0]);
+        read.hashed.push(0);
         let own = &tokens[piece.tokens.clone()];
-        add(&mut hasher, &mut chunk, own);
-        hasher.update([1]);
+        read.add(own);
+        read.hashed.push(1);
         if let (Some(first), Some(last)) = (own.first(), own.last()) {
-            chunk.bytes.push(first.bytes.start..last.bytes.end);
+            bytes.push(first.bytes.start..last.bytes.end);
         }
     }
-    chunk.hash = hex(&hasher.finalize());
-    chunk
+    read.words.sort_unstable();
+    read.words.dedup();
+    Chunk {
+        name,
+        hash: sha256(&read.hashed),
+        words: read.words.into_iter().map(str::to_owned).collect(),
+        macros: read.macros,
+        includes: read.includes,
+        bytes,
+    }
 }
 
-fn add(hasher: &mut Sha256, chunk: &mut Chunk, tokens: &[Token]) {
-    for (at, token) in tokens.iter().enumerate() {
-        // `#define f(x)` and `#define f (x)` differ by a blank only; a line's end ends a directive.
-        let opens = token.is("(") && token.glued && at > 1 && tokens[at - 2].is("define");
-        hasher.update([2 + u8::from(opens) + 2 * u8::from(token.first && is_directive(tokens, at))]);
-        hasher.update((token.text.len() as u64).to_le_bytes());
-        hasher.update(token.text.as_bytes());
-        let behind =
-            |word: &str| at > 1 && tokens[at - 1].is(word) && tokens[at - 2].is("#") && tokens[at - 2].first;
-        match token.kind {
-            Kind::Word => {
-                if behind("define") {
-                    chunk.macros.insert(token.text.clone());
+/// What was read of a chunk.
+#[derive(Default)]
+struct Read<'t> {
+    /// What its hash is about.
+    hashed: Vec<u8>,
+    words: Vec<&'t str>,
+    macros: BTreeSet<String>,
+    includes: Vec<String>,
+}
+
+impl<'t> Read<'t> {
+    fn add(&mut self, tokens: &'t [Token]) {
+        for (at, token) in tokens.iter().enumerate() {
+            // `#define f(x)` and `#define f (x)` differ by a blank only; a line's end ends a directive.
+            let opens = token.is("(") && token.glued && at > 1 && tokens[at - 2].is("define");
+            self.hashed.push(2 + u8::from(opens) + 2 * u8::from(token.first && is_directive(tokens, at)));
+            self.hashed.extend((token.text.len() as u64).to_le_bytes());
+            self.hashed.extend(token.text.as_bytes());
+            let behind = |word: &str| {
+                at > 1 && tokens[at - 1].is(word) && tokens[at - 2].is("#") && tokens[at - 2].first
+            };
+            match token.kind {
+                Kind::Word => {
+                    if behind("define") {
+                        self.macros.insert(token.text.to_string());
+                    }
+                    self.words.push(&token.text);
                 }
-                if !chunk.words.contains(&token.text) {
-                    chunk.words.insert(token.text.clone());
+                Kind::Literal if ["include", "include_next", "import"].into_iter().any(behind) => {
+                    self.includes.push(token.text.to_string());
                 }
+                _ => {}
             }
-            Kind::Literal if ["include", "include_next", "import"].into_iter().any(behind) => {
-                chunk.includes.push(token.text.clone());
-            }
-            _ => {}
         }
     }
 }
@@ -136,7 +149,7 @@ fn name(tokens: &[Token], piece: &Piece) -> String {
     let own = &tokens[piece.tokens.clone()];
     match piece.form {
         Form::Directive => DIRECTIVES.to_owned(),
-        Form::Define => own.get(2).map_or_else(|| DIRECTIVES.to_owned(), |token| token.text.clone()),
+        Form::Define => own.get(2).map_or_else(|| DIRECTIVES.to_owned(), |token| token.text.to_string()),
         Form::Item => item_name(own).unwrap_or_else(|| NAMELESS.to_owned()),
     }
 }
@@ -171,7 +184,7 @@ fn item_name(tokens: &[Token]) -> Option<String> {
         let open = tokens.iter().position(|t| t.is("{"))?;
         tokens.get(open + 1).filter(|t| t.kind == Kind::Word)
     };
-    found.map(|at| head[at]).or_else(value).map(|token| token.text.clone())
+    found.map(|at| head[at]).or_else(value).map(|token| token.text.to_string())
 }
 
 fn is_keyword(word: &str) -> bool {

@@ -142,13 +142,14 @@ proptest! {
 
 /// Every token outside of conditions stands in exactly one piece.
 fn check_cover(text: &[u8]) {
-    let tokens = tokens(text);
+    let joined = Joined::of(text);
+    let tokens = tokens(&joined);
     let all = chunks(text);
     let mut conditional = false;
     for token in &tokens {
         if token.first {
             let next = tokens.iter().find(|t| t.bytes.start > token.bytes.start);
-            let word = next.map_or("", |t| t.text.as_str());
+            let word = next.map_or("", |t| &*t.text);
             conditional = token.is("#") && ["if", "ifdef", "ifndef", "elif", "else", "endif"].contains(&word);
         }
         let holders: usize =

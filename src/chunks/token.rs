@@ -1,6 +1,7 @@
 //! C text as tokens: comments gone, lines joined that end in a backslash. Nothing is preprocessed and nothing is an
 //! error: what no compiler would take is cut into tokens all the same.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// What a token is, as far as cutting needs to know.
@@ -14,9 +15,9 @@ pub(super) enum Kind {
 
 /// A token and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Token {
+pub(super) struct Token<'t> {
     pub kind: Kind,
-    pub text: String,
+    pub text: Cow<'t, str>,
     /// In the text that was read.
     pub bytes: Range<usize>,
     /// The first of its line, after joining.
@@ -25,7 +26,7 @@ pub(super) struct Token {
     pub glued: bool,
 }
 
-impl Token {
+impl Token<'_> {
     pub fn is(&self, text: &str) -> bool {
         self.kind != Kind::Literal && self.text == text
     }
@@ -38,8 +39,8 @@ const PUNCTUATORS: &[&str] = &[
 ];
 
 /// Cuts a text into tokens.
-pub(super) fn tokens(text: &[u8]) -> Vec<Token> {
-    let mut reader = Reader { joined: Joined::of(text), at: 0, first: true, glued: false };
+pub(super) fn tokens(joined: &Joined) -> Vec<Token<'_>> {
+    let mut reader = Reader { joined, at: 0, first: true, glued: false };
     let mut tokens: Vec<Token> = Vec::new();
     while let Some(byte) = reader.peek(0) {
         if reader.skip(byte) {
@@ -50,8 +51,8 @@ pub(super) fn tokens(text: &[u8]) -> Vec<Token> {
             true => reader.header(),
             false => reader.token(byte),
         };
-        let text = String::from_utf8_lossy(&reader.joined.bytes[start..reader.at]).into_owned();
-        let bytes = reader.joined.place(start)..reader.joined.place(reader.at - 1) + 1;
+        let text = String::from_utf8_lossy(&joined.bytes[start..reader.at]);
+        let bytes = joined.place(start)..joined.place(reader.at - 1) + 1;
         tokens.push(Token { kind, text, bytes, first, glued });
         (reader.first, reader.glued) = (false, true);
     }
@@ -61,18 +62,18 @@ pub(super) fn tokens(text: &[u8]) -> Vec<Token> {
 /// Whether the tokens end in `# include`.
 fn includes(tokens: &[Token]) -> bool {
     matches!(tokens, [.., hash, word] if hash.first && hash.is("#") && !word.first
-        && matches!(word.text.as_str(), "include" | "include_next" | "import"))
+        && matches!(&*word.text, "include" | "include_next" | "import"))
 }
 
 /// A text without its backslashes at line ends.
-struct Joined {
+pub(super) struct Joined {
     bytes: Vec<u8>,
     /// Where in the bytes something was taken out, and how much up to there.
     cuts: Vec<(usize, usize)>,
 }
 
 impl Joined {
-    fn of(text: &[u8]) -> Self {
+    pub fn of(text: &[u8]) -> Self {
         let mut joined = Self { bytes: Vec::with_capacity(text.len()), cuts: Vec::new() };
         let mut at = 0;
         while at < text.len() {
@@ -100,14 +101,14 @@ impl Joined {
     }
 }
 
-struct Reader {
-    joined: Joined,
+struct Reader<'t> {
+    joined: &'t Joined,
     at: usize,
     first: bool,
     glued: bool,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.joined.bytes.get(self.at + ahead).copied()
     }
@@ -217,7 +218,7 @@ mod tests {
     use super::*;
 
     fn texts(text: &str) -> Vec<String> {
-        tokens(text.as_bytes()).into_iter().map(|token| token.text).collect()
+        tokens(&Joined::of(text.as_bytes())).into_iter().map(|token| token.text.into_owned()).collect()
     }
 
     #[test]
@@ -240,8 +241,9 @@ mod tests {
     #[test]
     fn joined_lines_keep_their_places() {
         let text = "ab\\\ncd e\\\r\nf";
-        let found = tokens(text.as_bytes());
-        assert_eq!(found.iter().map(|t| t.text.as_str()).collect::<Vec<_>>(), ["abcd", "ef"]);
+        let joined = Joined::of(text.as_bytes());
+        let found = tokens(&joined);
+        assert_eq!(found.iter().map(|t| &*t.text).collect::<Vec<_>>(), ["abcd", "ef"]);
         assert_eq!((found[0].bytes.clone(), found[1].bytes.clone()), (0..6, 7..12));
         assert!(found[0].first && !found[1].first);
     }

@@ -51,9 +51,26 @@ impl Crate {
 
     /// The hash of a contract, reasons, comments and layout left out.
     pub fn contract(&self, symbol: &str) -> String {
-        let path = self.dir.join(format!("contracts/{symbol}.toml"));
-        let Ok(text) = std::fs::read_to_string(path) else { return sha256(ABSENT) };
-        sha256(file::parse(&text, symbol).map_or(text, |contract| file::render(&contract.without_reasons())))
+        self.contract_text(symbol).map_or_else(|| sha256(ABSENT), |text| said(text, symbol))
+    }
+
+    /// The same where it is known of a text, by the mark of that.
+    pub fn contract_again(&self, symbol: &str, known: &str, mark: &str) -> String {
+        match self.contract_text(symbol) {
+            Some(text) if mark_of(&text, known) == mark => known.to_owned(),
+            Some(text) => said(text, symbol),
+            None => sha256(ABSENT),
+        }
+    }
+
+    /// What tells that a contract is still the text that has this hash. Whoever could forge it could as well forge the hash,
+    /// and a mark and a hash of two texts do not fit together.
+    pub fn contract_mark(&self, symbol: &str, hash: &str) -> String {
+        self.contract_text(symbol).map(|text| mark_of(&text, hash)).unwrap_or_default()
+    }
+
+    fn contract_text(&self, symbol: &str) -> Option<String> {
+        std::fs::read_to_string(self.dir.join(format!("contracts/{symbol}.toml"))).ok()
     }
 
     /// The hash of a harness and of what all harnesses share.
@@ -94,6 +111,15 @@ impl Crate {
         units.iter_mut().for_each(|unit| unit.flags.push(said.clone()));
         Ok(units)
     }
+}
+
+/// The hash of what a contract says.
+fn said(text: String, symbol: &str) -> String {
+    sha256(file::parse(&text, symbol).map_or(text, |contract| file::render(&contract.without_reasons())))
+}
+
+fn mark_of(text: &str, hash: &str) -> String {
+    of_parts([text, hash])
 }
 
 /// The names of the files in a folder, in order.

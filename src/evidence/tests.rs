@@ -96,3 +96,29 @@ fn ports_that_are_called_are_found_through_others() {
     assert_eq!(hash(&called[1..], &module_of), hash(&called[1..], &changed));
     assert_eq!(port_hash(&one, "stub"), None);
 }
+
+#[test]
+fn a_contract_need_not_be_read_while_its_text_has_the_mark() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("contracts/f.toml");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text = "version = 1\nsymbol = \"f\"\nsignature = \"safe\"\nreturns = \"value\"\n";
+    let write = |text: &str| std::fs::write(&path, text).unwrap();
+    write(text);
+    let files = Crate::new(dir.path().to_owned());
+    let hash = files.contract("f");
+    let mark = files.contract_mark("f", &hash);
+    assert_eq!(files.contract_again("f", &hash, &mark), hash);
+    // Without a mark, or with one of another hash, the text is read.
+    assert_eq!(files.contract_again("f", &hash, ""), hash);
+    let other = sha256("other");
+    assert_eq!(files.contract_again("f", &other, &mark), hash);
+    assert_eq!(files.contract_again("f", &other, &files.contract_mark("f", &other)), other);
+    // Another text is read too, and says the same or not.
+    write(&format!("# Why.\n{text}"));
+    assert_eq!(files.contract_again("f", &hash, &mark), hash);
+    write(&format!("{text}errno = true\n"));
+    assert_ne!(files.contract_again("f", &hash, &mark), hash);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(files.contract_again("f", &hash, &mark), sha256(ABSENT));
+}

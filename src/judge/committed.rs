@@ -99,7 +99,9 @@ impl Judge<'_> {
         let (hashes, calls) = self.committed_hashes(planned, module)?;
         let function = &planned.function;
         let bound = planned.bound();
+        let files = Crate::new(self.project.rust_dir());
         let entry = Entry {
+            contract_text: files.contract_mark(function.name.as_str(), &hashes.contract),
             grade: evidence.grade.word().to_owned(),
             shortcomings: evidence.shortcomings.clone(),
             module: function.module.clone(),

@@ -2,13 +2,15 @@
 //! that evidence is about the text that runs. Comments, doc comments and layout do not matter. Where hashes are kept
 //! and compared is not known here.
 
-use super::item::{item_name, plain, use_leaves};
+use super::item::{item_name, use_leaves};
+use crate::digest::hex;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::{self, Write as _};
+use std::ops::Range;
 
 /// A SHA-256 over tokens, in lower-case hexadecimal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -28,13 +30,12 @@ impl fmt::Display for TokenHash {
     }
 }
 
-/// The items of a module by the names that mean them, and what each mentions: read once for all questions about it.
+/// The items of a module, what each mentions, and which others it may mean by that: read once for all questions about it.
 #[derive(Debug)]
 pub struct Index {
-    by_name: BTreeMap<String, Vec<usize>>,
-    mentions: Vec<BTreeSet<String>>,
-    /// Each item's tokens as they are hashed.
-    texts: Vec<Vec<u8>>,
+    texts: Vec<Text>,
+    /// Positions of the items that each item mentions, of private ones only.
+    mentions: Vec<BTreeSet<usize>>,
     /// What a glob brings in decides what every bare name means.
     globs: Vec<usize>,
 }
@@ -42,36 +43,29 @@ pub struct Index {
 impl Index {
     /// The index of the items of a module.
     pub fn of(file: &syn::File) -> Self {
-        let mut by_name: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-        for (index, item) in file.items.iter().enumerate() {
+        let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+        for (index, item) in file.items.iter().enumerate().filter(|(_, item)| !is_public_fn(item)) {
             for name in declares(item) {
                 by_name.entry(name).or_default().push(index);
             }
         }
-        let read = file.items.iter().map(|item| {
-            let mut names = BTreeSet::new();
-            let tokens = item.to_token_stream();
-            identifiers(tokens.clone(), &mut names);
-            (names, canonical(tokens))
-        });
-        let (mentions, texts) = read.unzip();
+        let texts: Vec<Text> = file.items.iter().map(|item| Text::of(item.to_token_stream())).collect();
+        let meant =
+            |text: &Text| text.names().filter_map(|name| by_name.get(name)).flatten().copied().collect();
+        let mentions = texts.iter().map(meant).collect();
         let globs = (0..file.items.len()).filter(|at| is_glob(&file.items[*at])).collect();
-        Self { by_name, mentions, texts, globs }
+        Self { texts, mentions, globs }
     }
 
-    /// Positions of the items of `file` that the item `root` reaches, without `root` and without other `pub fn`s.
+    /// Positions of the items that the item `root` reaches, without `root` and without other `pub fn`s.
     ///
     /// By name: an identifier that equals an item's name counts as a use of it. A local variable of that name makes the
     /// hash depend on too much, never on too little.
-    pub fn reached(&self, file: &syn::File, root: usize) -> BTreeSet<usize> {
+    pub fn reached(&self, root: usize) -> BTreeSet<usize> {
         let mut seen = BTreeSet::new();
         let mut open = vec![root];
         while let Some(at) = open.pop() {
-            for next in self.mentions[at].iter().filter_map(|name| self.by_name.get(name)).flatten() {
-                if *next != root && !is_public_fn(&file.items[*next]) && seen.insert(*next) {
-                    open.push(*next);
-                }
-            }
+            open.extend(self.mentions[at].iter().filter(|next| **next != root && seen.insert(**next)));
         }
         seen.extend(&self.globs);
         seen
@@ -79,12 +73,12 @@ impl Index {
 
     /// Hash of the item `root` of a module and of everything private that it reaches in it; other `pub fn`s are symbols of
     /// their own and stay out.
-    pub fn hash(&self, file: &syn::File, root: usize) -> TokenHash {
-        let reached = self.reached(file, root);
-        let mut parts: Vec<&[u8]> = reached.into_iter().map(|at| self.texts[at].as_slice()).collect();
+    pub fn hash(&self, root: usize) -> TokenHash {
+        let reached = self.reached(root);
+        let mut parts: Vec<&[u8]> = reached.into_iter().map(|at| self.texts[at].tokens.as_bytes()).collect();
         // Where in the file a helper stands does not matter.
         parts.sort_unstable();
-        parts.insert(0, &self.texts[root]);
+        parts.insert(0, self.texts[root].tokens.as_bytes());
         digest(&parts)
     }
 
@@ -93,10 +87,10 @@ impl Index {
     pub fn mentioned(&self, file: &syn::File, root: usize) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut imports = Vec::new();
-        for index in std::iter::once(root).chain(self.reached(file, root)) {
+        for index in std::iter::once(root).chain(self.reached(root)) {
             match &file.items[index] {
                 syn::Item::Use(item) => imports.extend(use_leaves(item)),
-                _ => names.extend(self.mentions[index].iter().cloned()),
+                _ => names.extend(self.texts[index].names().map(str::to_owned)),
             }
         }
         let used =
@@ -110,7 +104,7 @@ impl Index {
 /// Hash of any piece of Rust; `None` when it does not lex.
 pub fn text_hash(text: &str) -> Option<TokenHash> {
     let tokens: TokenStream = text.parse().ok()?;
-    Some(digest(&[&canonical(tokens)]))
+    Some(digest(&[Text::of(tokens).tokens.as_bytes()]))
 }
 
 fn digest(parts: &[&[u8]]) -> TokenHash {
@@ -119,7 +113,7 @@ fn digest(parts: &[&[u8]]) -> TokenHash {
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     }
-    TokenHash(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    TokenHash(hex(&hasher.finalize()))
 }
 
 fn is_public_fn(item: &syn::Item) -> bool {
@@ -135,84 +129,107 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
     match item {
         syn::Item::Use(u) => use_leaves(u).into_iter().filter_map(|leaf| leaf.name).collect(),
         syn::Item::Impl(i) => {
-            let mut names = BTreeSet::new();
-            identifiers(i.self_ty.to_token_stream(), &mut names);
-            if let Some((path, _)) = &i.trait_ {
-                identifiers(path.to_token_stream(), &mut names);
-            }
-            names
+            let of_trait = i.trait_.as_ref().map(|(path, _)| Text::of(path.to_token_stream()));
+            let head = [Some(Text::of(i.self_ty.to_token_stream())), of_trait];
+            head.iter().flatten().flat_map(|text| text.names().map(str::to_owned)).collect()
         }
         other => item_name(other).into_iter().collect(),
     }
 }
 
-fn identifiers(tokens: TokenStream, into: &mut BTreeSet<String>) {
-    for token in without_docs(tokens) {
-        match token {
-            TokenTree::Ident(ident) => {
-                into.insert(plain(&ident));
-            }
-            TokenTree::Group(group) => identifiers(group.stream(), into),
-            // `format!("{LIMIT}")` reaches `LIMIT` from inside a string.
-            TokenTree::Literal(literal) => words(&literal.to_string(), into),
-            TokenTree::Punct(_) => {}
-        }
-    }
-}
-
-fn words(literal: &str, into: &mut BTreeSet<String>) {
-    if literal.contains('{') {
-        let words = literal.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
-        into.extend(words.map(str::to_string));
-    }
-}
-
-/// Tokens as bytes that no layout changes: one line a token, doc attributes left out, runs of punctuation split as the
+/// Tokens as text that no layout changes: one line a token, doc attributes left out, runs of punctuation split as the
 /// compiler splits them.
-fn canonical(tokens: TokenStream) -> Vec<u8> {
-    let mut out = Vec::new();
-    write_tokens(tokens, &mut out);
-    out
+#[derive(Debug, Default)]
+struct Text {
+    tokens: String,
+    /// Where in `tokens` the names stand: identifiers, and what a format string may mean.
+    names: Vec<Range<usize>>,
 }
 
-fn write_tokens(tokens: TokenStream, out: &mut Vec<u8>) {
-    let tokens = without_docs(tokens);
-    let mut run = String::new();
-    for (index, token) in tokens.iter().enumerate() {
-        if let TokenTree::Punct(punct) = token {
-            run.push(punct.as_char());
-            let joined = punct.spacing() == Spacing::Joint
-                && matches!(tokens.get(index + 1), Some(TokenTree::Punct(_)));
-            if !joined {
-                write_operators(&run, out);
-                run.clear();
+impl Text {
+    fn of(tokens: TokenStream) -> Self {
+        let mut text = Self::default();
+        text.add(tokens);
+        text
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|range| &self.tokens[range.clone()])
+    }
+
+    fn add(&mut self, tokens: TokenStream) {
+        let mut tokens = without_docs(tokens).into_iter().peekable();
+        let mut run = String::new();
+        while let Some(token) = tokens.next() {
+            if let TokenTree::Punct(punct) = &token {
+                run.push(punct.as_char());
+                let goes_on = punct.spacing() == Spacing::Joint;
+                if !(goes_on && matches!(tokens.peek(), Some(TokenTree::Punct(_)))) {
+                    self.operators(&run);
+                    run.clear();
+                }
+                continue;
             }
-            continue;
+            match token {
+                TokenTree::Group(group) => {
+                    let (open, close) = match group.delimiter() {
+                        Delimiter::Parenthesis => ("(", ")"),
+                        Delimiter::Brace => ("{", "}"),
+                        Delimiter::Bracket => ("[", "]"),
+                        Delimiter::None => ("", ""),
+                    };
+                    let inner = group.stream();
+                    // Shared tokens would be copied.
+                    drop(group);
+                    self.line(&open);
+                    self.add(inner);
+                    self.line(&close);
+                }
+                TokenTree::Literal(literal) => {
+                    let start = self.line(&literal);
+                    self.words(start);
+                }
+                other => {
+                    let start = self.line(&other);
+                    let raw = if self.tokens[start..].starts_with("r#") { 2 } else { 0 };
+                    self.names.push(start + raw..self.tokens.len() - END.len());
+                }
+            }
         }
-        match token {
-            TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Brace => ("{", "}"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::None => ("", ""),
-                };
-                write_line(open, out);
-                write_tokens(group.stream(), out);
-                write_line(close, out);
-            }
-            other => write_line(&other.to_string(), out),
+    }
+
+    /// Writes a token; returns where it begins.
+    fn line(&mut self, token: &dyn fmt::Display) -> usize {
+        let start = self.tokens.len();
+        write!(self.tokens, "{token}").expect("a String takes all text");
+        if self.tokens.len() > start {
+            self.tokens.push_str(END);
+        }
+        start
+    }
+
+    fn operators(&mut self, mut run: &str) {
+        while let Some(first) = run.chars().next() {
+            let known = OPERATORS.iter().find(|operator| run.starts_with(**operator));
+            let (operator, rest) = run.split_at(known.map_or(first.len_utf8(), |operator| operator.len()));
+            self.line(&operator);
+            run = rest;
+        }
+    }
+
+    /// `format!("{LIMIT}")` reaches `LIMIT` from inside a string.
+    fn words(&mut self, start: usize) {
+        let literal = &self.tokens[start..self.tokens.len() - END.len()];
+        if literal.contains('{') {
+            let words = literal.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty());
+            let place = |word: &str| word.as_ptr() as usize - literal.as_ptr() as usize + start;
+            self.names.extend(words.map(|word| place(word)..place(word) + word.len()));
         }
     }
 }
 
-fn write_line(token: &str, out: &mut Vec<u8>) {
-    if !token.is_empty() {
-        out.extend_from_slice(token.as_bytes());
-        // A literal may contain a line end; its length would be needed then, and no token starts with NUL.
-        out.extend_from_slice(b"\0\n");
-    }
-}
+/// Ends each token: a literal may contain a line end; its length would be needed then, and no token starts with NUL.
+const END: &str = "\0\n";
 
 /// Longest first, as the lexer of rustc does it. `>` stays single, since `>>` may close two lists.
 const OPERATORS: [&str; 21] = [
@@ -220,28 +237,16 @@ const OPERATORS: [&str; 21] = [
     "&=", "|=", "<<", "..",
 ];
 
-fn write_operators(mut run: &str, out: &mut Vec<u8>) {
-    while let Some(first) = run.chars().next() {
-        let length =
-            OPERATORS.iter().find(|op| run.starts_with(**op)).map_or(first.len_utf8(), |op| op.len());
-        let (operator, rest) = run.split_at(length);
-        write_line(operator, out);
-        run = rest;
-    }
-}
-
 /// The tokens without `#[doc …]` and `#![doc …]`, which is what doc comments are.
 fn without_docs(tokens: TokenStream) -> Vec<TokenTree> {
     let mut out: Vec<TokenTree> = Vec::new();
+    let is_punct =
+        |t: Option<&TokenTree>, c: char| matches!(t, Some(TokenTree::Punct(p)) if p.as_char() == c);
     for token in tokens {
-        if is_doc_group(&token) {
-            let is_punct =
-                |t: Option<&TokenTree>, c: char| matches!(t, Some(TokenTree::Punct(p)) if p.as_char() == c);
-            let bang = is_punct(out.last(), '!') && out.len() > 1 && is_punct(out.get(out.len() - 2), '#');
-            if bang || is_punct(out.last(), '#') {
-                out.truncate(out.len() - if bang { 2 } else { 1 });
-                continue;
-            }
+        let bang = is_punct(out.last(), '!') && out.len() > 1 && is_punct(out.get(out.len() - 2), '#');
+        if (bang || is_punct(out.last(), '#')) && is_doc_group(&token) {
+            out.truncate(out.len() - if bang { 2 } else { 1 });
+            continue;
         }
         out.push(token);
     }
@@ -255,7 +260,7 @@ fn is_doc_group(token: &TokenTree) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::item::parse;
+    use super::super::item::{parse, plain};
     use super::*;
     use proptest::prelude::*;
 
@@ -266,7 +271,7 @@ mod tests {
     fn port_hash(text: &str, name: &str) -> Option<TokenHash> {
         let file = parse(text).ok()?;
         let is_fn = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
-        file.items.iter().position(is_fn).map(|root| Index::of(&file).hash(&file, root))
+        file.items.iter().position(is_fn).map(|root| Index::of(&file).hash(root))
     }
 
     fn hash(text: &str) -> TokenHash {

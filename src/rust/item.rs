@@ -2,7 +2,6 @@
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use std::ops::Range;
-use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 /// A function of a module and where it stands.
@@ -20,7 +19,11 @@ pub struct ItemPlace {
 /// Parses a module. Unlike `syn::parse_file` it knows no shebang line, which a module cannot have and which would
 /// shift every position, and it refuses text that nests so deeply that a recursive parser would end the process.
 pub fn parse(text: &str) -> syn::Result<syn::File> {
-    let tokens: TokenStream = text.parse()?;
+    of_tokens(text.parse()?)
+}
+
+/// The same for tokens.
+pub fn of_tokens(tokens: TokenStream) -> syn::Result<syn::File> {
     match too_deep(&tokens) {
         Some(span) => Err(syn::Error::new(span, "this nests too deeply to be read")),
         None => syn::parse2(tokens),
@@ -93,7 +96,11 @@ pub(crate) fn fn_start(item: &syn::ItemFn) -> Span {
 
 /// An identifier without `r#`.
 pub(crate) fn plain(ident: &proc_macro2::Ident) -> String {
-    ident.unraw().to_string()
+    let text = ident.to_string();
+    match text.strip_prefix("r#") {
+        Some(plain) => plain.to_owned(),
+        None => text,
+    }
 }
 
 /// The name that an item declares; none for `impl`, `use` and macro calls.
@@ -257,7 +264,7 @@ mod tests {
                     if let Ok(file) = parse(&nest(open, middle, close, n)) {
                         let copy = file.clone();
                         assert_eq!(copy, file);
-                        let _ = crate::rust::stub::is_stub(&file, "f");
+                        let _ = crate::rust::stub::stubs(&file);
                     }
                 }
             }

@@ -88,7 +88,7 @@ pub fn take_apart(text: &str, name: &str) -> (String, String) {
     let Ok(module) = item::parse(text) else { return (text.to_owned(), String::new()) };
     let is_root = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
     let Some(root) = module.items.iter().position(is_root) else { return (String::new(), text.to_owned()) };
-    let mut own = hash::Index::of(&module).reached(&module, root);
+    let mut own = hash::Index::of(&module).reached(root);
     own.retain(|index| !matches!(module.items[*index], syn::Item::Use(_)));
     own.insert(root);
     let ranges: Vec<Range<usize>> = own.into_iter().map(|index| bytes_of(&module.items[index])).collect();

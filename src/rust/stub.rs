@@ -7,6 +7,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 
 /// Why and where a body is a stub.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,9 +20,9 @@ pub struct StubPlace {
     pub what: String,
 }
 
-/// Whether the top-level function `name` of `file` is a stub. `None`: no, or there is no such function.
-pub fn is_stub(file: &syn::File, name: &str) -> Option<StubPlace> {
-    let module = Module::read(file);
+/// Whether the top-level function `name` among `items` is a stub. `None`: no, or there is no such function.
+pub fn is_stub(items: &[&syn::Item], name: &str) -> Option<StubPlace> {
+    let module = Module::read(items.iter().copied());
     let block = module.functions.get(name).filter(|_| module.stubs.contains(name))?;
     module.stub_of(block).map(|end| StubPlace {
         line: end.span.start().line,
@@ -32,7 +33,7 @@ pub fn is_stub(file: &syn::File, name: &str) -> Option<StubPlace> {
 
 /// The top-level functions of `file` that are stubs.
 pub fn stubs(file: &syn::File) -> BTreeSet<String> {
-    Module::read(file).stubs
+    Module::read(&file.items).stubs
 }
 
 /// Macro names that are stubs wherever they are reached.
@@ -104,14 +105,15 @@ impl Flow {
 }
 
 impl<'a> Module<'a> {
-    fn read(file: &'a syn::File) -> Self {
-        let functions = file.items.iter().filter_map(|item| match item {
-            syn::Item::Fn(f) => Some((plain(&f.sig.ident), &*f.block)),
-            _ => None,
-        });
+    fn read(items: impl IntoIterator<Item = &'a syn::Item>) -> Self {
         let mut finder = Aliases::default();
-        syn::visit::Visit::visit_file(&mut finder, file);
-        let functions: BTreeMap<String, &syn::Block> = functions.collect();
+        let mut functions: BTreeMap<String, &syn::Block> = BTreeMap::new();
+        for item in items {
+            if let syn::Item::Fn(f) = item {
+                functions.insert(plain(&f.sig.ident), &*f.block);
+            }
+            finder.visit_item(item);
+        }
         let stubs = functions.keys().cloned().collect();
         let mut module = Self { functions, aliases: finder.resolve(), stubs };
         module.drop_real_bodies();
@@ -323,7 +325,7 @@ struct Aliases {
     macros: BTreeMap<String, TokenStream>,
 }
 
-impl<'ast> syn::visit::Visit<'ast> for Aliases {
+impl<'ast> Visit<'ast> for Aliases {
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         for leaf in use_leaves(item) {
             if let (Some(name), Some(last)) = (leaf.name, leaf.path.last()) {
@@ -384,7 +386,8 @@ mod tests {
     use super::*;
 
     fn stub(text: &str) -> Option<StubPlace> {
-        is_stub(&parse(text).unwrap(), "f")
+        let file = parse(text).unwrap();
+        is_stub(&file.items.iter().collect::<Vec<_>>(), "f")
     }
 
     #[test]
