@@ -88,14 +88,20 @@ impl<'a> Tiers<'a> {
         if let Judgeable::Yes(contract) = judgeable
             && contract.sequence.is_none()
             && callbacks.is_empty()
+            && !contract.params.iter().any(|param| matches!(param.role, Role::Room { .. }))
         {
             return (Tier::A, decoded(contract.params.iter().map(|param| Some(&param.role))));
         }
         let roles = roles(self.library, self.facts, function, MAX);
         let mut needs: Vec<Need> = callbacks;
         for (param, role) in function.params.iter().zip(&roles) {
-            if let Err(why) = role {
-                needs.extend(self.argument(function, param, why));
+            match role {
+                Err(why) => needs.extend(self.argument(function, param, why)),
+                Ok(Role::Room { .. }) => {
+                    let why = format!("nothing says how much memory `{}` points to", param.name);
+                    needs.extend(self.argument(function, param, &why));
+                }
+                Ok(_) => {}
             }
         }
         needs.extend(self.result(function));

@@ -6,12 +6,13 @@ use super::output::Limits;
 use crate::error::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 impl Job {
     pub(super) fn spawn(&self) -> Result<(Child, Option<OwnedFd>)> {
         #[expect(clippy::disallowed_methods, reason = "this is the one door")]
-        let mut command = std::process::Command::new(&self.program);
+        let mut command = Command::new(&self.program);
         command.args(&self.args);
         if let Some(dir) = &self.dir {
             command.current_dir(dir);
@@ -49,13 +50,29 @@ impl Job {
                 Ok(())
             });
         }
-        let child = command.spawn().map_err(|error| {
+        let child = spawn_when_free(&mut command).map_err(|error| {
             let program = self.program.to_string_lossy();
             Error::new(ErrorKind::Environment, format!("cannot start `{program}`: {error}"))
                 .help("cargo implfuzz doctor")
         })?;
         Ok((child, pipe.map(|(read, _)| read)))
     }
+}
+
+/// How often, and how long apart, a program is started that another thread's child still holds open for writing: it has just
+/// been written, and that child has not come to its own program yet.
+const BUSY: (usize, Duration) = (50, Duration::from_millis(20));
+
+fn spawn_when_free(command: &mut Command) -> std::io::Result<Child> {
+    for _ in 0..BUSY.0 {
+        match command.spawn() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                std::thread::sleep(BUSY.1)
+            }
+            other => return other,
+        }
+    }
+    command.spawn()
 }
 
 fn set_limits(limits: Limits) -> std::io::Result<()> {
