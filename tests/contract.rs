@@ -56,3 +56,42 @@ fn a_harness_kills_mutants_and_one_that_sees_too_little_is_told_with_its_survivo
         told["symbols"][0]["to_kill"].as_u64().unwrap()
     );
 }
+
+#[test]
+fn memory_that_nothing_measures_is_lent_and_what_is_beside_what_c_touches_is_compared() {
+    let repo = Repo::empty();
+    repo.write(
+        "room.h",
+        "#include <stdint.h>\nvoid put32(void *p, uint32_t v);\nuint16_t first16(const void *p);\n",
+    );
+    let c = "#include \"room.h\"\n#include <string.h>\n\
+        void put32(void *p, uint32_t v) { v ^= 1u; memcpy(p, &v, sizeof v); }\n\
+        uint16_t first16(const void *p) { uint16_t v; memcpy(&v, p, sizeof v); return (uint16_t)(v ^ 0x55aa); }\n";
+    repo.write("room.c", c);
+    repo.run(&["init"]).ok();
+    let shown = repo.run(&["contract", "put32", "first16"]);
+    shown
+        .ok()
+        .shows("out memory that nothing measures, 128 elements")
+        .shows("in memory that nothing measures");
+    let body = |symbol: &str, body: &str| {
+        repo.replace(
+            "rust/src/room.rs",
+            &format!("unimplemented!(\"{symbol}\")"),
+            &format!("unsafe {{ {body} }}"),
+        );
+    };
+    body("put32", "p.cast::<u32>().write_unaligned(v ^ 1)");
+    body("first16", "p.cast::<u16>().read_unaligned() ^ 0x55aa");
+    let (judged, findings) = repo.verified(&["--all"], 0);
+    assert_eq!(findings.len(), 0, "{findings:#?}");
+    assert!(judged.values().all(|row| row["grade"] == "weak"), "{judged:#?}");
+    repo.replace(
+        "rust/src/room.rs",
+        "write_unaligned(v ^ 1)",
+        "write_unaligned(v ^ 1); p.cast::<u8>().add(4).write(0)",
+    );
+    let (judged, findings) = repo.verified(&["put32"], 10);
+    assert_eq!(judged["put32"]["grade"], "refuted");
+    assert!(findings["put32"]["finding"]["what"].as_str().unwrap().contains("`p[4]`"), "{findings:#?}");
+}

@@ -8,8 +8,7 @@ use super::infer::{direction, length_like};
 use super::types::{Direction, Role};
 use crate::symbol::{Field, Library, Param, TypeKind, UseKind};
 
-/// Bytes behind a pointer that nothing measures: of an output that is filled by another function, of what is walked
-/// along, of the rest.
+/// Bytes behind a pointer that nothing measures: of an output that is filled, of what is walked along, of the rest.
 const FILLED: usize = 1 << 16;
 const WALKED: usize = 1 << 11;
 const TOUCHED: usize = 1 << 7;
@@ -64,11 +63,10 @@ pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Ro
         _ => direction(to, facts),
     };
     let walks = facts.walks || is_void && !casts.is_empty();
-    let touched = facts.dereferenced || facts.constant_index.is_some();
-    let bytes = match (direction, walks || touched) {
-        (Direction::Out, false) => FILLED,
-        _ if walks => WALKED,
-        _ => TOUCHED,
+    let bytes = match direction {
+        _ if !walks => TOUCHED,
+        Direction::Out => FILLED,
+        Direction::In | Direction::InOut => WALKED,
     };
     Some(Role::Room { direction, len: bytes / size, nullable: facts.null_checked })
 }
