@@ -82,48 +82,86 @@ pub(super) fn is_on_descriptors(name: &str) -> bool {
     matches!(name, "open" | "open64" | "read" | "write" | "close" | "lseek" | "lseek64" | "fcntl")
 }
 
-/// Functions whose result is another at every call: input, output, time, chance. A harness of today cannot stand them.
-pub(super) fn is_unrepeatable(name: &str) -> bool {
-    matches!(
-        name,
-        "gettimeofday"
-            | "clock_gettime"
-            | "getpid"
-            | "getrandom"
-            | "getenv"
-            | "printf"
-            | "fprintf"
-            | "puts"
-            | "putchar"
-            | "fputs"
-            | "fputc"
-            | "fwrite"
-            | "fread"
-            | "fopen"
-            | "fclose"
-            | "fgets"
-            | "getc"
-            | "fgetc"
-            | "read"
-            | "write"
-            | "open"
-            | "close"
-            | "lseek"
-            | "scanf"
-            | "sscanf"
-            | "fscanf"
-            | "system"
-            | "fork"
-            | "socket"
-            | "vfprintf"
-            | "perror"
-            | "fflush"
-            | "fseek"
-            | "ftell"
-            | "ungetc"
-            | "localtime"
-            | "setjmp"
-            | "longjmp"
-            | "signal"
-    )
+/// Whether a function of the system only computes: on its arguments, on memory that it allocates, on `errno`. A harness calls C
+/// with any arguments; whatever is not known to be harmless then is not called.
+pub(super) fn only_computes(name: &str) -> bool {
+    let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+    let plain = plain.strip_prefix("__").and_then(|name| name.strip_suffix("_chk")).unwrap_or(plain);
+    let is_math = |name: &str| MATHS.contains(&name);
+    let is_part = |start: &&str| name.starts_with(*start);
+    COMPUTES.contains(&plain)
+        || is_math(plain)
+        || plain.strip_suffix(['f', 'l']).is_some_and(is_math)
+        || INTRINSICS.iter().any(is_part)
+}
+
+/// What compilers have in the place of instructions.
+const INTRINSICS: [&str; 7] =
+    ["__builtin_", "_mm", "__sync_", "__atomic_", "__c11_atomic_", "_bswap", "_rot"];
+
+#[rustfmt::skip]
+const COMPUTES: &[&str] = &[
+    "memcpy", "memmove", "memset", "memcmp", "memchr", "memrchr", "memmem", "memccpy", "mempcpy", "bcmp", "bcopy", "bzero",
+    "strlen", "strnlen", "strcmp", "strncmp", "strcasecmp", "strncasecmp", "strcpy", "strncpy", "stpcpy", "stpncpy", "strcat",
+    "strncat", "strchr", "strrchr", "strchrnul", "strstr", "strcasestr", "strspn", "strcspn", "strpbrk", "strsep", "strdup",
+    "strndup", "strlcpy", "strlcat", "strerror", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strtold",
+    "__isoc23_strtol", "__isoc23_strtoul", "__isoc23_strtoll", "__isoc23_strtoull", "atoi", "atol", "atoll", "atof",
+    "malloc", "calloc", "realloc", "reallocarray", "free", "posix_memalign", "aligned_alloc", "malloc_usable_size", "alloca",
+    "qsort", "bsearch", "abs", "labs", "llabs", "div", "ldiv", "lldiv", "sprintf", "snprintf", "vsprintf", "vsnprintf",
+    "isalnum", "isalpha", "isascii", "isblank", "iscntrl", "isdigit", "isgraph", "islower", "isprint", "ispunct", "isspace",
+    "isupper", "isxdigit", "toupper", "tolower", "toascii", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc",
+    "htonl", "htons", "ntohl", "ntohs", "ffs", "ffsl", "ffsll", "__errno_location", "abort", "exit", "_exit", "assert",
+    "__assert_fail", "__assert", "__stack_chk_fail", "isnan", "isinf", "finite", "signbit", "__isnan", "__isinf", "__signbit",
+    "__fpclassify", "__finite", "va_start", "va_end", "va_copy", "wcslen", "wmemcpy", "wmemset",
+];
+
+#[rustfmt::skip]
+const MATHS: &[&str] = &[
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "erfc", "exp",
+    "exp2", "expm1", "fabs", "fdim", "floor", "fma", "fmax", "fmin", "fmod", "frexp", "hypot", "ilogb", "ldexp", "log", "log10",
+    "log1p", "log2", "logb", "lrint", "lround", "llrint", "llround", "modf", "nan", "nearbyint", "nextafter", "pow", "remainder",
+    "remquo", "rint", "round", "scalbn", "scalbln", "sin", "sinh", "sqrt", "tan", "tanh", "tgamma", "trunc",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_reaches_out_of_the_library_never_only_computes() {
+        for name in [
+            "memcpy",
+            "__memcpy_chk",
+            "__builtin_memcpy",
+            "sqrtf",
+            "fmodl",
+            "qsort",
+            "__builtin_clz",
+            "_mm_add_epi8",
+        ] {
+            assert!(only_computes(name), "{name}");
+        }
+        for name in [
+            "kill",
+            "unlink",
+            "remove",
+            "rename",
+            "mkdir",
+            "popen",
+            "execl",
+            "system",
+            "printf",
+            "unheard_of",
+            "mmap",
+            "prctl",
+            "setuid",
+            "open",
+            "time",
+            "getenv",
+            "setlocale",
+            "dlopen",
+        ] {
+            assert!(!only_computes(name), "{name}");
+        }
+    }
 }

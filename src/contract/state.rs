@@ -3,7 +3,7 @@
 
 use super::facts::identifiers;
 use super::flat::{flat, size};
-use super::outside::is_unrepeatable;
+use super::outside::{is_shimmed, only_computes};
 use super::types::{Contract, Direction, GlobalUse};
 use crate::symbol::{CType, Function, Global, Library, LibraryIndex, SymbolKey, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub fn globals(
     globals_where(library, index, function, |_| false)
 }
 
-/// As [`globals`]; functions that are `allowed` are no input or output.
+/// As [`globals`]; functions that are `allowed` may be called.
 pub(super) fn globals_where(
     library: &Library,
     index: &LibraryIndex,
@@ -43,8 +43,10 @@ pub(super) fn globals_where(
             return Err(format!("depends on `{name}`{via}, a variable that the library does not define"));
         }
         for external in &callee.externs {
-            if is_unrepeatable(external) && !allowed(external) {
-                return Err(format!("calls `{external}`{via}: input, output, time or chance"));
+            if !only_computes(external) && !is_shimmed(external) && !allowed(external) {
+                return Err(format!(
+                    "calls `{external}`{via}, which does more than compute, or is not known"
+                ));
             }
         }
         for global in variables(index, callee) {
