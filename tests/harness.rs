@@ -348,12 +348,14 @@ fn only_what_the_audit_reads_is_built() {
     let rust = library.0.path().join("rust");
     let manifest = std::fs::read_to_string(rust.join("Cargo.toml")).unwrap();
     std::fs::copy(rust.join("src/lib.rs"), rust.join("src/root.rs")).unwrap();
+    std::fs::copy(rust.join("build.rs"), rust.join("mine.rs")).unwrap();
     std::fs::create_dir_all(rust.join("mine/src")).unwrap();
     std::fs::write(rust.join("mine/src/lib.rs"), "").unwrap();
     std::fs::write(rust.join("mine/Cargo.toml"), "[package]\nname = \"mine\"\nversion = \"0.1.0\"\n")
         .unwrap();
     for (from, to, words) in [
         ("[lib]", "[lib]\npath = \"src/root.rs\"", "built from src/root.rs"),
+        ("build = \"build.rs\"", "build = \"mine.rs\"", "built from mine.rs"),
         ("libc = \"0.2\"", "libc = { package = \"mine\", path = \"mine\" }", "crate `mine`"),
     ] {
         std::fs::write(rust.join("Cargo.toml"), manifest.replace(from, to)).unwrap();

@@ -205,8 +205,9 @@ fn other_text(artifact: &cargo_metadata::Artifact, root: &Path) -> Option<String
     if manifest == root.join("Cargo.toml") {
         let source = artifact.target.src_path.as_std_path();
         let name = source.strip_prefix(root).unwrap_or(source).display();
-        let is_read = artifact.target.is_custom_build() || source == root.join("src/lib.rs");
-        return (!is_read).then(|| format!("the port's crate is built from {name}, not from src/lib.rs"));
+        let wanted = if artifact.target.is_custom_build() { "build.rs" } else { "src/lib.rs" };
+        let is_read = source == root.join(wanted);
+        return (!is_read).then(|| format!("the port's crate is built from {name}, not from {wanted}"));
     }
     let is_foreign = !artifact.package_id.repr.starts_with("registry+");
     (is_foreign && manifest != root.join("fuzz/Cargo.toml")).then(|| {

@@ -2,7 +2,7 @@
 //! that evidence is about the text that runs. Comments, doc comments and layout do not matter. Where hashes are kept
 //! and compared is not known here.
 
-use super::item::{item_name, use_leaves};
+use super::item::{item_name, plain, use_leaves};
 use crate::digest::hex;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -124,14 +124,30 @@ fn is_glob(item: &syn::Item) -> bool {
     matches!(item, syn::Item::Use(u) if use_leaves(u).iter().any(|leaf| leaf.glob))
 }
 
-/// The names by which an item can be meant: an `impl` by the names in its head, a `use` by what it brings into scope.
+/// The names by which an item can be meant: an `impl` by the names in its head, a `use` by what it brings into scope, a trait
+/// and an `impl` of one by their members as well: `x.bit()` names neither the trait nor the type.
 fn declares(item: &syn::Item) -> BTreeSet<String> {
     match item {
         syn::Item::Use(u) => use_leaves(u).into_iter().filter_map(|leaf| leaf.name).collect(),
         syn::Item::Impl(i) => {
             let of_trait = i.trait_.as_ref().map(|(path, _)| Text::of(path.to_token_stream()));
             let head = [Some(Text::of(i.self_ty.to_token_stream())), of_trait];
-            head.iter().flatten().flat_map(|text| text.names().map(str::to_owned)).collect()
+            let members = i.items.iter().filter(|_| i.trait_.is_some()).filter_map(|member| match member {
+                syn::ImplItem::Fn(f) => Some(plain(&f.sig.ident)),
+                syn::ImplItem::Const(c) => Some(plain(&c.ident)),
+                syn::ImplItem::Type(t) => Some(plain(&t.ident)),
+                _ => None,
+            });
+            head.iter().flatten().flat_map(|text| text.names().map(str::to_owned)).chain(members).collect()
+        }
+        syn::Item::Trait(t) => {
+            let members = t.items.iter().filter_map(|member| match member {
+                syn::TraitItem::Fn(f) => Some(plain(&f.sig.ident)),
+                syn::TraitItem::Const(c) => Some(plain(&c.ident)),
+                syn::TraitItem::Type(t) => Some(plain(&t.ident)),
+                _ => None,
+            });
+            members.chain([plain(&t.ident)]).collect()
         }
         other => item_name(other).into_iter().collect(),
     }
@@ -260,7 +276,7 @@ fn is_doc_group(token: &TokenTree) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::item::{parse, plain};
+    use super::super::item::parse;
     use super::*;
     use proptest::prelude::*;
 
@@ -318,6 +334,18 @@ mod tests {
         assert_eq!(hash(BASE), hash(&changed));
         let moved = BASE.replace("const K: u32 = 3;\n", "") + "const K: u32 = 3;\n";
         assert_eq!(hash(BASE), hash(&moved));
+    }
+
+    #[test]
+    fn methods_of_traits_are_reached_by_their_own_names() {
+        let text = "trait Bit { fn bit(self) -> u32; }\nimpl Bit for bool { fn bit(self) -> u32 { u32::from(self) } }\n\
+            trait Ext { fn ext(&self) -> u8 { 1 } }\nimpl<T> Ext for T {}\n\
+            pub fn f(a: u32, b: u32) -> u32 { (a < b).bit() + u32::from(a.ext()) }\n";
+        for (from, to) in
+            [("u32::from(self)", "1"), ("{ 1 }", "{ 2 }"), ("impl<T> Ext for T {}", "impl Ext for u32 {}")]
+        {
+            assert_ne!(hash(text), hash(&text.replace(from, to)), "{from} → {to}");
+        }
     }
 
     #[test]

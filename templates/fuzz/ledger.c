@@ -33,6 +33,7 @@ void implfuzz_ledger_start(void)
     count = 0;
     bad = 0;
     watching = 0;
+    fails_in = 0;
 }
 
 void implfuzz_ledger_watch(int on)

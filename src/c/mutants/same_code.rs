@@ -33,12 +33,21 @@ struct Code {
 impl Code {
     /// Whether it does nothing but go on in another function: gcc makes that of the second of two that are equal.
     fn is_jump(&self, to: &str) -> bool {
-        self.bytes.len() <= JUMP && matches!(&self.links[..], [(_, _, Some(name), _)] if name == to)
+        let [(at, _, Some(name), _)] = &self.links[..] else { return false };
+        let start = self.bytes.get(..*at as usize).unwrap_or_default();
+        let jumps = match start.strip_prefix(&ENDBR[..]).unwrap_or(start) {
+            // x86-64: the address follows the operation.
+            [0xe9] => self.bytes.len() == *at as usize + 4,
+            // aarch64: the operation is in the last byte of the word that the address is put into.
+            [] => self.bytes.len() == 4 && self.bytes[3] & 0xfc == 0x14,
+            _ => false,
+        };
+        name == to && jumps
     }
 }
 
-/// Bytes of a jump and of the mark in front of it that says that it may be jumped to.
-const JUMP: usize = 9;
+/// x86-64's mark of a place that may be jumped to.
+const ENDBR: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
 /// The functions of this object file with the positions in `names` whose code is that of the first of them.
 pub(super) fn same_as_first(object: &[u8], names: &[&str]) -> Vec<usize> {
@@ -63,7 +72,12 @@ fn code(file: &object::File, name: &str) -> Option<Code> {
     for (at, relocation) in section.relocations().filter(|(at, _)| within(at)) {
         let RelocationTarget::Symbol(index) = relocation.target() else { return None };
         let target = file.symbol_by_index(index).ok()?;
-        let own = target.section_index() == symbol.section_index();
+        // Itself by its name, or by the section that it has alone.
+        let is_alone = section.size() == symbol.size();
+        let own = target.index() == symbol.index()
+            || is_alone
+                && target.kind() == SymbolKind::Section
+                && target.section_index() == symbol.section_index();
         let to = match target.kind() {
             _ if own => None,
             SymbolKind::Section => {
