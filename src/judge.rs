@@ -324,6 +324,7 @@ const RUNTIME: &str = concat!(
     include_str!("../templates/fuzz/runtime/chance.rs"),
     include_str!("../templates/fuzz/chance.c"),
     include_str!("../templates/fuzz/runtime/codec.rs"),
+    include_str!("../templates/fuzz/runtime/deadline.rs"),
     include_str!("../templates/fuzz/runtime/digest.rs"),
     include_str!("../templates/fuzz/runtime/driver.rs"),
     include_str!("../templates/fuzz/runtime/exhaustive.rs"),

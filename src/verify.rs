@@ -1,25 +1,28 @@
 //! `verify`: judges what stands in the tree, whoever wrote it; and what the store knows without judging anew.
 
-use crate::audit::AuditReport;
+mod trial;
+
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::fuzz::abreast::{Word, abreast};
 use crate::fuzz::build::Built;
 use crate::fuzz::run::Budget;
 use crate::grade;
-use crate::judge::{Judge, Outcome, does_not_compile};
+use crate::judge::{Judge, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::proofs::{self, Grounds};
+use crate::proofs::Grounds;
 use crate::store::{
     Evidence, FindingId, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow,
 };
 use crate::symbol::SymbolName;
-use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
+use crate::verdict::{Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use trial::{Run, Trial, audit_reason};
 
 /// What is known of one symbol.
 #[derive(Debug, Clone, Serialize)]
@@ -230,102 +233,47 @@ fn verify_in(
     };
     let judged: Vec<&Planned> = wanted.iter().copied().filter(|p| is_judged(project, p)).collect();
     let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
-    let mut all = Vec::new();
-    for (index, planned) in wanted.iter().enumerate() {
-        let name = &planned.function.name;
-        reporter.event(Event::SymbolStarted { symbol: name.clone(), index: index + 1, total: wanted.len() });
-        let judgement = one(project, store, planned, (&binary, budget, &grounds), (judge, run), reporter)?;
-        let summary = match &judgement.reason {
-            Some(reason) => format!("{}: {reason}", judgement.grade),
-            None => judgement.grade.to_string(),
-        };
-        let ok = grade::is_enough(judgement.grade, &project.config.grade);
-        reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, summary });
-        all.push(judgement);
+    let mut linked = None;
+    let (mut trials, mut runs) = (Vec::new(), Vec::new());
+    for planned in wanted {
+        let trial = Trial::before(planned, store, (&binary, &grounds, &mut linked), judge)?;
+        runs.push(trial.is_open().then(|| Run::of(judge, &binary, planned)));
+        trials.push(trial);
     }
+    let (budget, interrupt) = (budget.unwrap_or_else(|| judge.acceptance_budget()), judge.interrupt);
+    let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
+        run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
+    };
+    let mut all = Vec::new();
+    abreast(&runs, &work, interrupt, &mut |at, word| {
+        let trial = &trials[at];
+        let symbol = wanted[at].function.name.clone();
+        match word {
+            Word::Begun => {
+                reporter.event(Event::SymbolStarted { symbol, index: at + 1, total: wanted.len() });
+            }
+            Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
+            Word::Ended(ran) => {
+                let judgement = trial.conclude(ran, store, &grounds, (judge, run))?;
+                if let Some((_, finding)) = &judgement.finding {
+                    let finding = Box::new(finding.clone());
+                    reporter.event(Event::Found { symbol: symbol.clone(), finding });
+                }
+                let summary = match &judgement.reason {
+                    Some(reason) => format!("{}: {reason}", judgement.grade),
+                    None => judgement.grade.to_string(),
+                };
+                let ok = grade::is_enough(judgement.grade, &project.config.grade);
+                reporter.event(Event::SymbolFinished { symbol, ok, summary });
+                all.push(judgement);
+            }
+        }
+        Ok(())
+    })?;
     Ok(all)
 }
 
 /// Whether there is a port and a harness for it.
 fn is_judged(project: &Project, planned: &Planned) -> bool {
     planned.judgeable.contract().is_some() && project.ported(&planned.function) == Ported::Yes
-}
-
-fn one(
-    project: &Project,
-    store: &mut Store,
-    planned: &Planned,
-    (binary, budget, grounds): (&Path, Option<Budget>, &Grounds),
-    (judge, run): (&Judge, RunId),
-    reporter: &mut dyn Reporter,
-) -> Result<Judgement> {
-    let module = project.module(&planned.function.module)?;
-    if module.state(&planned.function) != Ported::Yes {
-        let place = format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module);
-        let reason = format!("write it in place of its stub in {place}, then verify again");
-        judge.forget(planned)?;
-        return Ok(Judgement::new(planned, Grade::Stub, Some(reason)));
-    }
-    let before = store.evidence(&planned.function.key)?;
-    let hash = judge.hashes(planned, &module)?.rust;
-    // Who wrote it is known as long as the text is the one that was judged before.
-    let provenance =
-        before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
-    let report = judge.audit(planned, module.text())?;
-    if !report.problems.is_empty() {
-        let outcome = Outcome::without_run(Grade::Refuted, audit_reason(planned, &report));
-        judge.record(store, planned, &module, (&outcome, &provenance))?;
-        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
-    }
-    if let Some(why) = unverifiable(planned, grounds) {
-        let outcome = Outcome::without_run(Grade::Unverifiable, why);
-        judge.record(store, planned, &module, (&outcome, &provenance))?;
-        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
-    }
-    let linkage = proofs::Linked::read(judge, binary)?.linkage(planned);
-    if let Some(reason) = proofs::refused(&linkage) {
-        let outcome = Outcome::without_run(Grade::Refuted, reason);
-        judge.record(store, planned, &module, (&outcome, &provenance))?;
-        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
-    }
-    let campaign = judge.campaign(binary, planned);
-    let name = &planned.function.name;
-    let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
-    let verdict = judge.run(&campaign, planned, budget, &mut |stats| {
-        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
-    })?;
-    let (verdict, apart) = proofs::apart(&campaign, verdict, judge.interrupt)?;
-    let callees_in_c = proofs::still_c(judge.callees_in_c(planned)?, &linkage);
-    let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
-    let outcome = Outcome::of(&verdict, proofs, &callees_in_c, &project.config.grade);
-    // The evidence is about the seeds as well: the counterexample must be among them first.
-    let mut found = None;
-    if let Verdict::Refuted { finding, .. } = verdict {
-        let id = judge.record_finding(store, run, planned, (&finding, &hash), &judge.seeds(name))?;
-        found = Some((id, finding));
-    }
-    judge.record(store, planned, &module, (&outcome, &provenance))?;
-    let judgement = Judgement::new(planned, outcome.grade, outcome.reason()).with(&outcome.stats);
-    let mut judgement =
-        Judgement { callees_in_c, provenance: Some(provenance), proofs: outcome.proofs, ..judgement };
-    if let Some((id, finding)) = found {
-        reporter.event(Event::Found { symbol: name.clone(), finding: finding.clone() });
-        judgement.finding = Some((id, *finding));
-    }
-    Ok(judgement)
-}
-
-/// Why no run can say anything of a port.
-fn unverifiable(planned: &Planned, grounds: &Grounds) -> Option<String> {
-    match &planned.judgeable {
-        Judgeable::NotYet(why) => Some(why.clone()),
-        Judgeable::Yes(_) => grounds.differs(planned),
-    }
-}
-
-fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
-    let file = format!("src/{}.rs", planned.function.module);
-    let problems: Vec<String> =
-        report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
-    format!("the audit rejects it: {}", problems.join("; "))
 }

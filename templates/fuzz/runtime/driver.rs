@@ -1,6 +1,7 @@
 //! One input through both sides: decode, C original, port, comparison, counters, shrinking, report.
 
 use super::codec::{Reader, Writer};
+use super::deadline;
 use super::exhaustive;
 use super::guard::{self, Broke};
 use super::{mutants, port_mutants};
@@ -221,6 +222,7 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
     if executions % 4096 == 0 {
         progress();
     }
+    deadline::end_if_over(executions);
     match judge_args::<C>(args, input) {
         Judged::Same => Corpus::Keep,
         Judged::Rejected(reason) => {
@@ -345,6 +347,7 @@ pub fn init(target: &Target) {
     }));
     let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(100);
     guard::allow(millis);
+    deadline::set();
     let path = std::env::var_os("IMPLFUZZ_PATH").unwrap_or_default();
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
         Ok("seeds") => (target.seeds)(Path::new(&path)),

@@ -5,6 +5,7 @@ pub mod callback;
 pub mod chance;
 pub mod codec;
 pub mod current;
+pub mod deadline;
 pub mod digest;
 pub mod driver;
 pub mod exhaustive;
