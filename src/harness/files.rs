@@ -52,12 +52,14 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/deadline.rs", include_str!("../../templates/fuzz/runtime/deadline.rs"));
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
     put("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs"));
+    put("src/runtime/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs"));
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
     put("src/runtime/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs"));
     put("src/runtime/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs"));
     put("src/runtime/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs"));
     put("src/runtime/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
+    put("src/runtime/modes.rs", include_str!("../../templates/fuzz/runtime/modes.rs"));
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
     put("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs"));
     put("src/runtime/record.rs", include_str!("../../templates/fuzz/runtime/record.rs"));
@@ -66,6 +68,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
     put("src/runtime/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs"));
     put("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs"));
+    put("src/runtime/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs"));
     put("src/runtime/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs"));
     put("src/runtime/story.rs", include_str!("../../templates/fuzz/runtime/story.rs"));
     put("src/runtime/world.rs", include_str!("../../templates/fuzz/runtime/world.rs"));

@@ -1,6 +1,6 @@
 //! The end of a run by time, to the millisecond. Only where the parent asks for it.
 
-use super::driver::send_stats;
+use super::tally::send_stats;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
