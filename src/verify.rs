@@ -13,7 +13,7 @@ use crate::grade;
 use crate::judge::{Judge, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::proofs::Grounds;
+use crate::proofs::{Grounds, Linked};
 use crate::store::{
     Evidence, FindingId, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow,
 };
@@ -21,7 +21,7 @@ use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use trial::{Run, Trial, audit_reason};
 
 /// What is known of one symbol.
@@ -208,7 +208,7 @@ pub fn verify(
     result
 }
 
-/// The binary with all targets. Without a port nothing would be run, and nothing is built.
+/// The binary with all targets.
 fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<PathBuf> {
     reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
     let binary = match judge.build(&[])? {
@@ -227,34 +227,52 @@ fn verify_in(
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Judgement>> {
-    let binary = match wanted.iter().any(|p| project.ported(&p.function) == Ported::Yes) {
+    let trials = wanted.iter().map(|planned| Trial::of(planned, store, judge));
+    let mut trials = trials.collect::<Result<Vec<_>>>()?;
+    let judged: Vec<&Planned> =
+        trials.iter().filter(|trial| trial.is_open()).map(|trial| trial.planned).collect();
+    // What the audit refuses is not built for its own sake.
+    let binary = match trials.iter().any(Trial::is_built) {
         true => harnesses(project, judge, reporter)?,
         false => PathBuf::new(),
     };
-    let judged: Vec<&Planned> = wanted.iter().copied().filter(|p| is_judged(project, p)).collect();
     let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
-    let mut linked = None;
-    let (mut trials, mut runs) = (Vec::new(), Vec::new());
-    for planned in wanted {
-        let trial = Trial::before(planned, store, (&binary, &grounds, &mut linked), judge)?;
-        runs.push(trial.is_open().then(|| Run::of(judge, &binary, planned)));
-        trials.push(trial);
+    if !judged.is_empty() {
+        let linked = Linked::read(judge, &binary)?;
+        for trial in trials.iter_mut().filter(|trial| trial.is_open()) {
+            trial.prepare(&linked, &grounds, judge)?;
+        }
     }
-    let (budget, interrupt) = (budget.unwrap_or_else(|| judge.acceptance_budget()), judge.interrupt);
+    let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
+    run_abreast(&trials, (&binary, budget), store, &grounds, (judge, run), reporter)
+}
+
+/// Runs those that are open, as many at a time as there are cores, and concludes all in their order.
+fn run_abreast(
+    trials: &[Trial],
+    (binary, budget): (&Path, Budget),
+    store: &mut Store,
+    grounds: &Grounds,
+    (judge, run): (&Judge, RunId),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Judgement>> {
+    let interrupt = judge.interrupt;
+    let runs: Vec<Option<Run>> =
+        trials.iter().map(|trial| trial.is_open().then(|| Run::of(judge, binary, trial.planned))).collect();
     let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
         run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
     };
     let mut all = Vec::new();
     abreast(&runs, &work, interrupt, &mut |at, word| {
         let trial = &trials[at];
-        let symbol = wanted[at].function.name.clone();
+        let symbol = trial.planned.function.name.clone();
         match word {
             Word::Begun => {
-                reporter.event(Event::SymbolStarted { symbol, index: at + 1, total: wanted.len() });
+                reporter.event(Event::SymbolStarted { symbol, index: at + 1, total: trials.len() });
             }
             Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
             Word::Ended(ran) => {
-                let judgement = trial.conclude(ran, store, &grounds, (judge, run))?;
+                let judgement = trial.conclude(ran, store, grounds, (judge, run))?;
                 if let Some((_, finding)) = &judgement.finding {
                     let finding = Box::new(finding.clone());
                     reporter.event(Event::Found { symbol: symbol.clone(), finding });
@@ -263,7 +281,7 @@ fn verify_in(
                     Some(reason) => format!("{}: {reason}", judgement.grade),
                     None => judgement.grade.to_string(),
                 };
-                let ok = grade::is_enough(judgement.grade, &project.config.grade);
+                let ok = grade::is_enough(judgement.grade, &judge.project.config.grade);
                 reporter.event(Event::SymbolFinished { symbol, ok, summary });
                 all.push(judgement);
             }
@@ -271,9 +289,4 @@ fn verify_in(
         Ok(())
     })?;
     Ok(all)
-}
-
-/// Whether there is a port and a harness for it.
-fn is_judged(project: &Project, planned: &Planned) -> bool {
-    planned.judgeable.contract().is_some() && project.ported(&planned.function) == Ported::Yes
 }

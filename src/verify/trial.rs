@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
 
 /// A port on trial.
 pub struct Trial<'p> {
-    planned: &'p Planned,
+    pub planned: &'p Planned,
     /// Hash of the Rust text.
     hash: String,
     provenance: String,
@@ -56,21 +56,15 @@ pub struct Trial<'p> {
 }
 
 impl<'p> Trial<'p> {
-    /// Everything that comes before the run: the body, the audit, the linkage proof.
-    pub fn before<'j>(
-        planned: &'p Planned,
-        store: &Store,
-        (binary, grounds, linked): (&Path, &Grounds, &mut Option<Linked<'j>>),
-        judge: &Judge<'j>,
-    ) -> Result<Self> {
+    /// What is plain before anything is built: the body, the audit, whether there is a harness.
+    pub fn of(planned: &'p Planned, store: &Store, judge: &Judge) -> Result<Self> {
         let module = judge.project.module(&planned.function.module)?;
         let hash = judge.hashes(planned, &module)?.rust;
         // Who wrote it is known as long as the text is the one that was judged before.
         let before = store.evidence(&planned.function.key)?.filter(|e| e.rust_hash == hash);
         let provenance = before.map_or_else(|| "hand".to_owned(), |e| e.provenance);
-        let mut trial = Self { planned, hash, provenance, callees_in_c: Vec::new(), decided: None };
-        trial.decided = match module.state(&planned.function) {
-            Ported::Yes => refused((judge, grounds), planned, module.text())?,
+        let decided = match module.state(&planned.function) {
+            Ported::Yes => refused(judge, planned, module.text())?,
             Ported::Stub | Ported::Missing => {
                 let dir = &judge.project.config.rust.dir;
                 let place = format!("{dir}/src/{}.rs", planned.function.module);
@@ -78,23 +72,27 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        if trial.is_open() {
-            // Read once for all: it is the same build.
-            let linked = match linked {
-                Some(linked) => linked,
-                None => linked.insert(Linked::read(judge, binary)?),
-            };
-            let linkage = linked.linkage(planned);
-            trial.callees_in_c = proofs::still_c(judge.callees_in_c(planned)?, &linkage);
-            let reason = proofs::refused(&linkage);
-            trial.decided = reason.map(|reason| Outcome::without_run(Grade::Refuted, reason));
-        }
-        Ok(trial)
+        Ok(Self { planned, hash, provenance, callees_in_c: Vec::new(), decided })
     }
 
-    /// Whether a run must decide.
+    /// What is plain before the run: whether the harness can judge anything, and the linkage proof.
+    pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
+        let linkage = linked.linkage(self.planned);
+        self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
+        let differs = grounds.differs(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
+        let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
+        self.decided = differs.or_else(refused);
+        Ok(())
+    }
+
+    /// Whether more than the text must decide.
     pub fn is_open(&self) -> bool {
         self.decided.is_none()
+    }
+
+    /// Whether there is a port that must compile: one that no harness can judge must, too.
+    pub fn is_built(&self) -> bool {
+        self.decided.as_ref().is_none_or(|outcome| outcome.grade == Grade::Unverifiable)
     }
 
     /// Stores what the port is worth.
@@ -153,26 +151,16 @@ impl<'p> Trial<'p> {
     }
 }
 
-/// What the audit has against a port, or why no run can judge it.
-fn refused(
-    (judge, grounds): (&Judge, &Grounds),
-    planned: &Planned,
-    module_text: &str,
-) -> Result<Option<Outcome>> {
+/// What the audit has against a port, or why there is no harness for it.
+fn refused(judge: &Judge, planned: &Planned, module_text: &str) -> Result<Option<Outcome>> {
     let report = judge.audit(planned, module_text)?;
     if !report.problems.is_empty() {
         return Ok(Some(Outcome::without_run(Grade::Refuted, audit_reason(planned, &report))));
     }
-    let why = unverifiable(planned, grounds);
-    Ok(why.map(|why| Outcome::without_run(Grade::Unverifiable, why)))
-}
-
-/// Why no run can say anything of a port.
-fn unverifiable(planned: &Planned, grounds: &Grounds) -> Option<String> {
-    match &planned.judgeable {
-        Judgeable::NotYet(why) => Some(why.clone()),
-        Judgeable::Yes(_) => grounds.differs(planned),
-    }
+    Ok(match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(Outcome::without_run(Grade::Unverifiable, why.clone())),
+        Judgeable::Yes(_) => None,
+    })
 }
 
 /// What the audit says, in one line.
