@@ -339,6 +339,7 @@ fn the_audit_refuses_ways_back_to_c() {
         "{judged:#?}"
     );
     assert_eq!(code, 10);
+    assert!(!library.0.path().join(".implfuzz/cache/bin").exists(), "what the audit refuses was built");
 }
 
 #[test]
