@@ -194,6 +194,7 @@ impl Bench {
             toolchain: &self.toolchain,
             root: &self.root,
             target_dir: target_dir(Variant::Own.name()).join("target"),
+            libfuzzer: None,
             bin_dir: target_dir(Variant::Own.name()).join("bin"),
             counts: Counts::Edges,
         };

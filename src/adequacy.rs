@@ -13,20 +13,22 @@ use crate::config::Grades;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::fuzz::abreast::{Word, abreast};
 use crate::fuzz::build::Built;
 use crate::fuzz::mutants::MutantRun;
-use crate::fuzz::run::Budget;
+use crate::fuzz::run::{Budget, Campaign};
 use crate::grade;
 use crate::harness::files::{MUTANTS_FILE, mutants_file};
 use crate::init;
 use crate::judge::{Judge, does_not_compile};
+use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::store::{MeasureKind, Store};
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::verdict::{Measured, RunStats, Share};
+use crate::verdict::{Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -154,7 +156,7 @@ pub fn measure(
     seconds: u64,
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Adequacy>> {
-    let mut all = Vec::new();
+    let (mut all, interrupt) = (Vec::new(), judge.interrupt);
     for batch in wanted.chunks(BATCH) {
         reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
         let made = make(project, judge, batch)?;
@@ -163,32 +165,40 @@ pub fn measure(
         reporter.event(Event::StepFinished {
             message: format!("{count} mutants of {} functions built", batch.len()),
         });
-        for planned in batch {
-            let name = &planned.function.name;
-            reporter.event(Event::SymbolStarted {
-                symbol: name.clone(),
-                index: all.len() + 1,
-                total: wanted.len(),
-            });
-            let adequacy = one(judge, planned, (&binary, &made), seconds, reporter)?;
-            let about = about(judge, planned)?;
-            store.put_measure((&adequacy.key, MeasureKind::Adequacy), &about, &adequacy)?;
-            let shortcomings = adequacy.shortcomings(&project.config.grade);
-            let summary = match (shortcomings.is_empty(), adequacy.kills()) {
-                (true, Measured::Yes(Share { reached, total })) => {
-                    format!("{reached} of {total} mutants killed")
+        let jobs: Vec<Job> = batch.iter().map(|planned| Job::of(judge, planned, (&binary, &made))).collect();
+        let work = |job: &Job, see: &mut dyn FnMut(&RunStats)| job.run(seconds, interrupt, see);
+        let before = all.len();
+        abreast(&jobs, &work, interrupt, &mut |at, word| {
+            let planned = batch[at];
+            let symbol = planned.function.name.clone();
+            match word {
+                Word::Begun => reporter.event(Event::SymbolStarted {
+                    symbol,
+                    index: before + at + 1,
+                    total: wanted.len(),
+                }),
+                Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
+                Word::Ended(ran) => {
+                    let adequacy = adequacy(planned, &made, ran);
+                    let about = about(judge, planned)?;
+                    store.put_measure((&adequacy.key, MeasureKind::Adequacy), &about, &adequacy)?;
+                    reporter.event(finished(symbol, &adequacy, &project.config.grade));
+                    all.push(adequacy);
                 }
-                _ => shortcomings.join("; "),
-            };
-            reporter.event(Event::SymbolFinished {
-                symbol: name.clone(),
-                ok: shortcomings.is_empty(),
-                summary,
-            });
-            all.push(adequacy);
-        }
+            }
+            Ok(())
+        })?;
     }
     Ok(all)
+}
+
+fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
+    let shortcomings = adequacy.shortcomings(asked);
+    let summary = match (shortcomings.is_empty(), adequacy.kills()) {
+        (true, Measured::Yes(Share { reached, total })) => format!("{reached} of {total} mutants killed"),
+        _ => shortcomings.join("; "),
+    };
+    Event::SymbolFinished { symbol, ok: shortcomings.is_empty(), summary }
 }
 
 fn make(project: &Project, judge: &Judge, batch: &[&Planned]) -> Result<Mutants> {
@@ -225,30 +235,49 @@ fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {
     }
 }
 
-fn one(
-    judge: &Judge,
-    planned: &Planned,
-    (binary, made): (&Path, &Mutants),
-    seconds: u64,
-    reporter: &mut dyn Reporter,
-) -> Result<Adequacy> {
+/// The runs over one function.
+struct Job<'a> {
+    campaign: Campaign<'a>,
+    /// Those of its mutants that are the same code as it; none where it has no mutants.
+    same: Option<BTreeSet<usize>>,
+}
+
+/// What came of them.
+struct Ran {
+    /// Of the original against itself.
+    stats: RunStats,
+    difference: Option<Finding>,
+    mutants: MutantRun,
+    mutant_millis: u64,
+}
+
+impl<'a> Job<'a> {
+    fn of(judge: &Judge, planned: &'a Planned, (binary, made): (&'a Path, &Mutants)) -> Self {
+        let name = &planned.function.name;
+        let same = made.of.contains_key(name).then(|| made.same.get(name).cloned().unwrap_or_default());
+        Self { campaign: judge.campaign(binary, planned), same }
+    }
+
+    fn run(&self, seconds: u64, interrupt: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Ran> {
+        let (stats, difference) = self.campaign.against_itself(ITSELF, interrupt, see)?;
+        let start = Instant::now();
+        let mutants = match &self.same {
+            Some(same) if difference.is_none() => {
+                let budget = Budget { seconds, executions: None };
+                self.campaign.against_mutants(same, budget, interrupt, see)?
+            }
+            _ => MutantRun::default(),
+        };
+        let mutant_millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        Ok(Ran { stats, difference, mutants, mutant_millis })
+    }
+}
+
+fn adequacy(planned: &Planned, made: &Mutants, ran: Ran) -> Adequacy {
+    let Ran { stats, difference, mutants: run, mutant_millis } = ran;
     let name = &planned.function.name;
-    let campaign = judge.campaign(binary, planned);
-    let mut see = |stats: &RunStats| {
-        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
-    };
-    let (stats, difference) = campaign.against_itself(ITSELF, judge.interrupt, &mut see)?;
     let list = made.of.get(name);
     let same = made.same.get(name).cloned().unwrap_or_default();
-    let start = Instant::now();
-    let run = match list {
-        Some(_) if difference.is_none() => {
-            let budget = Budget { seconds, executions: None };
-            campaign.against_mutants(&same, budget, judge.interrupt, &mut see)?
-        }
-        _ => MutantRun::default(),
-    };
-    let mutant_millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
     let without = match (&difference, list) {
         (Some(_), _) => Some("C differs from itself".to_owned()),
         (None, None) => made.without.get(name).cloned().or(Some("no unit defines it".to_owned())),
@@ -260,7 +289,7 @@ fn one(
     };
     let mut rejected = stats.rejected.clone();
     rejected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Ok(Adequacy {
+    Adequacy {
         key: planned.function.key.clone(),
         symbol: name.clone(),
         file: planned.function.place.file.to_string(),
@@ -275,7 +304,7 @@ fn one(
         },
         mutant_millis,
         without,
-    })
+    }
 }
 
 /// What became of a mutant that was killed by this, if it was.

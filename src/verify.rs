@@ -1,25 +1,28 @@
 //! `verify`: judges what stands in the tree, whoever wrote it; and what the store knows without judging anew.
 
-use crate::audit::AuditReport;
+mod trial;
+
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::fuzz::abreast::{Word, abreast};
 use crate::fuzz::build::Built;
 use crate::fuzz::run::Budget;
 use crate::grade;
-use crate::judge::{Judge, Outcome, does_not_compile};
+use crate::judge::{Judge, does_not_compile};
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::proofs::{self, Grounds};
+use crate::proofs::{Grounds, Linked};
 use crate::store::{
     Evidence, FindingId, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow,
 };
 use crate::symbol::SymbolName;
-use crate::verdict::{Finding, Grade, Proofs, RunStats, Verdict};
+use crate::verdict::{Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use trial::{Run, Trial, audit_reason};
 
 /// What is known of one symbol.
 #[derive(Debug, Clone, Serialize)]
@@ -205,7 +208,7 @@ pub fn verify(
     result
 }
 
-/// The binary with all targets. Without a port nothing would be run, and nothing is built.
+/// The binary with all targets.
 fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<PathBuf> {
     reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
     let binary = match judge.build(&[])? {
@@ -224,108 +227,66 @@ fn verify_in(
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Judgement>> {
-    let binary = match wanted.iter().any(|p| project.ported(&p.function) == Ported::Yes) {
+    let trials = wanted.iter().map(|planned| Trial::of(planned, store, judge));
+    let mut trials = trials.collect::<Result<Vec<_>>>()?;
+    let judged: Vec<&Planned> =
+        trials.iter().filter(|trial| trial.is_open()).map(|trial| trial.planned).collect();
+    // What the audit refuses is not built for its own sake.
+    let binary = match trials.iter().any(Trial::is_built) {
         true => harnesses(project, judge, reporter)?,
         false => PathBuf::new(),
     };
-    let judged: Vec<&Planned> = wanted.iter().copied().filter(|p| is_judged(project, p)).collect();
     let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
-    let mut all = Vec::new();
-    for (index, planned) in wanted.iter().enumerate() {
-        let name = &planned.function.name;
-        reporter.event(Event::SymbolStarted { symbol: name.clone(), index: index + 1, total: wanted.len() });
-        let judgement = one(project, store, planned, (&binary, budget, &grounds), (judge, run), reporter)?;
-        let summary = match &judgement.reason {
-            Some(reason) => format!("{}: {reason}", judgement.grade),
-            None => judgement.grade.to_string(),
-        };
-        let ok = grade::is_enough(judgement.grade, &project.config.grade);
-        reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, summary });
-        all.push(judgement);
+    if !judged.is_empty() {
+        let linked = Linked::read(judge, &binary)?;
+        for trial in trials.iter_mut().filter(|trial| trial.is_open()) {
+            trial.prepare(&linked, &grounds, judge)?;
+        }
     }
-    Ok(all)
+    let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
+    run_abreast(&trials, (&binary, budget), store, &grounds, (judge, run), reporter)
 }
 
-/// Whether there is a port and a harness for it.
-fn is_judged(project: &Project, planned: &Planned) -> bool {
-    planned.judgeable.contract().is_some() && project.ported(&planned.function) == Ported::Yes
-}
-
-fn one(
-    project: &Project,
+/// Runs those that are open, as many at a time as there are cores, and concludes all in their order.
+fn run_abreast(
+    trials: &[Trial],
+    (binary, budget): (&Path, Budget),
     store: &mut Store,
-    planned: &Planned,
-    (binary, budget, grounds): (&Path, Option<Budget>, &Grounds),
+    grounds: &Grounds,
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
-) -> Result<Judgement> {
-    let module = project.module(&planned.function.module)?;
-    if module.state(&planned.function) != Ported::Yes {
-        let place = format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module);
-        let reason = format!("write it in place of its stub in {place}, then verify again");
-        judge.forget(planned)?;
-        return Ok(Judgement::new(planned, Grade::Stub, Some(reason)));
-    }
-    let before = store.evidence(&planned.function.key)?;
-    let hash = judge.hashes(planned, &module)?.rust;
-    // Who wrote it is known as long as the text is the one that was judged before.
-    let provenance =
-        before.filter(|e| e.rust_hash == hash).map_or_else(|| "hand".to_owned(), |e| e.provenance);
-    let report = judge.audit(planned, module.text())?;
-    if !report.problems.is_empty() {
-        let outcome = Outcome::without_run(Grade::Refuted, audit_reason(planned, &report));
-        judge.record(store, planned, &module, (&outcome, &provenance))?;
-        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
-    }
-    if let Some(why) = unverifiable(planned, grounds) {
-        let outcome = Outcome::without_run(Grade::Unverifiable, why);
-        judge.record(store, planned, &module, (&outcome, &provenance))?;
-        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
-    }
-    let linkage = proofs::Linked::read(judge, binary)?.linkage(planned);
-    if let Some(reason) = proofs::refused(&linkage) {
-        let outcome = Outcome::without_run(Grade::Refuted, reason);
-        judge.record(store, planned, &module, (&outcome, &provenance))?;
-        return Ok(Judgement::new(planned, outcome.grade, outcome.reason()));
-    }
-    let campaign = judge.campaign(binary, planned);
-    let name = &planned.function.name;
-    let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
-    let verdict = judge.run(&campaign, planned, budget, &mut |stats| {
-        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+) -> Result<Vec<Judgement>> {
+    let interrupt = judge.interrupt;
+    let runs: Vec<Option<Run>> =
+        trials.iter().map(|trial| trial.is_open().then(|| Run::of(judge, binary, trial.planned))).collect();
+    let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
+        run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
+    };
+    let mut all = Vec::new();
+    abreast(&runs, &work, interrupt, &mut |at, word| {
+        let trial = &trials[at];
+        let symbol = trial.planned.function.name.clone();
+        match word {
+            Word::Begun => {
+                reporter.event(Event::SymbolStarted { symbol, index: at + 1, total: trials.len() });
+            }
+            Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
+            Word::Ended(ran) => {
+                let judgement = trial.conclude(ran, store, grounds, (judge, run))?;
+                if let Some((_, finding)) = &judgement.finding {
+                    let finding = Box::new(finding.clone());
+                    reporter.event(Event::Found { symbol: symbol.clone(), finding });
+                }
+                let summary = match &judgement.reason {
+                    Some(reason) => format!("{}: {reason}", judgement.grade),
+                    None => judgement.grade.to_string(),
+                };
+                let ok = grade::is_enough(judgement.grade, &judge.project.config.grade);
+                reporter.event(Event::SymbolFinished { symbol, ok, summary });
+                all.push(judgement);
+            }
+        }
+        Ok(())
     })?;
-    let (verdict, apart) = proofs::apart(&campaign, verdict, judge.interrupt)?;
-    let callees_in_c = proofs::still_c(judge.callees_in_c(planned)?, &linkage);
-    let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
-    let outcome = Outcome::of(&verdict, proofs, &callees_in_c, &project.config.grade);
-    // The evidence is about the seeds as well: the counterexample must be among them first.
-    let mut found = None;
-    if let Verdict::Refuted { finding, .. } = verdict {
-        let id = judge.record_finding(store, run, planned, (&finding, &hash), &judge.seeds(name))?;
-        found = Some((id, finding));
-    }
-    judge.record(store, planned, &module, (&outcome, &provenance))?;
-    let judgement = Judgement::new(planned, outcome.grade, outcome.reason()).with(&outcome.stats);
-    let mut judgement =
-        Judgement { callees_in_c, provenance: Some(provenance), proofs: outcome.proofs, ..judgement };
-    if let Some((id, finding)) = found {
-        reporter.event(Event::Found { symbol: name.clone(), finding: finding.clone() });
-        judgement.finding = Some((id, *finding));
-    }
-    Ok(judgement)
-}
-
-/// Why no run can say anything of a port.
-fn unverifiable(planned: &Planned, grounds: &Grounds) -> Option<String> {
-    match &planned.judgeable {
-        Judgeable::NotYet(why) => Some(why.clone()),
-        Judgeable::Yes(_) => grounds.differs(planned),
-    }
-}
-
-fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
-    let file = format!("src/{}.rs", planned.function.module);
-    let problems: Vec<String> =
-        report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
-    format!("the audit rejects it: {}", problems.join("; "))
+    Ok(all)
 }

@@ -249,6 +249,34 @@ fn ports_by_hand_are_judged_like_all_others() {
 }
 
 #[test]
+fn a_run_takes_the_time_that_it_was_given() {
+    let repo = Repo::initialised();
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
+    repo.run(&["verify", "twice", "--seconds", "1"]).ok();
+    let took = repo.count("SELECT millis FROM evidence");
+    // Two processes, each a second too long by libFuzzer's own clock and a second at least.
+    assert!((1000..3500).contains(&took), "{took} ms");
+}
+
+#[test]
+fn a_loop_run_that_is_as_large_as_the_acceptance_run_is_one() {
+    let runs_in_acceptance = |executions: u64| {
+        let repo = Repo::initialised();
+        repo.model(&[&reply("pub fn twice(x: u32) -> u32 {\n    x << 1\n}")]);
+        let accept = format!("fuzz.accept_executions={executions}");
+        let quick = ["--config", "fuzz.loop_executions=4000", "--config", "fuzz.accept_seconds=10"];
+        let args = [&["port", "twice", "--format", "json", "--config", accept.as_str()], &quick[..]].concat();
+        let ran = repo.run(&args);
+        let of_step = |text: &str| text.split("\"hidden gate\"").next().unwrap().contains("\"fuzzing\",");
+        let (_, accepting) = ran.ok().stdout.split_once("\"acceptance run\"").unwrap();
+        assert!(repo.status("twice")["executions"].as_u64().unwrap() >= executions.min(4000));
+        of_step(accepting)
+    };
+    assert!(!runs_in_acceptance(4000));
+    assert!(runs_in_acceptance(4001));
+}
+
+#[test]
 fn ctrl_c_during_the_acceptance_run_leaves_the_tree_alone() {
     let repo = Repo::initialised();
     repo.model(&[&reply(TWICE)]);

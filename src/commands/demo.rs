@@ -17,7 +17,7 @@ pub struct Args {
     #[arg(value_name = "DIR")]
     into: Option<PathBuf>,
     /// Fuzz each function for up to so long
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: u64,
     /// First install the tools that are missing, without asking, as `doctor --install --yes` does
     #[arg(long)]

@@ -1,8 +1,9 @@
 //! Both sides in processes of their own, over the inputs of the run before: a port that got by because it changed the
 //! memory of the C original, or of the judge beside it, has neither beside it here.
 
+use super::leg::summary;
 use super::report::{Alone, AloneOutcome, Told};
-use super::run::{Campaign, Subject, summary};
+use super::run::{Campaign, Subject};
 use crate::error::Result;
 use crate::process::{Exit, Interrupt, Output};
 use crate::verdict::{Finding, FindingClass, Measured, Share};

@@ -41,6 +41,8 @@ pub struct Builder<'a> {
     pub root: &'a Path,
     /// Cargo's target directory.
     pub target_dir: PathBuf,
+    /// libFuzzer as an earlier build compiled it; none: it is compiled.
+    pub libfuzzer: Option<PathBuf>,
     /// Where the binary is put, out of the way of other builds in the same target directory.
     pub bin_dir: PathBuf,
     pub counts: Counts,
@@ -170,6 +172,10 @@ impl Builder<'_> {
             .env_remove("RUSTFLAGS")
             .env_remove("CARGO_TARGET_DIR")
             .timeout(Duration::from_secs(20 * 60));
+        let job = match &self.libfuzzer {
+            Some(archive) => job.env("CUSTOM_LIBFUZZER_PATH", archive),
+            None => job,
+        };
         match c_side {
             Some(value) => job.env("IMPLFUZZ_COVERAGE", value),
             None => job.env_remove("IMPLFUZZ_COVERAGE"),
@@ -191,7 +197,7 @@ pub fn compiled_crate(binary: &Path) -> PathBuf {
 }
 
 /// Copies a file so that nobody ever sees half of it.
-fn place(from: &Path, to: &Path) -> Result<()> {
+pub(super) fn place(from: &Path, to: &Path) -> Result<()> {
     let fresh = to.with_extension("new");
     fs::copy(from, &fresh)?;
     fs::rename(&fresh, to)?;

@@ -1,6 +1,6 @@
 //! The exhaustive engine: every input of a contract through both sides, in ranges, several at a time.
 
-use super::run::{Campaign, conclude, sum};
+use super::run::{Budget, Campaign, conclude, sum};
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt};
 use crate::verdict::{Finding, FindingClass, RunStats, Verdict};
@@ -28,6 +28,27 @@ enum Word {
 }
 
 impl Campaign<'_> {
+    /// Judges with the strongest engine that the budget pays for: `points` is how many inputs there are, where they can be
+    /// tried one by one.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn judge_with(
+        &self,
+        points: Option<u64>,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Verdict> {
+        let is_paid = |points: &u64| budget.executions.is_none_or(|most| *points <= most);
+        if let Some(points) = points.filter(is_paid)
+            && let Some(verdict) = self.exhaust(points, budget.seconds, interrupt, see)?
+        {
+            return Ok(verdict);
+        }
+        self.judge(budget, interrupt, see)
+    }
+
     /// Runs all `points` inputs of the contract; the first that tells the two sides apart is the finding. None when the
     /// time is over before.
     ///

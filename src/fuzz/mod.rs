@@ -2,8 +2,11 @@
 
 pub mod overlay;
 pub mod build;
+pub mod libfuzzer;
 pub mod report;
 pub mod gate;
+pub mod abreast;
+mod leg;
 pub mod run;
 pub mod once;
 pub mod exhaustive;

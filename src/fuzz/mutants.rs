@@ -1,6 +1,7 @@
 //! Runs that say what a harness is worth: the original against itself, which must never differ, and against its
 //! mutants, which should.
 
+use super::leg::Leg;
 use super::run::{Budget, Campaign, Subject};
 use crate::error::Result;
 use crate::process::{Exit, Interrupt};
@@ -8,7 +9,7 @@ use crate::verdict::{Finding, RunStats};
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How a mutant gave itself away.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl Campaign<'_> {
     ) -> Result<(RunStats, Option<Finding>)> {
         let own = Campaign { subject: Subject::Original, ..self.clone() };
         own.write_boundaries(interrupt)?;
-        own.leg((budget, self.seed), &[], interrupt, see)
+        own.leg((budget.into(), self.seed), &[], interrupt, see)
     }
 
     /// All mutants but for the `equal` ones side by side on the same inputs, those of the run before first, until none is
@@ -93,18 +94,18 @@ impl Campaign<'_> {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<MutantRun> {
         let mut run = MutantRun::default();
-        let start = Instant::now();
+        let deadline = Instant::now() + Duration::from_secs(budget.seconds.max(1));
         for _ in 0..ends {
             let skipped: Vec<String> = run.killed.keys().chain(equal).map(usize::to_string).collect();
-            let spent = start.elapsed().as_secs();
-            if spent >= budget.seconds.max(1) {
+            let time = deadline.saturating_duration_since(Instant::now());
+            if time.is_zero() {
                 break;
             }
             let current = self.work.join("current-mutant");
             drop(fs::remove_file(&current));
             let subject = mutants(skipped.join(","), current.clone());
             let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
-            let left = Budget { seconds: budget.seconds.max(1) - spent, ..budget };
+            let left = Leg { time, executions: budget.executions };
             let (output, told) = own.run((left, self.seed), &[], interrupt, see)?;
             run.stats = told.stats;
             run.killed.extend(told.killed);

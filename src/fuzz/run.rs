@@ -1,21 +1,16 @@
-//! Running a target: libFuzzer in a child process with limits, its verdict over the pipe.
+//! Running a target: libFuzzer in a child process with limits, its verdict over the pipe. One process is a leg, and stands in
+//! `leg`.
 
 use super::gate::HeldBack;
+pub use super::leg::Budget;
 use super::report::Told;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Job, Limits, Output, Stream};
 use crate::symbol::SymbolName;
-use crate::verdict::{Finding, FindingClass, RunStats, Verdict};
+use crate::verdict::{RunStats, Verdict};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// How long a run takes: whichever comes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
-    pub seconds: u64,
-    pub executions: Option<u64>,
-}
 
 /// A target and how it is run.
 #[derive(Debug, Clone)]
@@ -69,16 +64,12 @@ impl Campaign<'_> {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Verdict> {
         self.write_boundaries(interrupt)?;
-        let part = |n: u64, of: u64| (n * of / 4).max(1);
-        let leg = |of| Budget {
-            seconds: part(budget.seconds, of),
-            executions: budget.executions.map(|n| part(n, of)),
-        };
         let mut total = RunStats { seed: self.seed, ..RunStats::default() };
-        for (budget, flags) in [(leg(3), &[][..]), (leg(1), &["-use_value_profile=1"][..])] {
+        let legs = [(budget.quarters(3), &[][..]), (budget.quarters(1), &["-use_value_profile=1"][..])];
+        for (leg, flags) in legs {
             let before = total.clone();
             let mut watch = |stats: &RunStats| see(&sum(&before, stats));
-            let (stats, finding) = self.leg((budget, self.seed), flags, interrupt, &mut watch)?;
+            let (stats, finding) = self.leg((leg, self.seed), flags, interrupt, &mut watch)?;
             total = sum(&before, &stats);
             let Some(finding) = finding else { continue };
             if !self.says_nothing(&finding, interrupt)? {
@@ -86,7 +77,7 @@ impl Campaign<'_> {
             }
             // That says nothing about the port. Once more, on another path.
             let (stats, finding) =
-                self.leg((budget, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
+                self.leg((leg, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
             total = sum(&total, &stats);
             match finding {
                 Some(finding) if !self.says_nothing(&finding, interrupt)? => {
@@ -100,105 +91,6 @@ impl Campaign<'_> {
             }
         }
         Ok(conclude(total))
-    }
-
-    pub(super) fn leg(
-        &self,
-        (budget, seed): (Budget, u32),
-        flags: &[&str],
-        interrupt: &Interrupt,
-        see: &mut dyn FnMut(&RunStats),
-    ) -> Result<(RunStats, Option<Finding>)> {
-        let (output, mut told) = self.run((budget, seed), flags, interrupt, see)?;
-        let regular = told.done
-            && output.exit.success()
-            && (budget.executions.is_some_and(|n| told.stats.executions >= n)
-                || told.stats.millis + 1500 >= budget.seconds * 1000);
-        let finding = match told.finding.take() {
-            Some(finding) => Some(finding),
-            None if regular => None,
-            None => Some(self.irregular(&output, &told, interrupt)?),
-        };
-        Ok((told.stats, finding))
-    }
-
-    /// Runs libFuzzer to its end, and listens.
-    pub(super) fn run(
-        &self,
-        (budget, seed): (Budget, u32),
-        flags: &[&str],
-        interrupt: &Interrupt,
-        see: &mut dyn FnMut(&RunStats),
-    ) -> Result<(Output, Told)> {
-        let artifact = self.artifact();
-        drop(fs::remove_file(&artifact));
-        let mut job = self
-            .watched(&artifact)
-            .args(flags)
-            .arg(format!("-seed={seed}"))
-            .arg(format!("-max_total_time={}", budget.seconds))
-            .arg(format!("-max_len={}", self.max_len))
-            .args(self.corpora())
-            .timeout(Duration::from_secs(budget.seconds + 60));
-        if let Some(executions) = budget.executions {
-            job = job.arg(format!("-runs={executions}"));
-        }
-        let (output, mut told) = self.listen(job, interrupt, see)?;
-        told.stats.millis = u64::try_from(output.elapsed.as_millis()).unwrap_or(u64::MAX);
-        told.stats.edges = edges(&output.stderr_text());
-        Ok((output, told))
-    }
-
-    /// libFuzzer with an eye on memory and time; the input on which it ends the process is put into `artifact`.
-    pub(super) fn watched(&self, artifact: &Path) -> Job {
-        self.job()
-            .arg(format!("-rss_limit_mb={}", self.rss_limit_mb))
-            .arg(format!("-timeout={}", self.call_timeout_seconds()))
-            .arg(format!("-exact_artifact_path={}", artifact.display()))
-            .args(["-detect_leaks=0", "-print_funcs=0"])
-    }
-
-    /// Wall time of one call of the port, where the guard of the original counts processor time: ten times as much, so that a
-    /// busy machine makes no finding.
-    pub(super) fn call_timeout_seconds(&self) -> u64 {
-        self.call_timeout_ms.div_ceil(100).max(10)
-    }
-
-    /// An end that the harness did not report: the port crashed, hung, ate the memory or left the process.
-    pub(super) fn irregular(&self, output: &Output, told: &Told, interrupt: &Interrupt) -> Result<Finding> {
-        let artifact = self.artifact();
-        if told.stats.executions == 0
-            && output.report.is_empty()
-            && !artifact.exists()
-            && output.exit == Exit::Code(2)
-        {
-            let text = output.stderr_text();
-            return Err(Error::new(
-                ErrorKind::Internal,
-                format!("the fuzz binary did not start: {}", text.trim()),
-            ));
-        }
-        let class = match output.exit {
-            Exit::Code(70) | Exit::TimedOut => FindingClass::Timeout,
-            Exit::Code(71) => FindingClass::OutOfMemory,
-            Exit::Code(0) => FindingClass::SilentExit,
-            _ if told.exit_in_port => FindingClass::SilentExit,
-            _ => FindingClass::Abort,
-        };
-        let input = fs::read(&artifact).unwrap_or_default();
-        let (args, oracle) = match artifact.exists() {
-            true => self.show(&input, interrupt)?,
-            false => Default::default(),
-        };
-        let what = match class {
-            FindingClass::SilentExit => {
-                "the process ended in the middle of the run, while the port was called".into()
-            }
-            FindingClass::Timeout => "the port does not return in time; the C original does".into(),
-            FindingClass::OutOfMemory => "the port takes more memory than allowed".into(),
-            _ => summary(&output.stderr_text()),
-        };
-        Ok(Finding { class, what, input, args, oracle, subject: Vec::new() })
     }
 
     /// Decodes an input and says what the C original makes of it.
@@ -353,30 +245,6 @@ pub(super) fn sum(a: &RunStats, b: &RunStats) -> RunStats {
     }
 }
 
-/// libFuzzer's last `cov:` figure; for information only.
-fn edges(stderr: &str) -> Option<u64> {
-    stderr.lines().rev().find_map(|line| line.split("cov: ").nth(1)?.split_whitespace().next()?.parse().ok())
-}
-
-/// One line of a crash report, for people.
-pub(super) fn summary(stderr: &str) -> String {
-    let line = |mark: &str| stderr.lines().find(|line| line.contains(mark));
-    let text = line("SUMMARY:").or_else(|| line("ERROR:")).unwrap_or("the port ended the process");
-    let text = text.split("SUMMARY: ").last().unwrap_or(text).trim();
-    // Paths of this machine and build ids, both in parentheses, say nothing to the reader.
-    let mut depth = 0;
-    let kept: String = text
-        .chars()
-        .filter(|c| {
-            depth += i32::from(*c == '(');
-            let keep = depth == 0;
-            depth -= i32::from(*c == ')');
-            keep
-        })
-        .collect();
-    kept.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 fn nonce() -> Result<String> {
     use std::io::Read;
     let mut bytes = [0; 16];
@@ -400,17 +268,5 @@ mod tests {
         assert!(matches!(conclude(stats(9, 0, 0)), Verdict::Vacuous { .. }));
         assert!(matches!(conclude(stats(9, 9, 0)), Verdict::Vacuous { .. }));
         assert!(matches!(conclude(stats(9, 9, 9)), Verdict::Unrefuted(_)));
-    }
-
-    #[test]
-    fn the_last_coverage_figure_counts() {
-        assert_eq!(edges("#1 NEW cov: 7 ft: 8\n#9 DONE   cov: 72 ft: 79 corp: 3/12b\nDone"), Some(72));
-        assert_eq!(edges("nothing"), None);
-    }
-
-    #[test]
-    fn a_crash_is_summed_up_without_paths() {
-        let text = "x\nSUMMARY: AddressSanitizer: SEGV (/a/b+0x1) (BuildId: 2) in kit::f::h3\n";
-        assert_eq!(summary(text), "AddressSanitizer: SEGV in kit::f::h3");
     }
 }

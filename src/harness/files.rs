@@ -49,14 +49,17 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
     put("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs"));
     put("src/runtime/current.rs", include_str!("../../templates/fuzz/runtime/current.rs"));
+    put("src/runtime/deadline.rs", include_str!("../../templates/fuzz/runtime/deadline.rs"));
     put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
     put("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs"));
+    put("src/runtime/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs"));
     put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
     put("src/runtime/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs"));
     put("src/runtime/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs"));
     put("src/runtime/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs"));
     put("src/runtime/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs"));
     put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
+    put("src/runtime/modes.rs", include_str!("../../templates/fuzz/runtime/modes.rs"));
     put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
     put("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs"));
     put("src/runtime/record.rs", include_str!("../../templates/fuzz/runtime/record.rs"));
@@ -65,6 +68,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
     put("src/runtime/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs"));
     put("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs"));
+    put("src/runtime/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs"));
     put("src/runtime/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs"));
     put("src/runtime/story.rs", include_str!("../../templates/fuzz/runtime/story.rs"));
     put("src/runtime/world.rs", include_str!("../../templates/fuzz/runtime/world.rs"));
@@ -157,6 +161,42 @@ fn render(template: &str, context: minijinja::Value) -> Result<String> {
 mod tests {
     use super::*;
     use crate::c::flags::OLD_C;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_file_of_the_fuzz_crate_is_rust_and_toml() {
+        let targets = ["kit_one".to_owned(), "kit_two".to_owned()];
+        let files = fuzz_crate("kit-rs", &targets).expect("templates are whole");
+        for (path, text) in &files {
+            match path.rsplit('.').next() {
+                Some("rs") => drop(syn::parse_file(text).unwrap_or_else(|error| {
+                    let place = error.span().start();
+                    panic!("{path}:{}:{}: {error}", place.line, place.column + 1)
+                })),
+                Some("toml") => drop(text.parse::<toml::Table>().unwrap_or_else(|e| panic!("{path}: {e}"))),
+                _ => {}
+            }
+        }
+        assert!(files.iter().any(|(path, _)| path == "fuzz/fuzz_targets/fuzz_kit_two.rs"));
+    }
+
+    #[test]
+    fn the_runtime_in_the_fuzz_crate_is_all_that_there_is_of_it() {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/fuzz/runtime");
+        let there = std::fs::read_dir(dir).expect("the templates are there").map(|entry| {
+            let name = entry.expect("a file").file_name();
+            format!("fuzz/src/runtime/{}", name.to_string_lossy())
+        });
+        let files = fuzz_crate("kit", &[]).expect("templates are whole");
+        let put: BTreeSet<String> =
+            files.iter().map(|(path, _)| path.clone()).filter(|path| path.contains("/runtime/")).collect();
+        assert_eq!(put, there.collect());
+        let modules = &files.iter().find(|(path, _)| path.ends_with("runtime/mod.rs")).expect("it is put").1;
+        for path in put.iter().filter(|path| !path.ends_with("/mod.rs")) {
+            let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
+            assert!(modules.contains(&format!("pub mod {name};")), "{name} is in no module");
+        }
+    }
 
     #[test]
     fn the_build_script_lets_through_what_the_front_end_does() {

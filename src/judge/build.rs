@@ -3,6 +3,7 @@
 use super::Judge;
 use crate::error::Result;
 use crate::fuzz::build::{Builder, Built, Counts};
+use crate::fuzz::libfuzzer;
 use crate::fuzz::overlay::Overlay;
 use crate::fuzz::standalone::Standalone;
 use std::path::{Path, PathBuf};
@@ -14,15 +15,11 @@ impl Judge<'_> {
         self.build_in(&workspace.overlay(), &workspace.cache().join("bin"), replaced, Counts::Edges)
     }
 
-    /// As [`Judge::build`], in a copy of its own: what is replaced there for long does not disturb other builds.
+    /// As [`Judge::build`], with a binary of its own: the one of the tree stays. The copy of the port is the same, because what
+    /// is replaced is little beside the harnesses, which would be compiled once more in another one.
     pub fn build_beside(&self, name: &str, replaced: &[(PathBuf, String)]) -> Result<Built> {
-        let cache = self.project.workspace.cache();
-        self.build_in(
-            &cache.join(name).join("overlay"),
-            &cache.join(name).join("bin"),
-            replaced,
-            Counts::Edges,
-        )
+        let workspace = &self.project.workspace;
+        self.build_in(&workspace.overlay(), &workspace.cache().join(name), replaced, Counts::Edges)
     }
 
     /// Builds the tree for replays, with other flags and therefore in a target directory of its own. `c`: also the C side
@@ -62,14 +59,20 @@ impl Judge<'_> {
             Some(dir) => Path::new(&dir).join("implfuzz"),
             None => workspace.cache().join("target"),
         };
-        let target_dir = match counts {
-            Counts::Edges => target_dir,
-            Counts::Sources { .. } => target_dir.join("coverage"),
+        let toolchain = self.project.toolchain(self.interrupt)?;
+        let (target_dir, libfuzzer) = match counts {
+            Counts::Edges => (target_dir, None),
+            Counts::Sources { .. } => {
+                let own = target_dir.join("coverage");
+                let libfuzzer = libfuzzer::of_other_builds(&target_dir, &own, &toolchain.host)?;
+                (own, libfuzzer)
+            }
         };
         Ok(Builder {
-            toolchain: self.project.toolchain(self.interrupt)?,
+            toolchain,
             root: workspace.root(),
             target_dir,
+            libfuzzer,
             bin_dir: bin_dir.to_owned(),
             counts,
         })

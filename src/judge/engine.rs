@@ -73,13 +73,7 @@ impl Judge<'_> {
         budget: Budget,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Verdict> {
-        let is_paid = |points: &u64| budget.executions.is_none_or(|most| *points <= most);
-        if let Some(points) = self.points(planned).filter(is_paid)
-            && let Some(verdict) = campaign.exhaust(points, budget.seconds, self.interrupt, see)?
-        {
-            return Ok(verdict);
-        }
-        campaign.judge(budget, self.interrupt, see)
+        campaign.judge_with(self.points(planned), budget, self.interrupt, see)
     }
 
     /// The binary with the harness of a port that stands in the tree, to run it by hand: what the audit rejects is not run.

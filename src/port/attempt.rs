@@ -1,4 +1,6 @@
-//! The port of one function, carried out: what the supervisor decides is done here, step by step.
+//! The port of one function, carried out: what the supervisor decides is done here, step by step; the runs are in `runs`.
+
+mod runs;
 
 use super::context::{CalleeState, PortContext, Sources};
 use super::feedback::{self, AuditNote, Candidate, Feedback};
@@ -9,8 +11,7 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
-use crate::fuzz::gate::HeldBack;
-use crate::fuzz::run::{Budget, Campaign};
+use crate::fuzz::run::Budget;
 use crate::init;
 use crate::linkage::Linkage;
 use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
@@ -20,7 +21,7 @@ use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::store::Attempt;
-use crate::verdict::{Finding, Measured, RunStats, Share, Verdict};
+use crate::verdict::{Finding, Measured, Share, Verdict};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -33,13 +34,6 @@ pub enum Ended {
     Stopped { reason: supervisor::StopReason, detail: String, finding: Option<Finding> },
 }
 
-/// Whether the model may be told what a run found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Inputs {
-    Shown,
-    Hidden,
-}
-
 /// One function on its way.
 pub struct Attempting<'r, 'p> {
     run: &'r mut Session<'p>,
@@ -49,6 +43,8 @@ pub struct Attempting<'r, 'p> {
     /// The module's text with the candidate in it.
     spliced: String,
     binary: Option<PathBuf>,
+    /// The run of the loop over this binary, where it was no smaller than the one that accepts.
+    looped: Option<Verdict>,
     feedback: Option<Feedback>,
     finding: Option<Finding>,
     accepted: Option<(Verdict, Measured<Share>)>,
@@ -85,6 +81,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
             state,
             spliced: String::new(),
             binary: None,
+            looped: None,
             feedback: None,
             finding: None,
             accepted: None,
@@ -106,8 +103,8 @@ impl<'r, 'p> Attempting<'r, 'p> {
                 }
                 Step::Audit => self.audit()?,
                 Step::Build => self.build()?,
-                Step::Smoke => self.fuzz(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })?,
-                Step::Fuzz => self.fuzz(self.run.judge.loop_budget())?,
+                Step::Smoke => self.fuzz(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })?.1,
+                Step::Fuzz => self.fuzz_in_loop()?,
                 Step::Accept => self.accept()?,
                 Step::Done => {
                     let (verdict, apart) = self.accepted.take().ok_or_else(|| {
@@ -236,6 +233,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
         let callees = init::callees(self.run.project, (&self.planned.function.module, &self.spliced))?;
         let replaced =
             [(PathBuf::from(&file), self.spliced.clone()), (PathBuf::from("src/callee.rs"), callees)];
+        self.looped = None;
         match self.run.judge.build(&replaced)? {
             Built::Binary(path) => {
                 let linkage = Linked::read(&self.run.judge, &path)?.linkage(self.planned);
@@ -271,88 +269,6 @@ impl<'r, 'p> Attempting<'r, 'p> {
     fn first_line(&self, candidate: &str) -> usize {
         let first = candidate.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         self.spliced.lines().position(|line| line == first).map_or(1, |at| at + 1)
-    }
-
-    fn judge(&mut self, budget: Budget, inputs: Inputs) -> Result<Verdict> {
-        let binary =
-            self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
-        let name = self.planned.function.name.clone();
-        let (judge, reporter) = (&self.run.judge, &mut self.run.reporter);
-        let mut see = |stats: &RunStats| {
-            reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
-        };
-        let held_back = Some(HeldBack { key: judge.harness_hashes(self.planned)?.contract });
-        let campaign = Campaign { held_back, ..judge.campaign(&binary, self.planned) };
-        match inputs {
-            Inputs::Shown => judge.run(&campaign, self.planned, budget, &mut see),
-            Inputs::Hidden => campaign.gate(budget, judge.hidden_seeds(&name), judge.interrupt, &mut see),
-        }
-    }
-
-    fn fuzz(&mut self, budget: Budget) -> Result<Outcome> {
-        self.say("fuzzing");
-        let verdict = self.judge(budget, Inputs::Shown)?;
-        self.outcome(&verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)
-    }
-
-    fn accept(&mut self) -> Result<Outcome> {
-        self.say("acceptance run");
-        let budget = self.run.judge.acceptance_budget();
-        let verdict = self.judge(budget, Inputs::Shown)?;
-        let (verdict, apart) = self.apart(verdict)?;
-        let outcome =
-            self.outcome(&verdict, Inputs::Shown, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)?;
-        if outcome != Outcome::AcceptanceUnrefuted {
-            return Ok(outcome);
-        }
-        let is_all = verdict.stats().space.is_some();
-        self.accepted = Some((verdict, apart));
-        if is_all {
-            // Nothing was held back.
-            return Ok(outcome);
-        }
-        self.say("hidden gate");
-        let part = |n: u64| (n / 4).max(1);
-        let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
-        let verdict = self.judge(budget, Inputs::Hidden)?;
-        self.outcome(&verdict, Inputs::Hidden, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)
-    }
-
-    /// Both sides apart, over what the run before used.
-    fn apart(&mut self, verdict: Verdict) -> Result<(Verdict, Measured<Share>)> {
-        let binary = self.binary.clone().unwrap_or_default();
-        let campaign = self.run.judge.campaign(&binary, self.planned);
-        proofs::apart(&campaign, verdict, self.run.judge.interrupt)
-    }
-
-    fn outcome(
-        &mut self,
-        verdict: &Verdict,
-        inputs: Inputs,
-        good: Outcome,
-        bad: fn(String) -> Outcome,
-    ) -> Result<Outcome> {
-        match verdict {
-            Verdict::Unrefuted(_) => Ok(good),
-            Verdict::Vacuous { reason, .. } => {
-                self.feedback = Some(feedback::vacuous(reason));
-                Ok(Outcome::Vacuous)
-            }
-            Verdict::Refuted { finding, .. } => {
-                let symbol = self.planned.function.name.clone();
-                self.run.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
-                let hash = sha256(self.state.candidate().unwrap_or_default());
-                let judge = &self.run.judge;
-                let (dir, feedback) = match inputs {
-                    Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),
-                    Inputs::Hidden => (judge.hidden_seeds(&symbol), feedback::refuted_unseen(finding.class)),
-                };
-                self.run.record_finding(self.planned, (finding, &hash), &dir)?;
-                self.feedback = Some(feedback);
-                self.finding = Some((**finding).clone());
-                Ok(bad(format!("{}: {}", finding.class, finding.what)))
-            }
-        }
     }
 
     /// One row per candidate: what became of it.

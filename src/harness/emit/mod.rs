@@ -4,6 +4,7 @@
 //! `effects` what they leave behind, `space` which inputs there are at all, `steps` what handles add to all that.
 
 mod arguments;
+mod boundaries;
 mod callbacks;
 mod calls;
 mod chance;

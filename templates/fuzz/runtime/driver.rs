@@ -1,22 +1,22 @@
-//! One input through both sides: decode, C original, port, comparison, counters, shrinking, report.
+//! One input through both sides: decode, C original, port, comparison. What is counted stands in `tally`, what ends the run
+//! in `finding`, what else the process can do in `modes`.
 
 use super::codec::{Reader, Writer};
-use super::exhaustive;
+use super::finding::stop;
 use super::guard::{self, Broke};
-use super::{mutants, port_mutants};
+use super::modes::{Replayed, replay_input, selfcheck, show_input, write_seeds};
 use super::points::Digits;
 use super::record::Record;
-use super::replay;
 use super::report::{self, Json, Parts};
+use super::tally::{EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, SUBJECT_CALLS, at_exit, progress, reject, send_stats};
+use super::{deadline, exhaustive, mutants, port_mutants, replay};
 use libfuzzer_sys::Corpus;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use std::ffi::c_void;
-use std::sync::{Mutex, OnceLock};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::OnceLock;
+use std::sync::atomic::Ordering;
 
 /// What the generated code knows about a function.
 pub trait Case {
@@ -79,30 +79,24 @@ impl Target {
     }
 }
 
-static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
-static ORACLE_CALLS: AtomicU64 = AtomicU64::new(0);
-static SUBJECT_CALLS: AtomicU64 = AtomicU64::new(0);
-static IN_SUBJECT: AtomicBool = AtomicBool::new(false);
-static REJECTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
-
 thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-enum Judged {
+pub(super) enum Judged {
     Same,
     Rejected(String),
     Found(Found),
 }
 
-struct Found {
-    class: &'static str,
-    what: String,
-    oracle: Parts,
-    subject: Parts,
+pub(super) struct Found {
+    pub(super) class: &'static str,
+    pub(super) what: String,
+    pub(super) oracle: Parts,
+    pub(super) subject: Parts,
 }
 
-fn judge<C: Case>(data: &[u8]) -> Judged {
+pub(super) fn judge<C: Case>(data: &[u8]) -> Judged {
     judge_args::<C>(&C::decode(&mut Reader::new(data)), &|| data.to_vec())
 }
 
@@ -221,120 +215,15 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
     if executions % 4096 == 0 {
         progress();
     }
+    deadline::end_if_over(executions);
     match judge_args::<C>(args, input) {
         Judged::Same => Corpus::Keep,
         Judged::Rejected(reason) => {
-            if let Ok(mut rejected) = REJECTED.lock() {
-                *rejected.entry(reason).or_default() += 1;
-            }
+            reject(reason);
             Corpus::Reject
         }
         Judged::Found(found) => stop::<C>(&input(), found),
     }
-}
-
-/// Reports the smallest input with the same class of finding, and ends the process.
-fn stop<C: Case>(data: &[u8], found: Found) -> ! {
-    // Told at once: a smaller input may well bring the process down. What is told last counts.
-    tell::<C>(data, &found);
-    let (data, found) = shrink::<C>(data.to_vec(), found);
-    if report::listening() {
-        tell::<C>(&data, &found);
-        send_stats("stats");
-        // SAFETY: ends the process without running handlers that would report a regular end.
-        unsafe { libc::_exit(77) };
-    }
-    eprintln!("{}: {}", found.class, found.what);
-    let args = C::show(&C::decode(&mut Reader::new(&data)));
-    for (title, parts) in [("argument", args), ("C", found.oracle), ("Rust", found.subject)] {
-        for (name, value) in parts {
-            eprintln!("  {title} {name} = {value}");
-        }
-    }
-    eprintln!("  input {}", report::hex(&data));
-    std::process::abort();
-}
-
-fn tell<C: Case>(data: &[u8], found: &Found) {
-    let fields = [
-        ("class", Json::Text(found.class.into())),
-        ("what", Json::Text(found.what.clone())),
-        ("input", Json::Text(report::hex(data))),
-        ("args", Json::Parts(C::show(&C::decode(&mut Reader::new(data))))),
-        ("oracle", Json::Parts(found.oracle.clone())),
-        ("subject", Json::Parts(found.subject.clone())),
-    ];
-    report::send("finding", &fields);
-}
-
-/// Removes and simplifies bytes while the finding keeps its class, within a second or what IMPLFUZZ_SHRINK_MS says.
-fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
-    let millis = std::env::var("IMPLFUZZ_SHRINK_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
-    let end = Instant::now() + Duration::from_millis(millis);
-    let attempt = |candidate: Vec<u8>, data: &mut Vec<u8>, found: &mut Found| match judge::<C>(&candidate) {
-        Judged::Found(other) if other.class == found.class => {
-            *data = candidate;
-            *found = other;
-            true
-        }
-        _ => false,
-    };
-    loop {
-        let before = data.clone();
-        let mut size = data.len().div_ceil(2).max(1);
-        while size > 0 && Instant::now() < end {
-            let mut at = 0;
-            while at < data.len() && Instant::now() < end {
-                let mut shorter = data.clone();
-                shorter.drain(at..(at + size).min(data.len()));
-                if !attempt(shorter, &mut data, &mut found) {
-                    at += size;
-                }
-            }
-            size /= 2;
-        }
-        for at in 0..data.len() {
-            for byte in [0, 1, b'a'] {
-                if Instant::now() >= end || data[at] <= byte && data[at] != 0xff {
-                    continue;
-                }
-                let mut simpler = data.clone();
-                simpler[at] = byte;
-                if attempt(simpler, &mut data, &mut found) {
-                    break;
-                }
-            }
-        }
-        if data == before || Instant::now() >= end {
-            return (data, found);
-        }
-    }
-}
-
-fn progress() {
-    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
-    let Ok(mut last) = LAST.lock() else { return };
-    if last.is_none_or(|at| at.elapsed() > Duration::from_millis(250)) {
-        *last = Some(Instant::now());
-        send_stats("progress");
-    }
-}
-
-pub(super) fn send_stats(kind: &str) {
-    let rejected = REJECTED.lock().map(|r| r.iter().map(|(k, n)| (k.clone(), *n)).collect()).unwrap_or_default();
-    let number = |counter: &AtomicU64| Json::Number(counter.load(Ordering::Relaxed));
-    let fields = [
-        ("executions", number(&EXECUTIONS)),
-        ("oracle_calls", number(&ORACLE_CALLS)),
-        ("subject_calls", number(&SUBJECT_CALLS)),
-        ("rejected", Json::Counts(rejected)),
-    ];
-    report::send(kind, &fields);
-}
-
-/// Runs at the regular end of the process, and at an end that the port brought about.
-extern "C" fn at_exit() {
-    send_stats(if IN_SUBJECT.load(Ordering::Relaxed) { "exit-in-port" } else { "done" });
 }
 
 /// Sets the process up: panics are recorded, the end is reported, `show` and `seeds` runs are answered.
@@ -345,6 +234,7 @@ pub fn init(target: &Target) {
     }));
     let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(100);
     guard::allow(millis);
+    deadline::set();
     let path = std::env::var_os("IMPLFUZZ_PATH").unwrap_or_default();
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
         Ok("seeds") => (target.seeds)(Path::new(&path)),
@@ -392,63 +282,4 @@ fn choose_subject(target: &Target) {
     });
     // SAFETY: registers a function that lives as long as the process.
     unsafe { libc::atexit(at_exit) };
-}
-
-fn write_seeds<C: Case>(dir: &Path) {
-    for (index, args) in C::boundaries().iter().enumerate() {
-        let mut writer = Writer::default();
-        C::encode(args, &mut writer);
-        _ = std::fs::write(dir.join(format!("boundary-{index:04}")), writer.bytes);
-    }
-}
-
-fn show_input<C: Case>(data: &[u8]) {
-    let args = C::decode(&mut Reader::new(data));
-    let oracle = match C::oracle(&args, C::original()) {
-        Ok(effects) => C::effects(&effects),
-        Err(Broke(reason)) => vec![("rejected".into(), reason)],
-    };
-    report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
-}
-
-/// What came of an input in a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replayed {
-    /// C rejected it, the port was left in its middle, or nothing stands beside C.
-    NotReturned,
-    Same,
-    Differs,
-}
-
-fn replay_input<C: Case>(data: &[u8]) -> Replayed {
-    let before = SUBJECT_CALLS.load(Ordering::Relaxed);
-    let judged = judge::<C>(data);
-    match (SUBJECT_CALLS.load(Ordering::Relaxed) > before, judged) {
-        (false, _) => Replayed::NotReturned,
-        (true, Judged::Found(_)) => Replayed::Differs,
-        (true, _) => Replayed::Same,
-    }
-}
-
-/// Runs the original against itself: what differs then (uninitialised memory, hidden state) can judge no port.
-fn selfcheck<C: Case>() -> (u64, Vec<String>) {
-    let (mut accepted, mut differences) = (0, Vec::new());
-    for args in C::boundaries() {
-        let mut writer = Writer::default();
-        C::encode(&args, &mut writer);
-        let args = C::decode(&mut Reader::new(&writer.bytes));
-        if !C::admits(&args) {
-            continue;
-        }
-        match (C::oracle(&args, C::original()), C::oracle(&args, C::original())) {
-            (Ok(first), Ok(second)) => {
-                accepted += 1;
-                let what = C::differs(&first, &second);
-                differences.extend(what.map(|what| format!("{what} on {}", report::hex(&writer.bytes))));
-            }
-            (Err(_), Err(_)) => {}
-            _ => differences.push(format!("broke only once on {}", report::hex(&writer.bytes))),
-        }
-    }
-    (accepted, differences)
 }

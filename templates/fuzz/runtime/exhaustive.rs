@@ -53,7 +53,7 @@ pub fn run<C: Case>(task: Task) {
                     driver::execute::<C>(&args, &|| encoded::<C>(&args));
                 }
             }
-            driver::send_stats("done");
+            super::tally::send_stats("done");
         }
     }
 }

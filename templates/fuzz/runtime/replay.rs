@@ -20,7 +20,8 @@ pub fn run(_: &super::driver::Target, _: &std::ffi::OsStr) {}
 
 #[cfg(implfuzz_coverage)]
 mod counted {
-    use crate::runtime::driver::{Replayed, Target};
+    use crate::runtime::driver::Target;
+    use crate::runtime::modes::Replayed;
     use crate::runtime::report::{self, Json};
     use std::ffi::{OsStr, c_int};
     use std::os::fd::AsRawFd;

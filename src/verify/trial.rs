@@ -1,0 +1,172 @@
+//! One port on its way through `verify`: what is plain before its run, the run, and what came of both.
+
+use super::Judgement;
+use crate::audit::AuditReport;
+use crate::contract::types::Judgeable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::run::{Budget, Campaign};
+use crate::judge::{Judge, Outcome};
+use crate::ported::Ported;
+use crate::process::Interrupt;
+use crate::project::Planned;
+use crate::proofs::{self, Grounds, Linked};
+use crate::store::{RunId, Store};
+use crate::symbol::SymbolName;
+use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
+use std::path::Path;
+
+/// What came of a run, and of both sides apart.
+pub type Ran = (Verdict, Measured<Share>);
+
+/// The run of a port, with all that it needs on a thread of its own.
+pub struct Run<'a> {
+    campaign: Campaign<'a>,
+    /// So many inputs can be tried one by one, where there are so few.
+    points: Option<u64>,
+}
+
+impl<'a> Run<'a> {
+    /// Of the port in this binary.
+    pub fn of(judge: &Judge, binary: &'a Path, planned: &'a Planned) -> Self {
+        Self { campaign: judge.campaign(binary, planned), points: judge.points(planned) }
+    }
+
+    /// Both sides beside each other, then apart.
+    pub fn judge(
+        &self,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Ran> {
+        let verdict = self.campaign.judge_with(self.points, budget, interrupt, see)?;
+        proofs::apart(&self.campaign, verdict, interrupt)
+    }
+}
+
+/// A port on trial.
+pub struct Trial<'p> {
+    pub planned: &'p Planned,
+    /// Hash of the Rust text.
+    hash: String,
+    provenance: String,
+    /// What still runs as C.
+    callees_in_c: Vec<SymbolName>,
+    /// What is plain without a run.
+    decided: Option<Outcome>,
+}
+
+impl<'p> Trial<'p> {
+    /// What is plain before anything is built: the body, the audit, whether there is a harness.
+    pub fn of(planned: &'p Planned, store: &Store, judge: &Judge) -> Result<Self> {
+        let module = judge.project.module(&planned.function.module)?;
+        let hash = judge.hashes(planned, &module)?.rust;
+        // Who wrote it is known as long as the text is the one that was judged before.
+        let before = store.evidence(&planned.function.key)?.filter(|e| e.rust_hash == hash);
+        let provenance = before.map_or_else(|| "hand".to_owned(), |e| e.provenance);
+        let decided = match module.state(&planned.function) {
+            Ported::Yes => refused(judge, planned, module.text())?,
+            Ported::Stub | Ported::Missing => {
+                let dir = &judge.project.config.rust.dir;
+                let place = format!("{dir}/src/{}.rs", planned.function.module);
+                let reason = format!("write it in place of its stub in {place}, then verify again");
+                Some(Outcome::without_run(Grade::Stub, reason))
+            }
+        };
+        Ok(Self { planned, hash, provenance, callees_in_c: Vec::new(), decided })
+    }
+
+    /// What is plain before the run: whether the harness can judge anything, and the linkage proof.
+    pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
+        let linkage = linked.linkage(self.planned);
+        self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
+        let differs = grounds.differs(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
+        let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
+        self.decided = differs.or_else(refused);
+        Ok(())
+    }
+
+    /// Whether more than the text must decide.
+    pub fn is_open(&self) -> bool {
+        self.decided.is_none()
+    }
+
+    /// Whether there is a port that must compile: one that no harness can judge must, too.
+    pub fn is_built(&self) -> bool {
+        self.decided.as_ref().is_none_or(|outcome| outcome.grade == Grade::Unverifiable)
+    }
+
+    /// Stores what the port is worth.
+    pub fn conclude(
+        &self,
+        ran: Option<Ran>,
+        store: &mut Store,
+        grounds: &Grounds,
+        (judge, run): (&Judge, RunId),
+    ) -> Result<Judgement> {
+        match (&self.decided, ran) {
+            (Some(outcome), _) => self.without_run(outcome, store, judge),
+            (None, Some(ran)) => self.with_run(ran, store, grounds, (judge, run)),
+            (None, None) => Err(Error::new(ErrorKind::Internal, "a port was neither run nor refused")),
+        }
+    }
+
+    fn without_run(&self, outcome: &Outcome, store: &mut Store, judge: &Judge) -> Result<Judgement> {
+        let module = judge.project.module(&self.planned.function.module)?;
+        match outcome.grade {
+            Grade::Stub => judge.forget(self.planned)?,
+            _ => judge.record(store, self.planned, &module, (outcome, &self.provenance))?,
+        }
+        Ok(Judgement::new(self.planned, outcome.grade, outcome.reason()))
+    }
+
+    fn with_run(
+        &self,
+        (verdict, apart): Ran,
+        store: &mut Store,
+        grounds: &Grounds,
+        (judge, run): (&Judge, RunId),
+    ) -> Result<Judgement> {
+        let planned = self.planned;
+        let module = judge.project.module(&planned.function.module)?;
+        let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
+        let outcome = Outcome::of(&verdict, proofs, &self.callees_in_c, &judge.project.config.grade);
+        // The evidence is about the seeds as well: the counterexample must be among them first.
+        let finding = match verdict {
+            Verdict::Refuted { finding, .. } => {
+                let dir = judge.seeds(&planned.function.name);
+                let id = judge.record_finding(store, run, planned, (&finding, &self.hash), &dir)?;
+                Some((id, *finding))
+            }
+            Verdict::Unrefuted(_) | Verdict::Vacuous { .. } => None,
+        };
+        judge.record(store, planned, &module, (&outcome, &self.provenance))?;
+        let reason = outcome.reason();
+        Ok(Judgement {
+            callees_in_c: self.callees_in_c.clone(),
+            provenance: Some(self.provenance.clone()),
+            proofs: outcome.proofs,
+            finding,
+            ..Judgement::new(planned, outcome.grade, reason).with(&outcome.stats)
+        })
+    }
+}
+
+/// What the audit has against a port, or why there is no harness for it.
+fn refused(judge: &Judge, planned: &Planned, module_text: &str) -> Result<Option<Outcome>> {
+    let report = judge.audit(planned, module_text)?;
+    if !report.problems.is_empty() {
+        return Ok(Some(Outcome::without_run(Grade::Refuted, audit_reason(planned, &report))));
+    }
+    Ok(match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(Outcome::without_run(Grade::Unverifiable, why.clone())),
+        Judgeable::Yes(_) => None,
+    })
+}
+
+/// What the audit says, in one line.
+pub fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
+    let file = format!("src/{}.rs", planned.function.module);
+    let problems: Vec<String> =
+        report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
+    format!("the audit rejects it: {}", problems.join("; "))
+}

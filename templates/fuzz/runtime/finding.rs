@@ -1,0 +1,85 @@
+//! The end of a run that has found something: the smallest input that shows it is told. Written by cargo-implfuzz.
+
+use super::codec::Reader;
+use super::driver::{Case, Found, Judged, judge};
+use super::report::{self, Json};
+use super::tally::send_stats;
+use std::time::{Duration, Instant};
+
+/// Reports the smallest input with the same class of finding, and ends the process.
+pub(super) fn stop<C: Case>(data: &[u8], found: Found) -> ! {
+    // Told at once: a smaller input may well bring the process down. What is told last counts.
+    tell::<C>(data, &found);
+    let (data, found) = shrink::<C>(data.to_vec(), found);
+    if report::listening() {
+        tell::<C>(&data, &found);
+        send_stats("stats");
+        // SAFETY: ends the process without running handlers that would report a regular end.
+        unsafe { libc::_exit(77) };
+    }
+    eprintln!("{}: {}", found.class, found.what);
+    let args = C::show(&C::decode(&mut Reader::new(&data)));
+    for (title, parts) in [("argument", args), ("C", found.oracle), ("Rust", found.subject)] {
+        for (name, value) in parts {
+            eprintln!("  {title} {name} = {value}");
+        }
+    }
+    eprintln!("  input {}", report::hex(&data));
+    std::process::abort();
+}
+
+fn tell<C: Case>(data: &[u8], found: &Found) {
+    let fields = [
+        ("class", Json::Text(found.class.into())),
+        ("what", Json::Text(found.what.clone())),
+        ("input", Json::Text(report::hex(data))),
+        ("args", Json::Parts(C::show(&C::decode(&mut Reader::new(data))))),
+        ("oracle", Json::Parts(found.oracle.clone())),
+        ("subject", Json::Parts(found.subject.clone())),
+    ];
+    report::send("finding", &fields);
+}
+
+/// Removes and simplifies bytes while the finding keeps its class, within a second or what IMPLFUZZ_SHRINK_MS says.
+fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
+    let millis = std::env::var("IMPLFUZZ_SHRINK_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
+    let end = Instant::now() + Duration::from_millis(millis);
+    let attempt = |candidate: Vec<u8>, data: &mut Vec<u8>, found: &mut Found| match judge::<C>(&candidate) {
+        Judged::Found(other) if other.class == found.class => {
+            *data = candidate;
+            *found = other;
+            true
+        }
+        _ => false,
+    };
+    loop {
+        let before = data.clone();
+        let mut size = data.len().div_ceil(2).max(1);
+        while size > 0 && Instant::now() < end {
+            let mut at = 0;
+            while at < data.len() && Instant::now() < end {
+                let mut shorter = data.clone();
+                shorter.drain(at..(at + size).min(data.len()));
+                if !attempt(shorter, &mut data, &mut found) {
+                    at += size;
+                }
+            }
+            size /= 2;
+        }
+        for at in 0..data.len() {
+            for byte in [0, 1, b'a'] {
+                if Instant::now() >= end || data[at] <= byte && data[at] != 0xff {
+                    continue;
+                }
+                let mut simpler = data.clone();
+                simpler[at] = byte;
+                if attempt(simpler, &mut data, &mut found) {
+                    break;
+                }
+            }
+        }
+        if data == before || Instant::now() >= end {
+            return (data, found);
+        }
+    }
+}

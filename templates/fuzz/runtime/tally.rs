@@ -1,0 +1,48 @@
+//! What is counted on the way, and told to the parent. Written by cargo-implfuzz.
+
+use super::report::{self, Json};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+pub(super) static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
+pub(super) static ORACLE_CALLS: AtomicU64 = AtomicU64::new(0);
+pub(super) static SUBJECT_CALLS: AtomicU64 = AtomicU64::new(0);
+pub(super) static IN_SUBJECT: AtomicBool = AtomicBool::new(false);
+static REJECTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
+
+/// Counts an input that C, or the contract, rejects.
+pub(super) fn reject(reason: String) {
+    if let Ok(mut rejected) = REJECTED.lock() {
+        *rejected.entry(reason).or_default() += 1;
+    }
+}
+
+/// Tells how far it got, a few times a second.
+pub(super) fn progress() {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let Ok(mut last) = LAST.lock() else { return };
+    if last.is_none_or(|at| at.elapsed() > Duration::from_millis(250)) {
+        *last = Some(Instant::now());
+        send_stats("progress");
+    }
+}
+
+/// Tells all that was counted.
+pub(super) fn send_stats(kind: &str) {
+    let rejected = REJECTED.lock().map(|r| r.iter().map(|(k, n)| (k.clone(), *n)).collect()).unwrap_or_default();
+    let number = |counter: &AtomicU64| Json::Number(counter.load(Ordering::Relaxed));
+    let fields = [
+        ("executions", number(&EXECUTIONS)),
+        ("oracle_calls", number(&ORACLE_CALLS)),
+        ("subject_calls", number(&SUBJECT_CALLS)),
+        ("rejected", Json::Counts(rejected)),
+    ];
+    report::send(kind, &fields);
+}
+
+/// Runs at the regular end of the process, and at an end that the port brought about.
+pub(super) extern "C" fn at_exit() {
+    send_stats(if IN_SUBJECT.load(Ordering::Relaxed) { "exit-in-port" } else { "done" });
+}
