@@ -8,16 +8,17 @@ mod engine;
 mod outcome;
 pub mod ways;
 
+pub use committed::About;
 pub use outcome::Outcome;
 
 use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
 use crate::contract::state::{self, input_bytes, is_variable};
 use crate::contract::{file, types::Role};
-use crate::digest::sha256;
+use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::Diagnostic;
 use crate::fuzz::run::{Budget, Campaign, Subject};
-use crate::harness::emit;
+use crate::harness::{emit, files};
 use crate::ported::{PortModule, Ported};
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
@@ -240,7 +241,7 @@ impl<'p> Judge<'p> {
         Ok(Hashes {
             c: self.c_side()?.hash(&planned.function),
             contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
-            harness: sha256(&(harness + RUNTIME)),
+            harness: of_parts([harness.as_str(), files::shared_hash()]),
             rust: String::new(),
         })
     }
@@ -317,33 +318,6 @@ pub struct Hashes {
     pub harness: String,
     pub rust: String,
 }
-
-/// The harness runtime decides as well.
-const RUNTIME: &str = concat!(
-    include_str!("../templates/fuzz/runtime/callback.rs"),
-    include_str!("../templates/fuzz/runtime/chance.rs"),
-    include_str!("../templates/fuzz/chance.c"),
-    include_str!("../templates/fuzz/runtime/codec.rs"),
-    include_str!("../templates/fuzz/runtime/deadline.rs"),
-    include_str!("../templates/fuzz/runtime/digest.rs"),
-    include_str!("../templates/fuzz/runtime/driver.rs"),
-    include_str!("../templates/fuzz/runtime/exhaustive.rs"),
-    include_str!("../templates/fuzz/runtime/finding.rs"),
-    include_str!("../templates/fuzz/runtime/points.rs"),
-    include_str!("../templates/fuzz/runtime/guard.rs"),
-    include_str!("../templates/fuzz/runtime/memory.rs"),
-    include_str!("../templates/fuzz/runtime/modes.rs"),
-    include_str!("../templates/fuzz/runtime/state.rs"),
-    include_str!("../templates/fuzz/runtime/tally.rs"),
-    include_str!("../templates/fuzz/runtime/record.rs"),
-    include_str!("../templates/fuzz/runtime/apart.rs"),
-    include_str!("../templates/fuzz/runtime/ledger.rs"),
-    include_str!("../templates/fuzz/runtime/sequence.rs"),
-    include_str!("../templates/fuzz/runtime/story.rs"),
-    include_str!("../templates/fuzz/runtime/world.rs"),
-    include_str!("../templates/fuzz/guard.c"),
-    include_str!("../templates/fuzz/ledger.c"),
-);
 
 /// The tree does not compile: shown as rustc shows it.
 pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {

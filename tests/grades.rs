@@ -69,3 +69,35 @@ fn thresholds_decide_and_are_never_nothing() {
         repo.run(&["status", "--config", nothing]).fails(2, &[key]);
     }
 }
+
+#[test]
+fn what_changes_while_it_is_judged_is_not_what_was_judged() {
+    let repo = Repo::initialised();
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
+    let begun = repo.root().join(".implfuzz/cache/fuzz/twice");
+    let (seen, ran) = std::thread::scope(|scope| {
+        let editor = scope.spawn(|| {
+            let patience = std::time::Instant::now() + std::time::Duration::from_secs(300);
+            while !begun.exists() && std::time::Instant::now() < patience {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            repo.replace("rust/src/sum.rs", "x << 1", "x << 2");
+            begun.exists()
+        });
+        let ran = repo.run(&["verify", "twice", "--seconds", "4", "--format", "json"]);
+        (editor.join().unwrap(), ran)
+    });
+    assert!(seen, "the run began");
+    let row = ran.code(11).json("verify")["symbols"][0].clone();
+    assert_eq!(row["grade"], "unjudged", "{row:#}");
+    assert!(row["reason"].as_str().unwrap().contains("changed while it was judged"), "{row:#}");
+    let row = repo.run(&["status", "--format", "json"]).json("status")["symbols"][0].clone();
+    assert!(["unjudged", "stub"].contains(&row["grade"].as_str().unwrap()), "{row:#}");
+    // A module that is no Rust for a moment takes no evidence away.
+    let row = repo.run(&["verify", "twice", "--seconds", "2", "--format", "json"]);
+    assert_eq!(row.code(10).json("verify")["symbols"][0]["grade"], "refuted");
+    let lock = repo.read("implfuzz.lock");
+    repo.write("rust/src/sum.rs", &(repo.read("rust/src/sum.rs") + "\nfn {"));
+    repo.run(&["verify", "twice"]).fails(1, &["rust/src/sum.rs"]);
+    assert_eq!(repo.read("implfuzz.lock"), lock);
+}

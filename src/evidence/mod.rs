@@ -73,20 +73,36 @@ impl Crate {
         std::fs::read_to_string(self.dir.join(format!("contracts/{symbol}.toml"))).ok()
     }
 
-    /// The hash of a harness and of what all harnesses share.
+    /// The hash of a harness, of those of other functions that it calls as steps, and of what all harnesses share.
     pub fn harness(&self, symbol: &str) -> String {
-        let own = std::fs::read(self.dir.join(format!("fuzz/src/harness/{symbol}.rs")));
-        let runtime = self.runtime.get_or_init(|| {
-            let folder = self.dir.join("fuzz/src/runtime");
-            let files = names(&folder).into_iter().map(|name| folder.join(name));
-            let others = ["fuzz/guard.c", "fuzz/wraps.txt", "fuzz/src/harness/values.rs"]
-                .map(|name| self.dir.join(name));
-            of_parts(files.chain(others).map(|path| std::fs::read(path).unwrap_or_else(|_| ABSENT.into())))
-        });
-        match own {
-            Ok(own) => of_parts([own.as_slice(), runtime.as_bytes()]),
-            Err(_) => sha256(ABSENT),
+        let text = |name: &str| {
+            let path = self.dir.join(format!("fuzz/src/harness/{name}.rs"));
+            std::fs::read_to_string(path).unwrap_or_else(|_| ABSENT.to_owned())
+        };
+        let own = text(symbol);
+        if own == ABSENT {
+            return sha256(ABSENT);
         }
+        let others: Vec<String> = steps(&own).into_iter().map(text).collect();
+        let runtime = self.runtime.get_or_init(|| self.shared());
+        of_parts([own.as_str(), runtime].into_iter().chain(others.iter().map(String::as_str)))
+    }
+
+    fn shared(&self) -> String {
+        let fuzz = self.dir.join("fuzz");
+        let inside = |folder: PathBuf| names(&folder).into_iter().map(move |name| folder.join(name));
+        let is_shared = |path: &PathBuf| {
+            let is_of = |end: &str| path.extension().is_some_and(|extension| extension == end);
+            is_of("c") || is_of("rs") || is_of("txt")
+        };
+        let others = [self.dir.join("build.rs"), fuzz.join("src/lib.rs"), fuzz.join("src/harness/values.rs")];
+        let files =
+            inside(fuzz.join("src/runtime")).chain(inside(fuzz.clone()).filter(is_shared)).chain(others);
+        let texts = files.map(|path| std::fs::read(path).unwrap_or_else(|_| ABSENT.into()));
+        // Behind the profile the manifest lists targets, which come and go.
+        let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap_or_default();
+        let manifest = manifest.split("[[bin]]").next().unwrap_or_default().as_bytes().to_vec();
+        of_parts(texts.chain([manifest]))
     }
 
     /// The hash of the committed inputs, whatever their files are called; empty where there are none.
@@ -111,6 +127,14 @@ impl Crate {
         units.iter_mut().for_each(|unit| unit.flags.push(said.clone()));
         Ok(units)
     }
+}
+
+/// The other harnesses that a harness names, each once.
+fn steps(harness: &str) -> BTreeSet<&str> {
+    let ends = harness.match_indices("::OPERATION").map(|(at, _)| &harness[..at]);
+    ends.filter_map(|before| before.rsplit_once("super::").map(|(_, name)| name))
+        .filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'))
+        .collect()
 }
 
 /// The hash of what a contract says.

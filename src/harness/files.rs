@@ -1,9 +1,11 @@
 //! The files of the two generated crates that do not depend on a single function: manifests, build scripts, the
 //! harness runtime, the targets.
 
+use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use minijinja::{Environment, context};
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// A file of the target repository: its path below `rust/`, and its text.
 pub type GeneratedFile = (String, String);
@@ -16,6 +18,63 @@ pub fn port_manifest(name: &str) -> Result<String> {
 /// The port's build script.
 pub fn port_build_script() -> &'static str {
     include_str!("../../templates/port/build.rs")
+}
+
+/// What all harnesses share and no function decides: paths below `fuzz/`, and texts.
+const SHARED: &[(&str, &str)] = &[
+    ("build.rs", include_str!("../../templates/fuzz/build.rs")),
+    ("guard.c", include_str!("../../templates/fuzz/guard.c")),
+    ("chance.c", include_str!("../../templates/fuzz/chance.c")),
+    ("ledger.c", include_str!("../../templates/fuzz/ledger.c")),
+    ("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c")),
+    ("wraps.txt", include_str!("../../templates/fuzz/wraps.txt")),
+    ("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs")),
+    ("src/runtime/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs")),
+    ("src/runtime/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
+    ("src/runtime/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs")),
+    ("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs")),
+    ("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs")),
+    ("src/runtime/current.rs", include_str!("../../templates/fuzz/runtime/current.rs")),
+    ("src/runtime/deadline.rs", include_str!("../../templates/fuzz/runtime/deadline.rs")),
+    ("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs")),
+    ("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs")),
+    ("src/runtime/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs")),
+    ("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs")),
+    ("src/runtime/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs")),
+    ("src/runtime/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs")),
+    ("src/runtime/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs")),
+    ("src/runtime/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs")),
+    ("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs")),
+    ("src/runtime/modes.rs", include_str!("../../templates/fuzz/runtime/modes.rs")),
+    ("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs")),
+    ("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs")),
+    ("src/runtime/record.rs", include_str!("../../templates/fuzz/runtime/record.rs")),
+    ("src/runtime/points.rs", include_str!("../../templates/fuzz/runtime/points.rs")),
+    ("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs")),
+    ("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs")),
+    ("src/runtime/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs")),
+    ("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs")),
+    ("src/runtime/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs")),
+    ("src/runtime/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs")),
+    ("src/runtime/story.rs", include_str!("../../templates/fuzz/runtime/story.rs")),
+    ("src/runtime/world.rs", include_str!("../../templates/fuzz/runtime/world.rs")),
+    (
+        "src/lib.rs",
+        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod harness;\npub mod runtime;\n",
+    ),
+];
+
+/// The hash of everything that all harnesses share, with the build of both crates: a verdict depends on it.
+pub fn shared_hash() -> &'static str {
+    static HASH: OnceLock<String> = OnceLock::new();
+    HASH.get_or_init(|| {
+        let builds = [
+            include_str!("../../templates/fuzz/Cargo.toml.j2"),
+            include_str!("../../templates/fuzz/implfuzz_all.rs.j2"),
+            port_build_script(),
+        ];
+        of_parts(SHARED.iter().flat_map(|(path, text)| [*path, *text]).chain(builds))
+    })
 }
 
 /// The fuzz crate, but for the harnesses themselves: `targets` are the symbols that have one.
@@ -32,46 +91,9 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
         )?,
     );
     put(".gitignore", "target\ncorpus\nartifacts\ncoverage\nCargo.lock\n");
-    put("build.rs", include_str!("../../templates/fuzz/build.rs"));
-    put("guard.c", include_str!("../../templates/fuzz/guard.c"));
-    put("chance.c", include_str!("../../templates/fuzz/chance.c"));
-    put("ledger.c", include_str!("../../templates/fuzz/ledger.c"));
-    put("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c"));
-    put("wraps.txt", include_str!("../../templates/fuzz/wraps.txt"));
-    put(
-        "src/lib.rs",
-        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod harness;\npub mod runtime;\n",
-    );
-    put("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs"));
-    put("src/runtime/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs"));
-    put("src/runtime/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs"));
-    put("src/runtime/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs"));
-    put("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs"));
-    put("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs"));
-    put("src/runtime/current.rs", include_str!("../../templates/fuzz/runtime/current.rs"));
-    put("src/runtime/deadline.rs", include_str!("../../templates/fuzz/runtime/deadline.rs"));
-    put("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs"));
-    put("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs"));
-    put("src/runtime/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs"));
-    put("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs"));
-    put("src/runtime/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs"));
-    put("src/runtime/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs"));
-    put("src/runtime/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs"));
-    put("src/runtime/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs"));
-    put("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs"));
-    put("src/runtime/modes.rs", include_str!("../../templates/fuzz/runtime/modes.rs"));
-    put("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs"));
-    put("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs"));
-    put("src/runtime/record.rs", include_str!("../../templates/fuzz/runtime/record.rs"));
-    put("src/runtime/points.rs", include_str!("../../templates/fuzz/runtime/points.rs"));
-    put("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs"));
-    put("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs"));
-    put("src/runtime/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs"));
-    put("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs"));
-    put("src/runtime/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs"));
-    put("src/runtime/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs"));
-    put("src/runtime/story.rs", include_str!("../../templates/fuzz/runtime/story.rs"));
-    put("src/runtime/world.rs", include_str!("../../templates/fuzz/runtime/world.rs"));
+    for (path, text) in SHARED {
+        put(path, text);
+    }
     put("src/harness/mod.rs", &registry(targets));
     put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));
     put("src/harness/port_mutants.rs", &port_mutants_file(None));

@@ -57,6 +57,22 @@ impl CSide {
     }
 }
 
+/// What a verdict is about, as it stands in the tree at some time.
+#[derive(Debug, PartialEq, Eq)]
+pub struct About {
+    stored: super::Hashes,
+    committed: Hashes,
+    /// Of the whole module: what was built is a copy of it.
+    text: String,
+}
+
+impl About {
+    /// Whether this file is a copy of the module.
+    pub fn is_of(&self, copy: &std::path::Path) -> bool {
+        fs_err::read_to_string(copy).is_ok_and(|text| sha256(text) == self.text)
+    }
+}
+
 /// `19/20`, where it was measured.
 fn share(measured: &Measured<Share>) -> Option<String> {
     measured.value().map(|share| format!("{}/{}", share.reached, share.total))
@@ -92,6 +108,13 @@ impl Judge<'_> {
             seeds: files.seeds(name),
         };
         Ok((hashes, calls))
+    }
+
+    /// What a verdict on the port of `planned` is about; inputs that a verdict may add to are left out.
+    pub fn about(&self, planned: &Planned, module: &PortModule) -> Result<About> {
+        let (committed, _) = self.committed_hashes(planned, module)?;
+        let committed = Hashes { seeds: String::new(), ..committed };
+        Ok(About { stored: self.hashes(planned, module)?, committed, text: sha256(module.text()) })
     }
 
     /// Writes what the store knows of a port into the lock. Seeds must be in their place.
@@ -140,7 +163,10 @@ impl Judge<'_> {
     /// Writes the lock, without functions that the library does not have any more.
     fn save(&self, mut lock: Lock) -> Result<()> {
         let known: BTreeSet<&str> = self.project.planned.iter().map(|p| p.function.name.as_str()).collect();
-        lock.symbols.retain(|name, _| known.contains(name.as_str()));
+        // What a file holds that cannot be read now is not gone.
+        if !self.project.library.left_out.iter().any(|file| file.broken) {
+            lock.symbols.retain(|name, _| known.contains(name.as_str()));
+        }
         let needed = {
             let web = Web::of(&self.c_side()?.tree, &|id| lock.links(id), &roots(lock.symbols.values()));
             (0..lock.symbols.len()).flat_map(|root| web.closure(root).into_keys()).collect()

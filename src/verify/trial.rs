@@ -5,7 +5,7 @@ use crate::audit::AuditReport;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::run::{Budget, Campaign};
-use crate::judge::{Judge, Outcome};
+use crate::judge::{About, Judge, Outcome};
 use crate::ported::Ported;
 use crate::process::Interrupt;
 use crate::project::Planned;
@@ -48,6 +48,8 @@ pub struct Trial<'p> {
     pub planned: &'p Planned,
     /// Hash of the Rust text.
     hash: String,
+    /// What stood in the tree before the build; none where it says nothing.
+    about: Option<About>,
     provenance: String,
     /// What still runs as C.
     callees_in_c: Vec<SymbolName>,
@@ -63,6 +65,8 @@ impl<'p> Trial<'p> {
         // Who wrote it is known as long as the text is the one that was judged before.
         let before = store.evidence(&planned.function.key)?.filter(|e| e.rust_hash == hash);
         let provenance = before.map_or_else(|| "hand".to_owned(), |e| e.provenance);
+        let is_ported = module.state(&planned.function) == Ported::Yes;
+        let about = is_ported.then(|| judge.about(planned, &module)).transpose()?;
         let decided = match module.state(&planned.function) {
             Ported::Yes => refused(judge, planned, module.text())?,
             Ported::Stub | Ported::Missing => {
@@ -72,7 +76,7 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        Ok(Self { planned, hash, provenance, callees_in_c: Vec::new(), decided })
+        Ok(Self { planned, hash, about, provenance, callees_in_c: Vec::new(), decided })
     }
 
     /// What is plain before the run: whether the harness can judge anything, and the linkage proof.
@@ -81,7 +85,9 @@ impl<'p> Trial<'p> {
         self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
         let differs = grounds.differs(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
         let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
-        self.decided = differs.or_else(refused);
+        let copy = judge.project.workspace.overlay().join(format!("src/{}.rs", self.planned.function.module));
+        let is_built = self.about.as_ref().is_some_and(|about| about.is_of(&copy));
+        self.decided = if is_built { differs.or_else(refused) } else { Some(changed()) };
         Ok(())
     }
 
@@ -103,6 +109,15 @@ impl<'p> Trial<'p> {
         grounds: &Grounds,
         (judge, run): (&Judge, RunId),
     ) -> Result<Judgement> {
+        // Hours may have gone by: evidence must be about what was built.
+        let module = judge.project.module(&self.planned.function.module)?;
+        let is_same = match &self.about {
+            Some(about) => judge.about(self.planned, &module)? == *about,
+            None => true,
+        };
+        if !is_same {
+            return self.without_run(&changed(), store, judge);
+        }
         match (&self.decided, ran) {
             (Some(outcome), _) => self.without_run(outcome, store, judge),
             (None, Some(ran)) => self.with_run(ran, store, grounds, (judge, run)),
@@ -114,6 +129,8 @@ impl<'p> Trial<'p> {
         let module = judge.project.module(&self.planned.function.module)?;
         match outcome.grade {
             Grade::Stub => judge.forget(self.planned)?,
+            // Nothing is said of it, and what was said before stays.
+            Grade::Unjudged => {}
             _ => judge.record(store, self.planned, &module, (outcome, &self.provenance))?,
         }
         Ok(Judgement::new(self.planned, outcome.grade, outcome.reason()))
@@ -149,6 +166,10 @@ impl<'p> Trial<'p> {
             ..Judgement::new(planned, outcome.grade, reason).with(&outcome.stats)
         })
     }
+}
+
+fn changed() -> Outcome {
+    Outcome::without_run(Grade::Unjudged, "it changed while it was judged: verify it again".to_owned())
 }
 
 /// What the audit has against a port, or why there is no harness for it.
