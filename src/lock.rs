@@ -4,6 +4,7 @@
 //! leaves a symbol stale and never falsely fresh: its own hash is over all that its line numbers among the chunks are about.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::verdict::Grade;
 use crate::workspace::write_atomic;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
@@ -81,7 +82,7 @@ pub struct Hashes {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Entry {
-    pub grade: String,
+    pub grade: Grade,
     /// What keeps the grade from being better.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortcomings: Vec<String>,

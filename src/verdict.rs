@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The state of a symbol. What leads to which is in `grade`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grade {
     /// The Rust body is still the generated stub.
     Stub,
     /// Written, but no run has judged this text yet.
+    #[default]
     Unjudged,
     /// Judged once, but the C text, the contract or the Rust text has changed since.
     Stale,

@@ -1,6 +1,9 @@
 //! `verify`: judges what stands in the tree, whoever wrote it; and what the store knows without judging anew.
 
+mod known;
 mod trial;
+
+pub use known::status;
 
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
@@ -11,18 +14,15 @@ use crate::fuzz::build::Built;
 use crate::fuzz::run::Budget;
 use crate::grade;
 use crate::judge::{Judge, does_not_compile};
-use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::proofs::{Grounds, Linked};
-use crate::store::{
-    Evidence, FindingId, FindingRow, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow,
-};
+use crate::store::{FindingId, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use trial::{Run, Trial, audit_reason};
+use trial::{Run, Trial};
 
 /// What is known of one symbol.
 #[derive(Debug, Clone, Serialize)]
@@ -108,76 +108,6 @@ pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
         item_hash: String::new(),
     });
     store.save_symbols(&functions.chain(globals).collect::<Vec<_>>())
-}
-
-/// What the store and the tree say of every function, without building or running anything.
-pub fn status(project: &Project, store: &Store, judge: &Judge) -> Result<Vec<Judgement>> {
-    project.planned.iter().map(|planned| known(project, store, judge, planned)).collect()
-}
-
-fn known(project: &Project, store: &Store, judge: &Judge, planned: &Planned) -> Result<Judgement> {
-    let reason = match &planned.judgeable {
-        Judgeable::NotYet(why) => Some(why.clone()),
-        Judgeable::Yes(_) => None,
-    };
-    match project.ported(&planned.function) {
-        Ported::Yes => {}
-        Ported::Stub | Ported::Missing => return Ok(Judgement::new(planned, Grade::Stub, reason)),
-    }
-    let Some(evidence) = store.evidence(&planned.function.key)? else {
-        let grade = if reason.is_some() { Grade::Unverifiable } else { Grade::Unjudged };
-        return Ok(Judgement::new(planned, grade, reason));
-    };
-    let module = project.module(&planned.function.module)?;
-    let now = judge.hashes(planned, &module)?;
-    let stale = stale_reason(&evidence, &now);
-    let callees_in_c = judge.callees_in_c(planned)?;
-    let reason = match (&stale, evidence.grade) {
-        (None, Grade::Refuted) => refuted_by(store, judge, planned, (&evidence, module.text()))?,
-        (None, _) if !evidence.shortcomings.is_empty() => Some(evidence.shortcomings.join("; ")),
-        _ => reason,
-    };
-    Ok(Judgement {
-        grade: if stale.is_some() { Grade::Stale } else { evidence.grade },
-        reason: stale.or(reason),
-        proofs: evidence.proofs,
-        executions: Some(evidence.executions),
-        accept_rate: evidence.accept_rate,
-        callees_in_c,
-        provenance: Some(evidence.provenance),
-        ..Judgement::new(planned, evidence.grade, None)
-    })
-}
-
-/// What refutes a port: the last finding about its text, else what the audit says of it.
-fn refuted_by(
-    store: &Store,
-    judge: &Judge,
-    planned: &Planned,
-    (evidence, module_text): (&Evidence, &str),
-) -> Result<Option<String>> {
-    let findings = store.findings(Some(&planned.function.key))?;
-    let of_this_text = |f: &&FindingRow| f.candidate_sha256.as_deref() == Some(&evidence.rust_hash);
-    if let Some(row) = findings.iter().rev().find(of_this_text) {
-        return Ok(Some(format!("{}: {}", row.finding.class, row.finding.what)));
-    }
-    let report = judge.audit(planned, module_text)?;
-    let by_audit = (!report.problems.is_empty()).then(|| audit_reason(planned, &report));
-    Ok(by_audit.or_else(|| Some(evidence.shortcomings.join("; ")).filter(|text| !text.is_empty())))
-}
-
-fn stale_reason(evidence: &Evidence, now: &crate::judge::Hashes) -> Option<String> {
-    let changed: Vec<&str> = [
-        ("the C text", evidence.c_hash != now.c),
-        ("the contract", evidence.contract_hash != now.contract),
-        ("the harness", evidence.harness_hash != now.harness),
-        ("the Rust text", evidence.rust_hash != now.rust),
-    ]
-    .into_iter()
-    .filter(|(_, changed)| *changed)
-    .map(|(what, _)| what)
-    .collect();
-    (!changed.is_empty()).then(|| format!("{} changed since it was judged", changed.join(" and ")))
 }
 
 /// Judges the ports of `wanted` as they stand in the tree: audit, build, fuzzing. `command` is what the store notes down

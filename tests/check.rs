@@ -113,6 +113,12 @@ fn a_change_of_c_makes_exactly_its_dependants_stale_also_without_the_database() 
         assert_same(&before, &repo.all_files());
         assert!(!repo.root().join(".implfuzz").exists(), "check writes nothing");
     }
+    // What the store does not know any more the lock tells, also to `status`.
+    assert_eq!(repo.status("look")["grade"], "weak");
+    repo.replace(MODULE, "fn step() -> u32 {\n    3", "fn step() -> u32 {\n    1 + 2");
+    assert_eq!(repo.status("add")["grade"], "stale");
+    let called = repo.status("twice_add");
+    assert!(called["reason"].as_str().unwrap().contains("a port that it calls changed"), "{called:#}");
 }
 
 #[test]

@@ -172,7 +172,7 @@ impl Check<'_> {
             }
             (Ported::Yes, Some(entry)) => match self.judged(name, facts, entry) {
                 None => {
-                    *checked.holds.entry(entry.grade.clone()).or_default() += 1;
+                    *checked.holds.entry(entry.grade.word().to_owned()).or_default() += 1;
                     return;
                 }
                 Some((trouble @ (Trouble::Audit | Trouble::Refuted), line, reason)) => {
@@ -238,7 +238,7 @@ impl Check<'_> {
         if !changed.is_empty() {
             return Some((Trouble::Stale, None, format!("since it was judged, {}", changed.join(", "))));
         }
-        let refuted = entry.grade == Grade::Refuted.word();
+        let refuted = entry.grade == Grade::Refuted;
         refuted.then(|| (Trouble::Refuted, None, "the C original disagrees, or the linkage does".to_owned()))
     }
 }

@@ -2,7 +2,7 @@
 //! mutants, which should.
 
 use super::leg::Leg;
-use super::run::{Budget, Campaign, Subject};
+use super::run::{Budget, Campaign, Subject, sum};
 use crate::error::Result;
 use crate::process::{Exit, Interrupt};
 use crate::verdict::{Finding, RunStats};
@@ -29,6 +29,8 @@ pub struct MutantRun {
 
 /// How often a mutant may bring the process down before the rest is given up.
 const ENDS: usize = 16;
+/// No table of mutants is longer.
+const TABLE: usize = 1 << 12;
 /// A mutant that needs longer than this for what the original does in less hangs. Milliseconds of processor time.
 const CALL_TIMEOUT_MS: u64 = 200;
 
@@ -94,9 +96,12 @@ impl Campaign<'_> {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<MutantRun> {
         let mut run = MutantRun::default();
+        // Those that ran when a process ended and did not end one alone.
+        let mut aside = BTreeSet::new();
         let deadline = Instant::now() + Duration::from_secs(budget.seconds.max(1));
         for _ in 0..ends {
-            let skipped: Vec<String> = run.killed.keys().chain(equal).map(usize::to_string).collect();
+            let skipped: Vec<String> =
+                run.killed.keys().chain(equal).chain(&aside).map(usize::to_string).collect();
             let time = deadline.saturating_duration_since(Instant::now());
             if time.is_zero() {
                 break;
@@ -107,7 +112,7 @@ impl Campaign<'_> {
             let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
             let left = Leg { time, executions: budget.executions };
             let (output, told) = own.run((left, self.seed), &[], interrupt, see)?;
-            run.stats = told.stats;
+            run.stats = sum(&run.stats, &told.stats);
             run.killed.extend(told.killed);
             if told.done && output.exit.success() {
                 return Ok(run);
@@ -119,9 +124,38 @@ impl Campaign<'_> {
                 run.broken = Some(format!("the C original {how} in a way that the guard does not see"));
                 return Ok(run);
             };
+            let number = number as usize;
             let what = if output.exit == Exit::Code(70) { "does not return" } else { "ends the process" };
-            run.killed.insert(number as usize, Kill { what: what.into() });
+            match own.repeats(number, mutants, interrupt)? {
+                Some(kill) => drop(run.killed.insert(number, kill.unwrap_or(Kill { what: what.into() }))),
+                None => drop(aside.insert(number)),
+            }
         }
         Ok(run)
+    }
+
+    /// Whether a mutant that ran when the process ended gives itself away on the same input alone, and how if it was not by
+    /// ending the process once more: time and memory were those of all mutants that were tried before it. Without an input
+    /// it was the mutant itself that ended the process.
+    fn repeats(
+        &self,
+        number: usize,
+        mutants: &dyn Fn(String, PathBuf) -> Subject,
+        interrupt: &Interrupt,
+    ) -> Result<Option<Option<Kill>>> {
+        let Ok(input) = fs::read(self.artifact()) else { return Ok(Some(None)) };
+        let path = self.work.join("ending-input");
+        fs::write(&path, input)?;
+        let others: Vec<String> = (0..TABLE).filter(|n| *n != number).map(|n| n.to_string()).collect();
+        let subject = mutants(others.join(","), self.work.join("current-mutant"));
+        let alone = Campaign { subject, ..self.clone() };
+        let job = alone.watched(&alone.artifact()).arg(&path);
+        let time = Duration::from_secs(alone.call_timeout_seconds() + 20);
+        let (output, mut told) = alone.listen(job.timeout(time), interrupt, &mut |_| ())?;
+        Ok(match told.killed.remove(&number) {
+            Some(kill) => Some(Some(kill)),
+            None if output.exit.success() => None,
+            None => Some(None),
+        })
     }
 }

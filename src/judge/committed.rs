@@ -86,11 +86,7 @@ fn unit_of<'p>(project: &'p Project, function: &'p Function) -> &'p str {
 
 impl Judge<'_> {
     /// Hashes of everything that a verdict on the port of `planned` in the tree is about, and the ports that it calls.
-    pub(super) fn committed_hashes(
-        &self,
-        planned: &Planned,
-        module: &PortModule,
-    ) -> Result<(Hashes, Vec<String>)> {
+    pub fn committed_hashes(&self, planned: &Planned, module: &PortModule) -> Result<(Hashes, Vec<String>)> {
         let name = planned.function.name.as_str();
         let files = Crate::new(self.project.rust_dir());
         let names = self.names()?;
@@ -125,7 +121,7 @@ impl Judge<'_> {
         let files = Crate::new(self.project.rust_dir());
         let entry = Entry {
             contract_text: files.contract_mark(function.name.as_str(), &hashes.contract),
-            grade: evidence.grade.word().to_owned(),
+            grade: evidence.grade,
             shortcomings: evidence.shortcomings.clone(),
             module: function.module.clone(),
             unit: unit_of(self.project, function).to_owned(),

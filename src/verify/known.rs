@@ -1,0 +1,120 @@
+//! What is known of every function without building or running anything: from the store, else from the lock.
+
+use super::Judgement;
+use super::trial::audit_reason;
+use crate::contract::types::Judgeable;
+use crate::error::Result;
+use crate::judge::{self, Judge};
+use crate::lock::{Entry, Hashes, Lock};
+use crate::ported::Ported;
+use crate::project::{Planned, Project};
+use crate::store::{Evidence, FindingRow, Store};
+use crate::symbol::SymbolName;
+use crate::verdict::Grade;
+
+/// What the store, the lock and the tree say of every function.
+///
+/// # Errors
+/// Those of reading them.
+pub fn status(project: &Project, store: &Store, judge: &Judge) -> Result<Vec<Judgement>> {
+    let lock = Lock::load(project.workspace.root())?.unwrap_or_default();
+    let entry = |planned: &Planned| lock.symbols.get(planned.function.name.as_str());
+    project.planned.iter().map(|planned| known(store, judge, planned, entry(planned))).collect()
+}
+
+fn known(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -> Result<Judgement> {
+    let reason = match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(why.clone()),
+        Judgeable::Yes(_) => None,
+    };
+    match judge.project.ported(&planned.function) {
+        Ported::Yes => {}
+        Ported::Stub | Ported::Missing => return Ok(Judgement::new(planned, Grade::Stub, reason)),
+    }
+    let evidence = store.evidence(&planned.function.key)?;
+    if evidence.is_none() && entry.is_none() {
+        let grade = if reason.is_some() { Grade::Unverifiable } else { Grade::Unjudged };
+        return Ok(Judgement::new(planned, grade, reason));
+    }
+    let module = judge.project.module(&planned.function.module)?;
+    let (now, _) = judge.committed_hashes(planned, &module)?;
+    let committed = entry.and_then(|entry| changed(&entry.hashes, &now));
+    let Some(evidence) = evidence else {
+        return Ok(entry.map_or_else(
+            || Judgement::new(planned, Grade::Unjudged, reason),
+            |entry| of_entry(planned, entry, committed),
+        ));
+    };
+    let stale = stale_reason(&evidence, &judge.hashes(planned, &module)?).or(committed);
+    let reason = match (&stale, evidence.grade) {
+        (None, Grade::Refuted) => refuted_by(store, judge, planned, (&evidence, module.text()))?,
+        (None, _) if !evidence.shortcomings.is_empty() => Some(evidence.shortcomings.join("; ")),
+        _ => reason,
+    };
+    Ok(Judgement {
+        grade: if stale.is_some() { Grade::Stale } else { evidence.grade },
+        reason: stale.or(reason),
+        proofs: evidence.proofs,
+        executions: Some(evidence.executions),
+        accept_rate: evidence.accept_rate,
+        callees_in_c: judge.callees_in_c(planned)?,
+        provenance: Some(evidence.provenance),
+        ..Judgement::new(planned, evidence.grade, None)
+    })
+}
+
+/// What the lock says of a port of which the store knows nothing: it was judged on another machine.
+fn of_entry(planned: &Planned, entry: &Entry, stale: Option<String>) -> Judgement {
+    let grade = if stale.is_some() { Grade::Stale } else { entry.grade };
+    let shortcomings = Some(entry.shortcomings.join("; ")).filter(|text| !text.is_empty());
+    Judgement {
+        executions: Some(entry.executions),
+        accept_rate: entry.accept_rate,
+        callees_in_c: entry.callees_in_c.iter().map(SymbolName::new).collect(),
+        provenance: Some(entry.provenance.clone()),
+        ..Judgement::new(planned, grade, stale.or(shortcomings))
+    }
+}
+
+/// What refutes a port: the last finding about its text, else what the audit says of it.
+fn refuted_by(
+    store: &Store,
+    judge: &Judge,
+    planned: &Planned,
+    (evidence, module_text): (&Evidence, &str),
+) -> Result<Option<String>> {
+    let findings = store.findings(Some(&planned.function.key))?;
+    let of_this_text = |f: &&FindingRow| f.candidate_sha256.as_deref() == Some(&evidence.rust_hash);
+    if let Some(row) = findings.iter().rev().find(of_this_text) {
+        return Ok(Some(format!("{}: {}", row.finding.class, row.finding.what)));
+    }
+    let report = judge.audit(planned, module_text)?;
+    let by_audit = (!report.problems.is_empty()).then(|| audit_reason(planned, &report));
+    Ok(by_audit.or_else(|| Some(evidence.shortcomings.join("; ")).filter(|text| !text.is_empty())))
+}
+
+fn stale_reason(evidence: &Evidence, now: &judge::Hashes) -> Option<String> {
+    told(&[
+        ("the C text", evidence.c_hash != now.c),
+        ("the contract", evidence.contract_hash != now.contract),
+        ("the harness", evidence.harness_hash != now.harness),
+        ("the Rust text", evidence.rust_hash != now.rust),
+    ])
+}
+
+/// What of the committed hashes is another than now.
+fn changed(then: &Hashes, now: &Hashes) -> Option<String> {
+    told(&[
+        ("the C text", then.c != now.c),
+        ("the contract", then.contract != now.contract),
+        ("the harness", then.harness != now.harness),
+        ("the Rust text", then.rust != now.rust),
+        ("a port that it calls", then.rust_calls != now.rust_calls),
+        ("the committed inputs", then.seeds != now.seeds),
+    ])
+}
+
+fn told(parts: &[(&str, bool)]) -> Option<String> {
+    let changed: Vec<&str> = parts.iter().filter(|(_, changed)| *changed).map(|(what, _)| *what).collect();
+    (!changed.is_empty()).then(|| format!("{} changed since it was judged", changed.join(" and ")))
+}
