@@ -84,7 +84,8 @@ impl Builder<'_> {
             return Err(Error::new(
                 ErrorKind::Build,
                 "cargo build ran for more than 20 minutes and was ended",
-            ));
+            )
+            .help("run it again: what is built stays; fewer functions at a time are not faster, the crate is one"));
         }
         let messages = Message::parse_stream(output.stdout.as_slice());
         let (mut binary, mut port, mut errors) = (None, None, Vec::new());

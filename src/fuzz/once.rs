@@ -17,13 +17,15 @@ pub enum Once {
 }
 
 impl Campaign<'_> {
-    /// Whether a port that was too slow is none to blame: the C original rejects the input when it is asked again, or both
-    /// sides together stay within the processor time of one call, and it was the machine that was slow.
+    /// Whether a port that was too slow, or took too much memory, is none to blame: the C original rejects the input when it is
+    /// asked again, or both sides together stay within the processor time of one call and the memory, and it was the machine
+    /// that was slow, or what C left behind on many inputs before.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub(super) fn says_nothing(&self, finding: &Finding, interrupt: &Interrupt) -> Result<bool> {
-        if finding.class != FindingClass::Timeout || finding.input.is_empty() {
+        let is_limit = matches!(finding.class, FindingClass::Timeout | FindingClass::OutOfMemory);
+        if !is_limit || finding.input.is_empty() {
             return Ok(false);
         }
         if finding.oracle.iter().any(|(name, _)| name == "rejected") {

@@ -94,7 +94,8 @@ impl Judge<'_> {
                 .help(format!("`cargo implfuzz port {name}`, or write it in place of the stub")));
         }
         if let Some(problem) = self.audit(planned, module.text())?.problems.first() {
-            let place = format!("src/{}.rs:{}", planned.function.module, problem.line);
+            let dir = &self.project.config.rust.dir;
+            let place = format!("{dir}/src/{}.rs:{}", planned.function.module, problem.line);
             return Err(unusable(format!("{place}: {}", problem.reason))
                 .help("what the audit rejects is not run; correct it first"));
         }

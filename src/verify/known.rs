@@ -89,7 +89,7 @@ fn refuted_by(
         return Ok(Some(format!("{}: {}", row.finding.class, row.finding.what)));
     }
     let report = judge.audit(planned, module_text)?;
-    let by_audit = (!report.problems.is_empty()).then(|| audit_reason(planned, &report));
+    let by_audit = (!report.problems.is_empty()).then(|| audit_reason(judge, planned, &report));
     Ok(by_audit.or_else(|| Some(evidence.shortcomings.join("; ")).filter(|text| !text.is_empty())))
 }
 

@@ -176,7 +176,7 @@ fn changed() -> Outcome {
 fn refused(judge: &Judge, planned: &Planned, module_text: &str) -> Result<Option<Outcome>> {
     let report = judge.audit(planned, module_text)?;
     if !report.problems.is_empty() {
-        return Ok(Some(Outcome::without_run(Grade::Refuted, audit_reason(planned, &report))));
+        return Ok(Some(Outcome::without_run(Grade::Refuted, audit_reason(judge, planned, &report))));
     }
     Ok(match &planned.judgeable {
         Judgeable::NotYet(why) => Some(Outcome::without_run(Grade::Unverifiable, why.clone())),
@@ -185,8 +185,8 @@ fn refused(judge: &Judge, planned: &Planned, module_text: &str) -> Result<Option
 }
 
 /// What the audit says, in one line.
-pub fn audit_reason(planned: &Planned, report: &AuditReport) -> String {
-    let file = format!("src/{}.rs", planned.function.module);
+pub fn audit_reason(judge: &Judge, planned: &Planned, report: &AuditReport) -> String {
+    let file = format!("{}/src/{}.rs", judge.project.config.rust.dir, planned.function.module);
     let problems: Vec<String> =
         report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
     format!("the audit rejects it: {}", problems.join("; "))

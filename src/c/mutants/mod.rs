@@ -130,9 +130,15 @@ fn of_unit(
     let texts =
         before.iter().map(String::as_str).chain([QUIET]).chain(copies.iter().map(|c| c.text.as_str()));
     let translation = compiler.translate(unit, &texts.collect::<Vec<_>>())?;
-    let translation = translation.map_err(|why| {
-        Error::new(ErrorKind::C, format!("{}: the mutants' unit does not compile: {why}", unit.file))
-    })?;
+    let translation = match translation {
+        Ok(translation) => translation,
+        // One file less to measure; the others are.
+        Err(why) => {
+            let why = format!("{}: the mutants' unit does not compile: {why}", unit.file);
+            without.extend(functions.iter().map(|function| (function.name.clone(), why.clone())));
+            return Ok(Mutants { without, ..Mutants::default() });
+        }
+    };
     let first = before.len() + 1;
     let refused: BTreeSet<usize> =
         translation.refused.keys().filter_map(|at| at.checked_sub(first)).collect();
