@@ -58,14 +58,15 @@ fn main() {
     println!("{text}");
     if args.iter().any(|arg| arg == "--write") {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/harnesses.md");
-        std::fs::write(path, format!("{}\n{text}", head(seconds))).unwrap();
+        std::fs::write(path, format!("{}\n{text}", head(seconds, &chosen))).unwrap();
     }
 }
 
-fn head(seconds: &str) -> String {
+fn head(seconds: &str, chosen: &BTreeSet<&String>) -> String {
+    let names: String = chosen.iter().map(|name| format!(" {name}")).collect();
     format!(
         "# What the harnesses of real C libraries are worth\n\n\
-         Written by `cargo bench --bench harnesses -- --write --seconds {seconds}`: no port and no model takes part. A harness works when C never \
+         Written by `cargo bench --bench harnesses -- --write --seconds {seconds}{names}`: no port and no model takes part. A harness works when C never \
          differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed \
          within {seconds} s. Tiers and the share with a harness are of all functions, the share with a working one is also told for those with external \
          linkage. Functions on handles are also tried with an allocation that fails (`fuzz.fail_allocations`). Nothing is marked as equivalent by \
