@@ -280,6 +280,9 @@ impl Walk<'_> {
         }
         let words = left.word(offset).zip(right.word(offset));
         let led = words.map(|(x, y)| (self.left.locate(x), self.right.locate(y)));
+        // A pointer that dangles may lead to what was given out again.
+        let dangle = words.is_some_and(|(x, y)| self.both_dangle(x, y));
+        let pointer_differs = || (!dangle).then(|| format!("the pointer at {}", place(offset)));
         match led {
             // Bytes of the input may look like an address: the fuzzer tries what it has seen in comparisons. All words
             // that are no bytes of the input are asked first.
@@ -291,15 +294,16 @@ impl Walk<'_> {
             }
             Some((Some(_), None) | (None, Some(_))) if x == y => None,
             Some((Some((p, into)), Some((q, also)))) => {
-                if into != also || *self.partner.entry(p).or_insert(q) != q {
-                    return Some(format!("the pointer at {}", place(offset)));
+                if into != also || *self.partner.get(&p).unwrap_or(&q) != q {
+                    return pointer_differs();
                 }
+                self.partner.insert(p, q);
                 if !self.pairs.iter().any(|pair| pair.0 == p) {
                     self.pairs.push((p, q, format!("behind the pointer at {}", place(offset))));
                 }
                 None
             }
-            Some((Some(_), None) | (None, Some(_))) => Some(format!("the pointer at {}", place(offset))),
+            Some((Some(_), None) | (None, Some(_))) => pointer_differs(),
             Some((None, None)) | None => {
                 if words.is_some_and(|(x, y)| self.same_kind(x, y)) {
                     return None;
@@ -324,10 +328,15 @@ impl Walk<'_> {
 
     /// Functions and tables have another address in Rust than in C; what is freed may have been anywhere.
     fn same_kind(&self, x: usize, y: usize) -> bool {
+        in_program(x) && in_program(y) || self.both_dangle(x, y)
+    }
+
+    /// Whether both addresses lie in memory that was freed, and may have been given out again.
+    fn both_dangle(&self, x: usize, y: usize) -> bool {
         let dead = |picture: &Picture, at: usize| {
             picture.dead.iter().any(|p| (p.at..=p.at + p.size).contains(&at))
         };
-        in_program(x) && in_program(y) || dead(self.left, x) && dead(self.right, y)
+        dead(self.left, x) && dead(self.right, y)
     }
 }
 
