@@ -12,6 +12,7 @@ use cargo_implfuzz::contract::file;
 use cargo_implfuzz::evidence::{CTree, Crate, Web, port_hash, ports_hash, roots, short};
 use cargo_implfuzz::lock::{ChunkLine, Entry, Hashes, Links, Lock};
 use cargo_implfuzz::ported::PortModule;
+use cargo_implfuzz::verdict::Grade;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -207,7 +208,7 @@ fn record(root: &Path, files: usize) {
             };
             let entry = Entry {
                 contract_text: port.contract_mark(&own, &hashes.contract),
-                grade: "verified".into(),
+                grade: Grade::Verified,
                 module: format!("m{file}"),
                 unit: format!("src/m{file}.c"),
                 chunks: vec![id(&own)],
