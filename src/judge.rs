@@ -11,7 +11,7 @@ pub mod ways;
 pub use committed::About;
 pub use outcome::Outcome;
 
-use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames};
+use crate::audit::{self, Allowed, AuditReport, Candidate, FfiNames, Problem, Rule};
 use crate::contract::state::{self, input_bytes, is_variable};
 use crate::contract::{file, types::Role};
 use crate::digest::{of_parts, sha256};
@@ -42,6 +42,7 @@ pub struct Judge<'p> {
     pub interrupt: &'p Interrupt,
     c_side: OnceCell<CSide>,
     names: OnceCell<Names<'p>>,
+    open_items: OnceCell<Vec<Problem>>,
 }
 
 /// What is known by name, gathered once: the audit asks for it with every candidate.
@@ -56,7 +57,13 @@ struct Names<'p> {
 impl<'p> Judge<'p> {
     /// Everything stays below `.implfuzz/`.
     pub fn new(project: &'p Project, interrupt: &'p Interrupt) -> Self {
-        Self { project, interrupt, c_side: OnceCell::new(), names: OnceCell::new() }
+        Self {
+            project,
+            interrupt,
+            c_side: OnceCell::new(),
+            names: OnceCell::new(),
+            open_items: OnceCell::new(),
+        }
     }
 
     /// The campaign of a symbol in a built binary.
@@ -69,6 +76,8 @@ impl<'p> Judge<'p> {
                 Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
                 Role::FixedArray { len, .. } => len as u64 * 16,
                 Role::Elements { max, .. } => max as u64 * 16 + 64,
+                Role::Room { len, .. } => len as u64 * 8,
+                Role::Lent { .. } => 1024,
                 Role::Callback { .. } => 128,
                 _ => 64,
             });
@@ -129,7 +138,31 @@ impl<'p> Judge<'p> {
         let module = &planned.function.module;
         let allowed =
             allowed.in_module(module_text).map_err(|error| not_rust(&format!("src/{module}.rs"), &error))?;
-        Ok(audit::audit(&Candidate { module, name: &name, text: reply }, &allowed))
+        let mut report = audit::audit(&Candidate { module, name: &name, text: reply }, &allowed);
+        report.problems.extend(self.open_items()?.iter().cloned());
+        Ok(report)
+    }
+
+    /// What stands in any module of the port and can be meant without a name: nobody reads it with the port that runs it.
+    fn open_items(&self) -> Result<&[Problem]> {
+        if let Some(known) = self.open_items.get() {
+            return Ok(known);
+        }
+        let mut all = Vec::new();
+        for module in self.names()?.by_module.keys() {
+            let file = format!("{}/src/{module}.rs", self.project.config.rust.dir);
+            let module = self.project.module(module)?;
+            all.extend(module.open_lines().into_iter().map(|line| Problem {
+                rule: Rule::Item,
+                line,
+                column: 1,
+                excerpt: String::new(),
+                reason: format!(
+                    "{file}:{line} can be used by every port without being named: an `impl` for a type of another module, what is imported from another port and is no function, or a module or `impl` inside of something"
+                ),
+            }));
+        }
+        Ok(self.open_items.get_or_init(|| all))
     }
 
     fn names(&self) -> Result<&Names<'p>> {

@@ -2,12 +2,14 @@
 
 use crate::rust::hash::{Index, TokenHash};
 use crate::rust::item::{self, plain};
+use crate::rust::open::is_open;
 use crate::rust::signature::ident;
 use crate::rust::stub::stubs;
 use crate::symbol::Function;
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use syn::spanned::Spanned;
 
 /// Whether a function has a body in Rust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,6 +75,13 @@ impl PortModule {
     /// Whether the function with this name is a stub.
     pub fn is_stub(&self, name: &str) -> bool {
         self.functions.get(name).is_some_and(|(_, is_stub)| *is_stub)
+    }
+
+    /// The lines of items that code can mean without a name of this module.
+    pub fn open_lines(&self) -> Vec<usize> {
+        let items = &self.items.items;
+        let open = items.iter().filter(|item| is_open(item, items));
+        open.map(|item| item.span().start().line).collect()
     }
 
     /// The items that were read.

@@ -78,6 +78,44 @@ fn a_contract_that_admits_nothing_is_no_pass() {
 }
 
 #[test]
+fn code_that_no_name_leads_to_refuses_every_port_that_could_run_it() {
+    let repo = Repo::empty();
+    repo.write("kit.h", "struct pt { unsigned x; };\nunsigned dot(const struct pt *p, unsigned k);\nunsigned other(unsigned x);\n");
+    repo.write(
+        "a.c",
+        "#include \"kit.h\"\nunsigned dot(const struct pt *p, unsigned k) { return p->x * 3u + k; }\n",
+    );
+    repo.write("b.c", "#include \"kit.h\"\nunsigned other(unsigned x) { return x + 1u; }\n");
+    repo.run(&["init"]).ok();
+    let stub = repo.read("rust/src/a.rs");
+    let (a, b) = ("rust/src/a.rs", "rust/src/b.rs");
+    let methods = "{ pub fn go(&self, k: u32) -> u32 { self.x.wrapping_mul(3).wrapping_add(k) } }";
+    let verify = ["verify", "dot", "--runs", "4000", "--seconds", "4"].as_slice();
+    let unported = repo.read(b);
+    let hidden = [
+        (b, format!("impl crate::ffi::pt {methods}"), "b.rs:"),
+        (a, format!("impl ffi::pt {methods}"), "a.rs:"),
+        (a, format!("const _: () = {{ impl crate::ffi::pt {methods} }};"), "a.rs:"),
+        (a, format!("mod inner {{ impl crate::ffi::pt {methods} }}"), "a.rs:"),
+        (a, format!("fn apart() {{ impl crate::ffi::pt {methods} }}"), "a.rs:"),
+    ];
+    for (file, text, place) in hidden {
+        repo.write(a, &stub.replace("unimplemented!(\"dot\")", "p.go(k)"));
+        repo.write(b, &unported);
+        repo.write(file, &format!("{}\n{text}\n", repo.read(file)));
+        repo.run(verify).code(10).shows("the audit rejects it").shows(place);
+    }
+    // Whatever a glob of another port's module brings in is read with no port of this one.
+    repo.write(b, &(unported + "\npub trait Sneak { fn sneak(&self, k: u32) -> u32; }\n"));
+    repo.write(
+        a,
+        &(stub.replace("unimplemented!(\"dot\")", "p.x.wrapping_mul(3).wrapping_add(k)")
+            + "\nuse crate::b::*;\n"),
+    );
+    repo.run(verify).code(10).shows("the audit rejects it").shows("a.rs:");
+}
+
+#[test]
 fn a_reply_writes_nothing_but_its_function() {
     let more = "```rust build.rs\nfn main() { println!(\"cargo:rustc-cfg=cheat\"); }\n```\n\
          ```toml contract\nversion = 1\nsymbol = \"twice\"\nrequire = [\"x < 9\"]\n```\n";

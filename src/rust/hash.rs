@@ -3,6 +3,7 @@
 //! and compared is not known here.
 
 use super::item::{item_name, plain, use_leaves};
+use super::open;
 use crate::digest::hex;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -36,8 +37,8 @@ pub struct Index {
     texts: Vec<Text>,
     /// Positions of the items that each item mentions, of private ones only.
     mentions: Vec<BTreeSet<usize>>,
-    /// What a glob brings in decides what every bare name means.
-    globs: Vec<usize>,
+    /// What a glob brings in decides what every bare name means, and what has no name of the module's can be meant anywhere.
+    everywhere: Vec<usize>,
 }
 
 impl Index {
@@ -53,8 +54,9 @@ impl Index {
         let meant =
             |text: &Text| text.names().filter_map(|name| by_name.get(name)).flatten().copied().collect();
         let mentions = texts.iter().map(meant).collect();
-        let globs = (0..file.items.len()).filter(|at| is_glob(&file.items[*at])).collect();
-        Self { texts, mentions, globs }
+        let is_everywhere = |item: &syn::Item| is_glob(item) || open::is_open(item, &file.items);
+        let everywhere = (0..file.items.len()).filter(|at| is_everywhere(&file.items[*at])).collect();
+        Self { texts, mentions, everywhere }
     }
 
     /// Positions of the items that the item `root` reaches, without `root` and without other `pub fn`s.
@@ -67,7 +69,7 @@ impl Index {
         while let Some(at) = open.pop() {
             open.extend(self.mentions[at].iter().filter(|next| **next != root && seen.insert(**next)));
         }
-        seen.extend(&self.globs);
+        seen.extend(self.everywhere.iter().filter(|at| **at != root));
         seen
     }
 
@@ -334,6 +336,21 @@ mod tests {
         assert_eq!(hash(BASE), hash(&changed));
         let moved = BASE.replace("const K: u32 = 3;\n", "") + "const K: u32 = 3;\n";
         assert_eq!(hash(BASE), hash(&moved));
+    }
+
+    #[test]
+    fn what_can_be_meant_without_a_name_of_the_module_counts_for_all() {
+        for hidden in [
+            "impl ffi::pt { fn go(&self) -> u32 { 3 } }",
+            "const _: () = { impl ffi::pt { fn go(&self) -> u32 { 3 } } };",
+            "mod inner { impl crate::ffi::pt { pub fn go(&self) -> u32 { 3 } } }",
+            "fn apart() { impl ffi::pt { fn go(&self) -> u32 { 3 } } }",
+        ] {
+            let text = format!("{hidden}\npub fn f(p: ffi::pt) -> u32 {{ p.go() }}\n");
+            assert_ne!(hash(&text), hash(&text.replace('3', "4")), "{hidden}");
+        }
+        let tests = "#[cfg(test)]\nmod tests { fn t() -> u32 { 3 } }\npub fn f() {}\n";
+        assert_eq!(hash(tests), hash(&tests.replace('3', "4")));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub mod item;
 pub mod hash;
+pub mod open;
 pub mod splice;
 pub mod stub;
 pub mod signature;
