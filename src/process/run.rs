@@ -54,8 +54,9 @@ impl Job {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if let Some(status) = child.try_wait()? {
-                // What it wrote before it ended is in the pipes; grandchildren that keep them open are not waited for.
-                while let Ok((stream, bytes)) = chunks.recv_timeout(Duration::from_millis(50)) {
+                // What it wrote before it ended is in the pipes, and is read to their end, however busy the machine is;
+                // grandchildren that keep them open are not waited for long.
+                while let Ok((stream, bytes)) = chunks.recv_timeout(DRAIN) {
                     see(stream, &bytes);
                     keep(&mut output, stream, &bytes);
                 }
@@ -79,6 +80,9 @@ impl Job {
         Ok(output)
     }
 }
+
+/// How long nothing comes from pipes that somebody still holds open.
+const DRAIN: Duration = Duration::from_secs(3);
 
 type Chunks = Receiver<(Stream, Vec<u8>)>;
 
