@@ -8,7 +8,7 @@ use crate::judge::Judge;
 use crate::port::run::{self, PortResult};
 use crate::ported::Ported;
 use crate::process::Interrupt;
-use crate::project::Options;
+use crate::project::{Options, Project};
 use crate::store::{Store, Totals};
 use crate::verify::{self, Judgement};
 use fs_err as fs;
@@ -59,7 +59,9 @@ pub fn demo(
     ];
     all.extend(overrides.iter().cloned());
     let options = Options { dir: Some(library.clone()), overrides: all };
-    let (project, _) = init::init(&library, &options, interrupt, reporter)?;
+    drop(init::init(&library, &options, interrupt, reporter)?);
+    // Read anew, as every later command does: the evidence is about what `init` wrote into implfuzz.toml, too.
+    let project = Project::open(&options, interrupt)?;
     let mut store = Store::open(&project.workspace.state_db())?;
     let judge = Judge::new(&project, interrupt);
     verify::save_symbols(&project, &mut store)?;

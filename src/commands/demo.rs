@@ -59,12 +59,13 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     });
     session.screen.result("demo", &value, || {
         format!(
-            "{}\n{}\nverify --all: {} ports, {verified} verified, {weak} weak (`cargo implfuzz status` says what they lack)\n\
+            "{}\n{}\nverify --all: {} ports: {} (`cargo implfuzz status` says what they lack)\n\
              {not_judged} functions are not judged yet (callbacks, streams), {} have no recorded reply, {failed} failed\n\
              the ported library: {}\n",
             rows::ports(&shown.ports),
             rows::spent(&shown.totals),
             shown.judgements.len(),
+            rows::counts(&shown.judgements),
             shown.unrecorded.len(),
             shown.dir.display(),
         )
