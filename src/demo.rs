@@ -49,8 +49,6 @@ pub fn demo(
     let replay = recordings.canonicalize()?;
     let mut all = vec![
         "llm.provider=\"replay\"".to_owned(),
-        // As when the replies were recorded, and on machines without make.
-        "c.from=\"includes\"".to_owned(),
         format!("llm.replay_dir={:?}", replay.display().to_string()),
         format!("fuzz.loop_seconds={seconds}"),
         format!("fuzz.accept_seconds={seconds}"),
@@ -58,8 +56,11 @@ pub fn demo(
         format!("grade.mutant_seconds={seconds}"),
     ];
     all.extend(overrides.iter().cloned());
+    // As when the replies were recorded, and on machines without make; `init` writes down what it finds.
+    let from = "c.from=\"includes\"".to_owned();
+    let first = Options { dir: Some(library.clone()), overrides: [vec![from], all.clone()].concat() };
+    drop(init::init(&library, &first, interrupt, reporter)?);
     let options = Options { dir: Some(library.clone()), overrides: all };
-    drop(init::init(&library, &options, interrupt, reporter)?);
     // Read anew, as every later command does: the evidence is about what `init` wrote into implfuzz.toml, too.
     let project = Project::open(&options, interrupt)?;
     let mut store = Store::open(&project.workspace.state_db())?;
