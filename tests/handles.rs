@@ -170,6 +170,22 @@ const WRONG: &[&[(&str, &str, &str, &str)]] = &[
         ("rot_note", "(*note).flags |= 2;", "", "handle"),
         ("rot_copy", ".min(1000)", ".min(999)", "return value"),
     ],
+    &[
+        // Right for the calls after which all memory is looked at one by one.
+        (
+            "stack_push",
+            "s.pushed = s.pushed.wrapping_add(1);",
+            "if s.pushed < 4 { s.pushed += 1; }",
+            "at the end",
+        ),
+        // A block too short for what C writes into it.
+        (
+            "rot_init",
+            "libc::malloc(size_of::<ffi::rot_state>())",
+            "libc::calloc(1, size_of::<ffi::rot_state>() - 8)",
+            "",
+        ),
+    ],
 ];
 
 fn library() -> Repo {

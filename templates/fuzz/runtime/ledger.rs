@@ -250,7 +250,9 @@ impl Walk<'_> {
             // SAFETY: looks only at so many bytes of both.
             from = unsafe { implfuzz_differ(left.bytes.as_ptr(), right.bytes.as_ptr(), from, common) };
             if from >= common {
-                return None;
+                let beyond = left.bytes[common..].iter().position(|byte| *byte != FRESH)?;
+                let place = if way.is_empty() { "the handle" } else { way.as_str() };
+                return Some(format!("{place}: C wrote byte {}, and the port's memory ends before it", common + beyond));
             }
             let offset = from - from % 8;
             if let Some(what) = self.word((a, b), offset, &way) {

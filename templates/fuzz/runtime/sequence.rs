@@ -144,6 +144,8 @@ pub struct Trace {
     /// Descriptors that are left open, and what the file holds.
     open: usize,
     file: Option<Vec<u8>>,
+    /// All memory after the last step, before the handles are ended.
+    last: Option<ledger::Picture>,
     /// C could not go on with what the port left.
     broke: Option<String>,
 }
@@ -263,6 +265,7 @@ fn steps(
             return Ok(());
         }
     }
+    trace.last = Some(world.picture());
     for which in world.live_ones() {
         let Some(ender) = world.ender(which, plan.enders) else { continue };
         if !step(plan, &Step::Call(ender, (ender.on)(which)), side, world, trace)? {
@@ -342,6 +345,11 @@ impl<U: UnderTest> Case for Sequence<U> {
         }
         if let Some(why) = &subject.broke {
             return Some(format!("what the port leaves behind: {why}"));
+        }
+        if let (Some(x), Some(y)) = (&oracle.last, &subject.last)
+            && let Some(what) = x.differs(y)
+        {
+            return Some(format!("the handles at the end: {what}"));
         }
         if oracle.open != subject.open {
             return Some("the number of files that are left open".into());
