@@ -46,24 +46,33 @@ fn main() {
     let chosen: BTreeSet<&String> =
         args.iter().filter(|arg| !arg.starts_with("--") && arg.as_str() != seconds).collect();
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| *chosen == name);
+    let is_written = args.iter().any(|arg| arg == "--write");
     let mut lines = Vec::new();
     if is_chosen("c-lib") {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib");
         lines.push(measure("c-lib (fixtures)", &source, &[], seconds));
+        tell(&lines, seconds, is_written);
     }
+    // Large libraries take long: what is measured is written before the next one.
     for lib in real::ALL.iter().filter(|lib| is_chosen(lib.package)) {
         lines.push(measure_real(lib, seconds));
-    }
-    let text = table(&lines) + &lines.iter().map(details).collect::<String>();
-    println!("{text}");
-    if args.iter().any(|arg| arg == "--write") {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/harnesses.md");
-        std::fs::write(path, format!("{}\n{text}", head(seconds, &chosen))).unwrap();
+        tell(&lines, seconds, is_written);
     }
 }
 
-fn head(seconds: &str, chosen: &BTreeSet<&String>) -> String {
-    let names: String = chosen.iter().map(|name| format!(" {name}")).collect();
+/// Prints the table, and writes it where it is asked for.
+fn tell(lines: &[Line], seconds: &str, is_written: bool) {
+    let text = table(lines) + &lines.iter().map(details).collect::<String>();
+    println!("{text}");
+    if is_written {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/harnesses.md");
+        std::fs::write(path, format!("{}\n{text}", head(seconds, lines))).unwrap();
+    }
+}
+
+fn head(seconds: &str, lines: &[Line]) -> String {
+    let names = lines.iter().filter_map(|line| line.name.split(' ').next());
+    let names: String = names.map(|name| format!(" {name}")).collect();
     format!(
         "# What the harnesses of real C libraries are worth\n\n\
          Written by `cargo bench --bench harnesses -- --write --seconds {seconds}{names}`: no port and no model takes part. A harness works when C never \

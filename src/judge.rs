@@ -22,6 +22,7 @@ use crate::harness::{emit, files};
 use crate::ported::{PortModule, Ported};
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
+use crate::rust::open;
 use crate::rust::signature::{ident, inner};
 use crate::rust::splice::take_apart;
 use crate::store::{Evidence, FindingId, NewFinding, RunId, Side, Store};
@@ -154,12 +155,11 @@ impl<'p> Judge<'p> {
             let module = self.project.module(module)?;
             all.extend(module.open_lines().into_iter().map(|line| Problem {
                 rule: Rule::Item,
-                line,
+                // Of another module as a rule; the reason says where.
+                line: 1,
                 column: 1,
                 excerpt: String::new(),
-                reason: format!(
-                    "{file}:{line} can be used by every port without being named: an `impl` for a type of another module, what is imported from another port and is no function, or a module or `impl` inside of something"
-                ),
+                reason: open::reason(&format!("{file}:{line}")),
             }));
         }
         Ok(self.open_items.get_or_init(|| all))

@@ -150,6 +150,12 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
     let other = with(&repo, MODULE, ("apart(x: u32)", "apart(x: u64)"), 10);
     assert!(other[0].2.contains("the signature must stay"), "{other:?}");
 
+    // What concerns every port refuses every port, also where nobody names it.
+    let open =
+        with(&repo, MODULE, ("pub fn apart(", "pub trait Sneak { fn sneak(&self); }\n\npub fn apart("), 10);
+    assert_eq!(open.len(), 5, "{open:?}");
+    assert!(open.iter().all(|f| f.1 == "audit" && f.2.contains("without being named")), "{open:?}");
+
     // Others may call it only while it is no stub, whatever a stub looks like.
     let before = repo.read(MODULE);
     repo.replace(MODULE, "callee::add(callee::add(x))", "if x > 5 { apart(x) } else { x }");

@@ -4,6 +4,7 @@ use super::scope::{Meaning, Scope, Space};
 use super::walk::Walker;
 use super::{Rule, judge, platform};
 use crate::rust::item::{UseLeaf, item_name, plain, use_leaves};
+use crate::rust::open;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::BTreeSet;
@@ -108,8 +109,7 @@ fn is_closed(path: &[String], in_function: bool) -> bool {
     match parts.as_slice() {
         ["crate"] | ["core" | "alloc" | "std"] | ["core" | "alloc" | "std", "os" | "sync"] => false,
         // What other ports' modules hold is theirs: nobody reads it with this port.
-        ["crate", "ffi" | "globals" | "callee", ..] => true,
-        ["crate", ..] => false,
+        ["crate", module, ..] => open::GENERATED.contains(module),
         // Inside a function, a glob would come before the module's own items.
         [.., last] => !in_function || last.starts_with(|c: char| c.is_ascii_uppercase()),
         [] => false,

@@ -220,6 +220,9 @@ impl Check<'_> {
             rust_calls: ports_hash(&entry.calls, &hash_of),
             seeds: files.seeds.clone(),
         };
+        if let Some(reason) = &self.rust.open {
+            return Some((Trouble::Audit, None, format!("the audit rejects it: {reason}")));
+        }
         // What a port may use follows from C; where that is another now, only `verify` knows.
         if let Some((line, reason)) = files.rejected.as_ref().filter(|_| was.c == now.c) {
             return Some((Trouble::Audit, Some(*line), format!("the audit rejects it: {reason}")));

@@ -8,6 +8,7 @@ use crate::evidence::{Crate, port_hash};
 use crate::lock::{Entry, Lock};
 use crate::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
+use crate::rust::open;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -22,6 +23,8 @@ pub(super) struct RustSide {
     /// `rust/src`, relative to the root.
     folder: String,
     pub functions: HashMap<String, Facts>,
+    /// Where and why no port can be judged, whichever it is.
+    pub open: Option<String>,
 }
 
 /// What stands in the tree of one function.
@@ -65,8 +68,14 @@ struct Known<'l> {
 /// The functions of each module, and which have a body.
 type States = Vec<(String, BTreeMap<String, Ported>)>;
 
-/// What stands in one module of its functions, and the module's states.
-type Seen = (Vec<(String, Facts)>, (String, BTreeMap<String, Ported>));
+/// What stands in one module.
+struct Seen {
+    module: String,
+    facts: Vec<(String, Facts)>,
+    states: BTreeMap<String, Ported>,
+    /// The line of an item that concerns every port.
+    open: Option<usize>,
+}
 
 /// The symbol behind a Rust name: `type_` is how `type` must be written.
 pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
@@ -86,12 +95,16 @@ impl RustSide {
         }
         let guesses = shared.modules.iter().map(|(name, text)| (name.clone(), guess(text))).collect();
         let mut known = Known::of(lock, shared.names_of_c()?, guesses, &shared.text("globals")?);
-        let (mut functions, states) = shared.all(&known)?;
+        let mut seen = shared.all(&known)?;
+        let states: States = seen.iter().map(|seen| (seen.module.clone(), seen.states.clone())).collect();
         if !known.fits(states.clone()) {
             known.learn(states);
-            functions = shared.all(&known)?.0;
+            seen = shared.all(&known)?;
         }
-        Ok(Self { folder: shared.folder, functions })
+        let open = seen.iter().find_map(|seen| Some((&seen.module, seen.open?)));
+        let open = open.map(|(module, line)| open::reason(&format!("{}/{module}.rs:{line}", shared.folder)));
+        let functions = seen.into_iter().flat_map(|seen| seen.facts).collect();
+        Ok(Self { folder: shared.folder, functions, open })
     }
 
     /// The file of a module, relative to the root.
@@ -117,7 +130,7 @@ impl Shared<'_> {
     }
 
     /// What stands in all modules, read by several threads.
-    fn all(&self, known: &Known<'_>) -> Result<(HashMap<String, Facts>, States)> {
+    fn all(&self, known: &Known<'_>) -> Result<Vec<Seen>> {
         let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
         let taken = AtomicUsize::new(0);
         let work = || -> Result<Vec<_>> {
@@ -133,9 +146,8 @@ impl Shared<'_> {
         });
         let mut found: Vec<_> = found?.into_iter().flatten().collect();
         // Where two modules have a function of one name, it is the same one that counts each time.
-        found.sort_by(|(_, (a, _)), (_, (b, _))| a.cmp(b));
-        let (facts, states): (Vec<_>, States) = found.into_iter().unzip();
-        Ok((facts.into_iter().flatten().collect(), states))
+        found.sort_by(|a, b| a.module.cmp(&b.module));
+        Ok(found)
     }
 
     /// What stands in a module, and which of its functions have a body.
@@ -146,7 +158,8 @@ impl Shared<'_> {
         let own = port.public().filter(|function| known.ffi.is_foreign(function));
         let facts =
             own.map(|function| (function.to_owned(), self.facts(function, (name, &port, &around), known)));
-        Ok((facts.collect(), (name.to_owned(), states)))
+        let open = port.open_lines().into_iter().next();
+        Ok(Seen { module: name.to_owned(), facts: facts.collect(), states, open })
     }
 
     fn facts(

@@ -76,12 +76,49 @@ fn is_record(library: &Library, pointer: &str) -> bool {
     let name = pointer.replace("const", "").replace("struct", "").replace("union", "");
     let name = name.trim().trim_end_matches('*').trim();
     let mut named = library.records.values().filter(|r| r.c_name == name || r.rust_name == name).peekable();
-    let is_number = || NUMBERS.iter().any(|number| name.to_ascii_lowercase().contains(number));
     if named.peek().is_none() {
-        return name.contains('*') || !is_number();
+        return name.contains('*') || !is_number(name);
     }
     named.any(|r| !r.complete || r.fields.iter().any(|f| !matches!(f.ty.kind, TypeKind::Int { .. })))
 }
 
-/// What names of number types contain.
-const NUMBERS: [&str; 10] = ["char", "int", "short", "long", "byte", "u8", "u16", "u32", "u64", "size"];
+/// Whether a type's name is that of a number, by its last word: `uint8_t`, `BYTE`, `LZ4_u32`, `unsigned long`.
+fn is_number(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let mut words = lower.split([' ', '_']).filter(|word| !word.is_empty() && *word != "t");
+    let Some(last) = words.next_back() else { return false };
+    let bits = last.trim_end_matches(|c: char| c.is_ascii_digit());
+    let plain = bits.strip_prefix(['u', 's', 'i']).filter(|rest| NUMBERS.contains(rest)).unwrap_or(bits);
+    NUMBERS.contains(&plain) || bits.len() < last.len() && matches!(bits, "u" | "s" | "i")
+}
+
+const NUMBERS: [&str; 13] = [
+    "char", "int", "short", "long", "byte", "bytef", "word", "size", "ssize", "float", "double", "unsigned",
+    "signed",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_numbers_are_told_from_those_of_structs() {
+        for yes in [
+            "unsigned char",
+            "uint8_t",
+            "BYTE",
+            "U32",
+            "LZ4_u32",
+            "size_t",
+            "Bytef",
+            "uInt",
+            "i64",
+            "long long",
+        ] {
+            assert!(is_number(yes), "{yes}");
+        }
+        for no in ["point", "point_t", "printer", "state", "u", "charset", "void", ""] {
+            assert!(!is_number(no), "{no}");
+        }
+    }
+}

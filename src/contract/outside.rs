@@ -85,19 +85,76 @@ pub(super) fn is_on_descriptors(name: &str) -> bool {
 /// Whether a function of the system only computes: on its arguments, on memory that it allocates, on `errno`. A harness calls C
 /// with any arguments; whatever is not known to be harmless then is not called.
 pub(super) fn only_computes(name: &str) -> bool {
-    let plain = name.strip_prefix("__builtin_").unwrap_or(name);
+    let builtin = name.strip_prefix("__builtin_");
+    let plain = builtin.unwrap_or(name);
     let plain = plain.strip_prefix("__").and_then(|name| name.strip_suffix("_chk")).unwrap_or(plain);
     let is_math = |name: &str| MATHS.contains(&name);
-    let is_part = |start: &&str| name.starts_with(*start);
+    let starts = |starts: &[&str], name: &str| starts.iter().any(|start| name.starts_with(start));
     COMPUTES.contains(&plain)
         || is_math(plain)
         || plain.strip_suffix(['f', 'l']).is_some_and(is_math)
-        || INTRINSICS.iter().any(is_part)
+        || builtin.is_some_and(|name| starts(&BUILTINS, name))
+        || starts(&INTRINSICS, name)
 }
 
-/// What compilers have in the place of instructions.
-const INTRINSICS: [&str; 7] =
-    ["__builtin_", "_mm", "__sync_", "__atomic_", "__c11_atomic_", "_bswap", "_rot"];
+/// How names begin that compilers have in the place of instructions.
+const INTRINSICS: [&str; 12] = [
+    "_mm_",
+    "_mm256_",
+    "_mm512_",
+    "__sync_",
+    "__atomic_",
+    "__c11_atomic_",
+    "_bswap",
+    "_rotl",
+    "_rotr",
+    "_lrotl",
+    "_lrotr",
+    "__bswap",
+];
+
+/// The same behind `__builtin_`; a function of the system with that prefix is what it is without.
+const BUILTINS: [&str; 39] = [
+    "clz",
+    "ctz",
+    "clrsb",
+    "popcount",
+    "parity",
+    "bswap",
+    "bitreverse",
+    "rotate",
+    "expect",
+    "assume",
+    "unreachable",
+    "trap",
+    "prefetch",
+    "constant_p",
+    "object_size",
+    "dynamic_object_size",
+    "add_overflow",
+    "sub_overflow",
+    "mul_overflow",
+    "sadd",
+    "uadd",
+    "ssub",
+    "usub",
+    "smul",
+    "umul",
+    "shuffle",
+    "elementwise",
+    "convertvector",
+    "huge_val",
+    "inf",
+    "isgreater",
+    "isless",
+    "isunordered",
+    "isfinite",
+    "isnormal",
+    "addc",
+    "subc",
+    "reduce",
+    "ia32_",
+];
 
 #[rustfmt::skip]
 const COMPUTES: &[&str] = &[
@@ -160,6 +217,10 @@ mod tests {
             "getenv",
             "setlocale",
             "dlopen",
+            "__builtin_printf",
+            "__builtin_fork",
+            "_mmap_region",
+            "_rotate_logs",
         ] {
             assert!(!only_computes(name), "{name}");
         }

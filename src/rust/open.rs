@@ -1,16 +1,29 @@
-//! Items of a module that code can mean without any name that the module gives: an `impl` for a type of somebody else's, modules,
-//! and whatever hides such things in a body. They concern every function of the module, and of others.
+//! Items of a module that code can mean without any name that the audit follows: an `impl` for a type of somebody else's,
+//! traits that other modules can import, modules, macros, and whatever hides such things in a body. They concern every
+//! port of the crate, so no module may have one.
 
-use super::item::{UseLeaf, item_name, plain, use_leaves};
+use super::item::{item_name, plain, use_leaves};
 use syn::visit::{self, Visit};
+
+/// Modules that are generated: what a glob brings in from them is known.
+pub const GENERATED: [&str; 3] = ["ffi", "globals", "callee"];
+
+/// Why no port is judged where a module has such an item at this place.
+pub fn reason(place: &str) -> String {
+    format!(
+        "{place} can be used by every port without being named (an `impl` for a type of another module, a `pub trait`, a module, a macro, \
+         a glob of another port's module); take it out"
+    )
+}
 
 /// Whether an item among `all` of its module is of that kind.
 pub fn is_open(item: &syn::Item, all: &[syn::Item]) -> bool {
     match item {
-        syn::Item::Impl(block) => !is_for_own(block, all),
+        syn::Item::Impl(block) if !is_for_own(block, all) => true,
         syn::Item::Mod(module) => !is_test(&module.attrs),
-        syn::Item::ForeignMod(_) => true,
-        syn::Item::Use(item) => use_leaves(item).iter().any(is_borrowed),
+        syn::Item::ForeignMod(_) | syn::Item::Macro(_) => true,
+        syn::Item::Trait(item) if !matches!(item.vis, syn::Visibility::Inherited) => true,
+        syn::Item::Use(item) => use_leaves(item).iter().any(|leaf| leaf.glob && is_of_ports(&leaf.path)),
         other => {
             let mut search = Search::default();
             visit::visit_item(&mut search, other);
@@ -19,22 +32,18 @@ pub fn is_open(item: &syn::Item, all: &[syn::Item]) -> bool {
     }
 }
 
-/// Whether an import takes more than a function from the module of another port: methods of its traits come with it.
-fn is_borrowed(leaf: &UseLeaf) -> bool {
-    let [root, module, rest @ ..] = &leaf.path[..] else {
-        return leaf.glob && matches!(leaf.path.first().map(String::as_str), Some("crate" | "super"));
-    };
-    let is_generated = matches!(module.as_str(), "ffi" | "globals" | "callee");
-    let is_function = rest.last().is_some_and(|name| name.starts_with(|c: char| c.is_lowercase()));
-    let is_module = rest.is_empty() && !leaf.glob;
-    let is_named = leaf.name.is_some() && !leaf.glob;
-    matches!(root.as_str(), "crate" | "super") && !is_generated && !(is_module || is_function && is_named)
+/// Whether a path leads into the crate, and to no generated module.
+fn is_of_ports(path: &[String]) -> bool {
+    let is_root = |name: &&str| matches!(*name, "crate" | "super");
+    let mut names = path.iter().map(String::as_str).peekable();
+    let is_inside = names.peek().is_some_and(is_root);
+    is_inside && !names.find(|name| !is_root(name)).is_some_and(|module| GENERATED.contains(&module))
 }
 
 /// Whether it is for a type or a trait of its own module.
 fn is_for_own(block: &syn::ItemImpl, all: &[syn::Item]) -> bool {
     let declared = |path: &syn::Path| {
-        let Some(name) = path.get_ident().map(plain).or_else(|| generic(path)) else { return false };
+        let Some(name) = only_name(path) else { return false };
         let is_it = |item: &syn::Item| {
             let declares = matches!(
                 item,
@@ -48,14 +57,10 @@ fn is_for_own(block: &syn::ItemImpl, all: &[syn::Item]) -> bool {
     of_type || block.trait_.as_ref().is_some_and(|(path, _)| declared(path))
 }
 
-/// `S` of `S<T>`.
-fn generic(path: &syn::Path) -> Option<String> {
-    match path.segments.first() {
-        Some(segment) if path.segments.len() == 1 && path.leading_colon.is_none() => {
-            Some(plain(&segment.ident))
-        }
-        _ => None,
-    }
+/// `S` of `S` and of `S<T>`.
+fn only_name(path: &syn::Path) -> Option<String> {
+    let segment = path.segments.first()?;
+    (path.segments.len() == 1 && path.leading_colon.is_none()).then(|| plain(&segment.ident))
 }
 
 fn is_test(attrs: &[syn::Attribute]) -> bool {
@@ -65,7 +70,7 @@ fn is_test(attrs: &[syn::Attribute]) -> bool {
     attrs.iter().any(is_cfg_test)
 }
 
-/// Looks into bodies.
+/// Looks into bodies, also where nobody calls them.
 #[derive(Default)]
 struct Search {
     found: bool,
@@ -73,12 +78,68 @@ struct Search {
 
 impl Visit<'_> for Search {
     fn visit_stmt(&mut self, stmt: &syn::Stmt) {
-        if let syn::Stmt::Item(
-            syn::Item::Impl(_) | syn::Item::Mod(_) | syn::Item::Trait(_) | syn::Item::ForeignMod(_),
-        ) = stmt
-        {
-            self.found = true;
-        }
+        self.found |= matches!(
+            stmt,
+            syn::Stmt::Item(
+                syn::Item::Impl(_)
+                    | syn::Item::Mod(_)
+                    | syn::Item::Trait(_)
+                    | syn::Item::ForeignMod(_)
+                    | syn::Item::Macro(_)
+            )
+        );
         visit::visit_stmt(self, stmt);
+    }
+
+    /// The text of another file may hold anything.
+    fn visit_macro(&mut self, mac: &syn::Macro) {
+        self.found |= mac.path.segments.last().is_some_and(|last| last.ident == "include");
+        visit::visit_macro(self, mac);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn open(text: &str) -> bool {
+        let file: syn::File = syn::parse_str(text).unwrap();
+        file.items.iter().any(|item| is_open(item, &file.items))
+    }
+
+    #[test]
+    fn what_other_modules_can_run_without_a_name_is_open() {
+        for text in [
+            "impl ffi::pt { fn go(&self) {} }",
+            "use crate::b::S; impl S { fn go(&self) {} }",
+            "impl Clone for crate::ffi::pt { fn clone(&self) -> Self { *self } }",
+            "const _: () = { impl ffi::pt {} };",
+            "fn f() { if true { impl ffi::pt {} } }",
+            "struct S; impl S { fn go(&self) { impl ffi::pt {} } }",
+            "struct S([u8; { impl ffi::pt {} 1 }]);",
+            "mod inner {}",
+            "#[cfg(not(test))] mod inner {}",
+            "extern \"C\" {}",
+            "pub trait sneak { fn go(&self); }",
+            "pub(crate) trait Sneak {}",
+            "macro_rules! hidden { () => {} }",
+            "hidden! {}",
+            "fn f() { hidden!(); macro_rules! hidden { () => {} } }",
+            "fn f() { include!(\"other.rs\") }",
+            "use crate::b::*;",
+            "use super::b::*;",
+            "use crate::*;",
+        ] {
+            assert!(open(text), "{text}");
+        }
+        for text in [
+            "struct S<T>(T); impl<T> S<T> { fn go(&self) -> u32 { 1 } } impl Clone for S<u8> { fn clone(&self) -> Self { S(1) } }",
+            "trait Bit { fn bit(self) -> u32; } impl Bit for bool { fn bit(self) -> u32 { u32::from(self) } }",
+            "#[cfg(test)] mod tests { impl u8 {} }",
+            "use crate::ffi::*; use super::globals::*; use crate::b::f; use core::cmp::*;",
+            "fn f(x: u8) -> u8 { assert!(x > 1); const K: u8 = 3; fn g() -> u8 { K } g() }",
+        ] {
+            assert!(!open(text), "{text}");
+        }
     }
 }
