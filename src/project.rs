@@ -137,7 +137,8 @@ impl Project {
                 continue;
             }
             let (judgeable, edited) = project.contract_of(&facts, &handles, function)?;
-            let c = CSignature::of(&signature.sig, function.params.iter().map(|param| param.name.as_str()));
+            let names = function.params.iter().map(|param| param.name.as_str());
+            let c = CSignature::of(&signature.sig, names).spelled_out(function, &project.library);
             let shared = project.shared(&facts, function);
             project.planned.push(Planned { function: function.clone(), c, judgeable, edited, shared });
         }

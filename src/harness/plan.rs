@@ -66,7 +66,7 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
             label: &param.name,
             role: &param.role,
             ty,
-            target: behind(ty, kind),
+            target: pointee(ty),
             last: last == Some(at),
             shared: shared(&param.role),
             length: length_of(&param.role),
@@ -77,20 +77,6 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
         }
     };
     contract.params.iter().zip(&bound.c.params).enumerate().map(make).collect()
-}
-
-/// What a parameter points to; bindgen may have a name for the whole pointer, which does not say it.
-fn behind(ty: &syn::Type, kind: &TypeKind) -> syn::Type {
-    let TypeKind::Pointer(to) = kind else { return pointee(ty) };
-    match (ty, &to.kind) {
-        (syn::Type::Ptr(_), _) => pointee(ty),
-        (_, TypeKind::Void) => syn::parse_quote!(u8),
-        (_, TypeKind::Int { signed, bits, .. }) => {
-            let name = format_ident!("{}{bits}", if *signed { "i" } else { "u" });
-            syn::parse_quote!(#name)
-        }
-        _ => pointee(ty),
-    }
 }
 
 impl Slot<'_> {

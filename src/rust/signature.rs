@@ -1,7 +1,7 @@
 //! Signatures: what C has, and the inner Rust function that the contract makes of it.
 
 use crate::contract::types::{Contract, Direction, Returns, Role, Signature as Style};
-use crate::symbol::Function;
+use crate::symbol::{Function, Library, TypeKind};
 use proc_macro2::{Ident, Span};
 use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
@@ -35,6 +35,38 @@ impl CSignature {
         };
         Self { params, ret }
     }
+
+    /// Those of `function`, with pointers that say what they point to: C has names for whole pointers and for `void`.
+    pub fn spelled_out(mut self, function: &Function, library: &Library) -> Self {
+        for ((_, ty), param) in self.params.iter_mut().zip(&function.params) {
+            let TypeKind::Pointer(to) = &param.ty.kind else { continue };
+            let is_pointer = matches!(ty, syn::Type::Ptr(_));
+            if is_pointer && is_void(ty) {
+                continue;
+            }
+            let Some(target) = target(&to.kind, is_pointer, library) else { continue };
+            *ty = if to.is_const { syn::parse_quote!(*const #target) } else { syn::parse_quote!(*mut #target) };
+        }
+        self
+    }
+}
+
+/// What a pointer leads to, where its type in Rust does not say it.
+fn target(kind: &TypeKind, is_pointer: bool, library: &Library) -> Option<syn::Type> {
+    let name = match kind {
+        TypeKind::Void => return Some(syn::parse_quote!(::core::ffi::c_void)),
+        _ if is_pointer => return None,
+        TypeKind::Bool => "bool".to_owned(),
+        TypeKind::Int { signed, bits, .. } => format!("{}{bits}", if *signed { "i" } else { "u" }),
+        TypeKind::Float { bits } => format!("f{bits}"),
+        TypeKind::Record(key) => {
+            let name = format_ident!("{}", library.records.get(key)?.rust_name);
+            return Some(syn::parse_quote!(ffi::#name));
+        }
+        _ => return None,
+    };
+    let name = format_ident!("{name}");
+    Some(syn::parse_quote!(#name))
 }
 
 /// A parameter name that collides with nothing that generated code uses.
@@ -103,8 +135,11 @@ fn is_primitive(name: &str) -> bool {
 /// What a pointer points to; `void` counts as bytes.
 pub fn pointee(ty: &syn::Type) -> syn::Type {
     let syn::Type::Ptr(pointer) = ty else { return ty.clone() };
-    let text = quote!(#pointer).to_string();
-    if text.ends_with("c_void") { syn::parse_quote!(u8) } else { (*pointer.elem).clone() }
+    if is_void(ty) { syn::parse_quote!(u8) } else { (*pointer.elem).clone() }
+}
+
+fn is_void(pointer: &syn::Type) -> bool {
+    quote!(#pointer).to_string().ends_with("c_void")
 }
 
 /// The name of the inner function.
