@@ -109,6 +109,12 @@ const RIGHT: &[(&str, &str)] = &[
     ("use_two", "other__helper(a).wrapping_add(other__helper(a.wrapping_add(1)))"),
     ("depth", "n & 0xffff"),
     ("small", "n.wrapping_mul(3).wrapping_add(1)"),
+    (
+        "cost",
+        "table.iter().zip(count).fold(0u32, |s, (t, c)| s.wrapping_add(u32::from(*t).wrapping_mul(*c)))",
+    ),
+    ("xor_bytes", "data.iter().fold(0u32, |x, b| (x << 1) ^ u32::from(*b))"),
+    ("unused", "let _ = a; 5"),
 ];
 
 /// Bodies that are wrong by little, with the class of finding that they must get, and what it must name.

@@ -94,7 +94,15 @@ pub(super) fn sets_errno(function: &Function) -> bool {
 }
 
 fn length_partners(facts: &FactTable, function: &Function) -> Vec<Option<String>> {
-    function.params.iter().enumerate().map(|(index, param)| partner(facts, function, index, param)).collect()
+    let found = function.params.iter().enumerate();
+    let mut found: Vec<_> = found.map(|(index, param)| partner(facts, function, index, param)).collect();
+    // What is a length itself has none.
+    for (index, param) in function.params.iter().enumerate() {
+        if found.iter().flatten().any(|length| *length == param.name) {
+            found[index] = None;
+        }
+    }
+    found
 }
 
 /// The integer parameter that says how much memory parameter `index` points to.
@@ -108,6 +116,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     if let Some(next) =
         function.params.get(index + 1).filter(|next| counts_behind(next) && length_like(&next.name))
         && all.of(function, index + 1).reads
+        && !all.of(function, index + 1).walks
         && !facts.string
     {
         return Some(next.name.clone());

@@ -199,3 +199,20 @@ static uint32_t helper(uint32_t a) { return a + 1u; }
 uint32_t use_one(uint32_t a) { return helper(a) * 2u; }
 uint32_t depth(uint32_t n) { return n & 0xffffu; }
 uint32_t small(uint32_t n) { return n * 3u + 1u; }
+
+/* `count` is an array, and no length of `table`, whatever it is called. */
+uint32_t cost(const uint8_t *table, const uint32_t *count, uint32_t max)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < max; i++) sum += table[i] * count[i];
+    return sum;
+}
+
+uint32_t xor_bytes(bytes data, size_t len)
+{
+    uint32_t x = 0;
+    for (size_t i = 0; i < len; i++) x = (x << 1) ^ data[i];
+    return x;
+}
+
+int unused(anything *a) { (void)a; return 5; }

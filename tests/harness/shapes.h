@@ -47,4 +47,9 @@ uint32_t use_one(uint32_t a);
 uint32_t use_two(uint32_t a);
 uint32_t depth(uint32_t n);
 uint32_t small(uint32_t n);
+uint32_t cost(const uint8_t *table, const uint32_t *count, uint32_t max);
+typedef const uint8_t *bytes;
+uint32_t xor_bytes(bytes data, size_t len);
+typedef void anything;
+int unused(anything *a);
 #endif
