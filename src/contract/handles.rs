@@ -7,6 +7,7 @@ use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, reason_of, returns_of, roles_where, sets_errno};
+use super::lengths::free_lengths;
 use super::outside::{is_on_descriptors, is_shimmed};
 use super::types::{Contract, Life, Parameter, Returns, Role, Sequence, Signature};
 use super::{lent, likely, state};
@@ -218,6 +219,7 @@ impl<'a> Handles<'a> {
                 },
             });
         }
+        free_lengths(function, &mut roles);
         let returned = self.returns_new(function, of);
         let returns = match (&function.ret.kind, returned) {
             (_, true) => Returns::Handle,
@@ -349,8 +351,9 @@ impl<'a> Handles<'a> {
         for (field, next) in known.fields.iter().zip(known.fields.iter().skip(1).map(Some).chain([None])) {
             let TypeKind::Pointer(to) = &field.ty.kind else { continue };
             let bytes = matches!(to.kind, TypeKind::Int { bits: 8, .. });
-            let length = next
-                .filter(|n| matches!(n.ty.kind, TypeKind::Int { .. }) && super::infer::length_like(&n.name));
+            let length = next.filter(|n| {
+                matches!(n.ty.kind, TypeKind::Int { .. }) && super::lengths::length_like(&n.name)
+            });
             match length.filter(|_| bytes && seen.insert(&field.name)) {
                 Some(length) => buffers.push((field.name.clone(), length.name.clone())),
                 None if matches!(to.kind, TypeKind::Int { plain_char: true, .. }) => {

@@ -4,7 +4,8 @@
 use super::constructors::{record, target};
 use super::facts::Facts;
 use super::flat::size;
-use super::infer::{direction, length_like};
+use super::infer::direction;
+use super::lengths::length_like;
 use super::types::{Direction, Role};
 use crate::symbol::{Field, Library, Param, TypeKind, UseKind};
 

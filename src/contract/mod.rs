@@ -5,6 +5,7 @@ pub mod file;
 pub mod facts;
 pub mod flat;
 pub mod callback;
+mod lengths;
 mod outside;
 pub mod state;
 pub mod infer;

@@ -4,7 +4,8 @@
 use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
 use super::flat::flat;
-use super::infer::{MAX, partner, roles};
+use super::infer::{MAX, roles};
+use super::lengths::partner;
 use super::outside::{Reach, Realm, outside};
 use super::types::{Direction, Judgeable, Role};
 use crate::symbol::{CType, Function, Library, Param, SymbolKey, TypeKind, UseKind};

@@ -45,7 +45,8 @@ impl CSignature {
                 continue;
             }
             let Some(target) = target(&to.kind, is_pointer, library) else { continue };
-            *ty = if to.is_const { syn::parse_quote!(*const #target) } else { syn::parse_quote!(*mut #target) };
+            *ty =
+                if to.is_const { syn::parse_quote!(*const #target) } else { syn::parse_quote!(*mut #target) };
         }
         self
     }

@@ -1,0 +1,113 @@
+//! Lengths: which number says how much memory a parameter points to.
+
+use super::facts::FactTable;
+use super::types::{Direction, Role};
+use crate::symbol::{Function, Param, TypeKind};
+
+/// For each parameter the one that is its length.
+pub(super) fn length_partners(facts: &FactTable, function: &Function) -> Vec<Option<String>> {
+    let found = function.params.iter().enumerate();
+    let mut found: Vec<_> = found.map(|(index, param)| partner(facts, function, index, param)).collect();
+    // What is a length itself has none.
+    for (index, param) in function.params.iter().enumerate() {
+        if found.iter().flatten().any(|length| *length == param.name) {
+            found[index] = None;
+        }
+    }
+    found
+}
+
+/// The integer parameter that says how much memory parameter `index` points to.
+pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) -> Option<String> {
+    let TypeKind::Pointer(target) = &param.ty.kind else { return None };
+    let all = facts;
+    let facts = facts.of(function, index);
+    let is_length =
+        |p: &&Param| matches!(p.ty.kind, TypeKind::Int { bits, .. } if bits >= 8) && length_like(&p.name);
+    // How much there is may stand behind a pointer, where how much it was is written afterwards.
+    if let Some(next) =
+        function.params.get(index + 1).filter(|next| counts_behind(next) && length_like(&next.name))
+        && all.of(function, index + 1).reads
+        && !all.of(function, index + 1).walks
+        && !facts.string
+    {
+        return Some(next.name.clone());
+    }
+    // The convention (pointer, length) is stronger than a comparison: an output is often walked by the input's index.
+    if let Some(next) = function.params.get(index + 1).filter(is_length)
+        && (facts.walks
+            || facts.lengths.contains_key(&next.name)
+            || !facts.dereferenced && !facts.fields && facts.constant_index.is_none())
+    {
+        return Some(next.name.clone());
+    }
+    let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
+    // A `const char *` that its length does not follow directly is a string, whatever its index is compared with.
+    if !facts.walks || text && (target.is_const || facts.string) {
+        return None;
+    }
+    if let Some(name) = facts.lengths.keys().find(|name| length_like(name)) {
+        return Some(name.clone());
+    }
+    if let Some(name) = facts.lengths.keys().next() {
+        return Some(name.clone());
+    }
+    let near = |offset: isize| {
+        let at = index.checked_add_signed(offset)?;
+        function.params.get(at).filter(is_length).map(|p| p.name.clone())
+    };
+    near(-1).or_else(|| near(2)).or_else(|| near(3))
+}
+
+pub(super) fn length_like(name: &str) -> bool {
+    const WORDS: [&str; 16] = [
+        "len", "length", "size", "sz", "count", "cnt", "num", "cap", "capacity", "bytes", "limit", "max",
+        "total", "elems", "nmemb", "avail",
+    ];
+    let lower = name.to_ascii_lowercase();
+    matches!(lower.as_str(), "n" | "m" | "l" | "k")
+        || lower.starts_with("n_")
+        || lower.ends_with("_n")
+        || lower.split('_').any(|part| WORDS.contains(&part))
+        || WORDS.iter().any(|w| lower.ends_with(w) && w.len() > 2)
+}
+
+/// Lengths of nothing become values: what they seemed to measure has another role.
+pub(super) fn free_lengths(function: &Function, roles: &mut [Role]) {
+    let mut owned: Vec<String> = Vec::new();
+    for role in &*roles {
+        match role {
+            Role::Buffer { length, .. } => owned.push(length.clone()),
+            Role::Elements { count, size, .. } => owned.extend([count.clone(), size.clone()]),
+            _ => {}
+        }
+    }
+    for (param, role) in function.params.iter().zip(roles) {
+        if *role == Role::Length && !owned.contains(&param.name) {
+            *role = match param.ty.kind {
+                TypeKind::Pointer(_) => Role::Pointer { direction: Direction::InOut, nullable: false },
+                _ => Role::Value { min: None, max: None },
+            };
+        }
+    }
+}
+
+/// A pointer to a number that can count.
+pub(super) fn counts_behind(param: &Param) -> bool {
+    matches!(&param.ty.kind, TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits, plain_char: false, .. } if bits >= 16))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_lengths_are_told_from_other_names() {
+        for yes in ["n", "len", "src_len", "dstCapacity", "count", "n_items", "avail_in"] {
+            assert!(length_like(yes), "{yes}");
+        }
+        for no in ["crc", "value", "adler", "mode", "seed", "x"] {
+            assert!(!length_like(no), "{no}");
+        }
+    }
+}
