@@ -259,7 +259,15 @@ impl<'a> Job<'a> {
     }
 
     fn run(&self, seconds: u64, interrupt: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Ran> {
-        let (stats, difference) = self.campaign.against_itself(ITSELF, interrupt, see)?;
+        let (stats, difference) = match self.campaign.against_itself(ITSELF, interrupt, see) {
+            // One harness that cannot be run says nothing about the others.
+            Err(error) if error.kind() == ErrorKind::Internal => {
+                let broken = Some(format!("the harness cannot be run: {error}"));
+                let mutants = MutantRun { broken, ..MutantRun::default() };
+                return Ok(Ran { stats: RunStats::default(), difference: None, mutants, mutant_millis: 0 });
+            }
+            other => other?,
+        };
         let start = Instant::now();
         let mutants = match &self.same {
             Some(same) if difference.is_none() => {
@@ -334,7 +342,9 @@ fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
         Some(kill) => Some(format!("a plain copy of its text differs from it: {}", kill.what)),
-        None if run.stats.oracle_calls == 0 => Some("the original accepted no input".to_owned()),
+        None if run.broken.is_none() && run.stats.oracle_calls == 0 => {
+            Some("the original accepted no input".to_owned())
+        }
         None => run.broken.clone(),
     }
 }

@@ -54,6 +54,9 @@ pub enum Subject {
 /// the C original together.
 pub const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0:quarantine_size_mb=1:malloc_context_size=0";
 
+/// For writing the boundary inputs.
+const SEEDS_TIME: Duration = Duration::from_secs(60);
+
 impl Campaign<'_> {
     /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
     /// value profiles, which solve chains of comparisons.
@@ -129,7 +132,11 @@ impl Campaign<'_> {
             fs::create_dir_all(&dir)?;
         }
         let job = self.job().env("IMPLFUZZ_MODE", "seeds").env("IMPLFUZZ_PATH", self.boundaries());
-        let output = job.timeout(Duration::from_secs(60)).run(interrupt)?;
+        let output = job.timeout(SEEDS_TIME).run(interrupt)?;
+        if output.exit == Exit::TimedOut {
+            let text = format!("the fuzz binary wrote no boundary inputs within {} s", SEEDS_TIME.as_secs());
+            return Err(Error::new(ErrorKind::Internal, text));
+        }
         if output.exit.success() {
             return self.held_back.as_ref().map_or(Ok(()), |held| held.take_from(&self.boundaries()));
         }

@@ -67,7 +67,7 @@ impl Writer {
 }
 
 /// A value that can be decoded, encoded, compared and shown.
-pub trait Value: Sized {
+pub trait Value: Clone {
     /// How many bytes of input it takes.
     const WIDTH: usize;
     fn decode(reader: &mut Reader) -> Self;
@@ -216,14 +216,12 @@ impl<T: Value, const N: usize> Value for [T; N] {
         }
     }
     fn boundaries() -> Vec<Self> {
-        let list = |offset: usize| {
-            let mut values = T::boundaries().into_iter().skip(offset).collect::<Vec<_>>().into_iter();
-            std::array::from_fn(|_| {
-                values.next().or_else(|| T::boundaries().into_iter().next()).expect("not empty")
-            })
-        };
-        let all = |index: usize| std::array::from_fn(|_| T::boundaries().swap_remove(index));
-        (0..T::boundaries().len()).map(all).chain([list(0), list(3)]).collect()
+        // Once: an array of arrays may have a hundred thousand elements.
+        let values = T::boundaries();
+        let list =
+            |offset: usize| std::array::from_fn(|at| values.get(at + offset).unwrap_or(&values[0]).clone());
+        let all = |value: &T| std::array::from_fn(|_| value.clone());
+        values.iter().map(all).chain([list(0), list(3)]).collect()
     }
 }
 
