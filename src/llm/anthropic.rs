@@ -73,7 +73,7 @@ impl Anthropic {
 impl Model for Anthropic {
     fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
         let started = Instant::now();
-        let value = self.client.post(&self.url, &self.request(prompt), interrupt)?;
+        let (value, retries) = self.client.post(&self.url, &self.request(prompt), interrupt)?;
         let body = value.to_string();
         let answer: Answer = serde_json::from_value(value).map_err(|error| {
             self.client.garbled(&self.url, format!("not an answer of the Messages API ({error})"), &body)
@@ -90,6 +90,7 @@ impl Model for Anthropic {
             stop: stop_reason(answer.stop_reason.as_deref()),
             model: answer.model.unwrap_or_else(|| self.model.clone()),
             latency: started.elapsed(),
+            retries,
             drift: None,
         })
     }

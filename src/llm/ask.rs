@@ -6,21 +6,25 @@ use super::exchange::{Prompt, Reply, StopReason};
 use super::select::Chosen;
 use crate::error::Result;
 use crate::process::Interrupt;
+use std::time::{Duration, Instant};
 
 /// Asks `chosen` after `budget` allows it, and charges the budget. An answer that `max_tokens` cut off is asked for
 /// once more with the double; if that is cut off too, it is returned as it is (see [`StopReason::is_truncated`]). Every
-/// exchange that takes place is shown to `see`.
+/// exchange that takes place is shown to `see`, with the time that it took: as often as a provider sends it again, it is
+/// one exchange, and the waits are part of its time.
 pub fn ask(
     chosen: &Chosen,
     prompt: &Prompt,
     budget: &mut Budget,
     interrupt: &Interrupt,
-    see: &mut dyn FnMut(&Prompt, &std::result::Result<Reply, ModelError>),
+    see: &mut dyn FnMut(&Prompt, &std::result::Result<Reply, ModelError>, Duration),
 ) -> Result<Reply> {
     let mut once = |prompt: &Prompt| -> Result<Reply> {
         budget.check(prompt, &chosen.settings.prices)?;
+        let started = Instant::now();
         let result = chosen.model.complete(prompt, interrupt);
-        see(prompt, &result);
+        let took = result.as_ref().map_or_else(|_| started.elapsed(), |reply| reply.latency);
+        see(prompt, &result, took);
         let reply = result?;
         budget.charge(&prompt.symbol, &reply.usage, reply.usage.cost(&chosen.settings.prices));
         Ok(reply)

@@ -59,11 +59,12 @@ impl Command {
         ModelError::Unreachable { source_name: self.name(), detail: self.redactor.clean(detail) }
     }
 
-    fn answer(&self, input: &str, interrupt: &Interrupt) -> Result<String, ModelError> {
+    /// What the program wrote, and how often it was started again before.
+    fn answer(&self, input: &str, interrupt: &Interrupt) -> Result<(String, u32), ModelError> {
         for attempt in 0.. {
             let output = self.run(input, interrupt)?;
             let ended = match output.exit {
-                Exit::Code(0) => return Ok(self.redactor.clean(output.stdout_text())),
+                Exit::Code(0) => return Ok((self.redactor.clean(output.stdout_text()), attempt)),
                 Exit::TimedOut => {
                     return Err(ModelError::TimedOut { source_name: self.name(), after: self.timeout });
                 }
@@ -87,7 +88,7 @@ impl Command {
 impl Model for Command {
     fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
         let started = Instant::now();
-        let stdout = self.answer(&request(prompt).to_string(), interrupt)?;
+        let (stdout, retries) = self.answer(&request(prompt).to_string(), interrupt)?;
         if stdout.trim().is_empty() {
             let why = "ended without an answer on standard output".into();
             return Err(ModelError::Garbled { source_name: self.name(), why, excerpt: String::new() });
@@ -109,6 +110,7 @@ impl Model for Command {
             stop: StopReason::End,
             model: self.program.clone(),
             latency: started.elapsed(),
+            retries,
             drift: None,
         })
     }
@@ -191,7 +193,8 @@ mod tests {
         assert_eq!(text, "command/sh: exit code 3: no [redacted]");
         assert_eq!(std::fs::read_to_string(dir.path().join("tries")).unwrap(), "x\nx\nx\n");
         let (reply, _dir) = ask("test -e once && echo ok || { touch once; exit 1; }", LONG);
-        assert_eq!(reply.unwrap().text, "ok\n");
+        let reply = reply.unwrap();
+        assert_eq!((reply.text.as_str(), reply.retries), ("ok\n", 1));
     }
 
     #[test]

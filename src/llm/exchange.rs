@@ -138,8 +138,10 @@ pub struct Reply {
     pub stop: StopReason,
     /// The model that answered, as it calls itself.
     pub model: String,
-    /// From sending to the last byte, retries included; of a recording: the time then.
+    /// From sending to the last byte, failed tries and the waits between them included; of a recording: the time then.
     pub latency: Duration,
+    /// How often the request was sent again before this answer came; of a recording: 0.
+    pub retries: u32,
     /// Set when this is a recording of an answer to another text than the one asked now.
     pub drift: Option<Drift>,
 }

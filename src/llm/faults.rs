@@ -160,12 +160,32 @@ fn a_server_that_is_down_is_named() {
     assert!(!text.contains("secret"));
 }
 
+#[test]
+fn what_is_sent_again_is_one_exchange_and_its_time_has_the_waits() {
+    let wait = Step::status(429, "retry-after-ms: 200\r\n", "{}");
+    for (last, retries) in [(ok("end_turn"), Some(1)), (Step::status(400, "", "{}"), None)] {
+        let server = Server::start([wait.clone(), last]);
+        let settings = settings(&server, LONG);
+        let mut budget = Budget::new(&Llm::default(), &[&settings]).unwrap();
+        let chosen = Chosen { model: Box::new(anthropic(&server, LONG)), settings };
+        let mut seen = Vec::new();
+        let result =
+            ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |_, reply, took| {
+                seen.push((reply.as_ref().ok().map(|reply| reply.retries), took));
+            });
+        assert_eq!((result.is_ok(), server.requests().len()), (retries.is_some(), 2));
+        let [(told, took)] = seen[..] else { panic!("one exchange, not {seen:?}") };
+        assert_eq!(told, retries);
+        assert!(took >= Duration::from_millis(200), "{took:?}");
+    }
+}
+
 fn ask_with(server: &Server, llm: &Llm) -> (crate::error::Result<Reply>, Vec<(u64, bool)>, Tokens) {
     let settings = settings(server, LONG);
     let mut budget = Budget::new(llm, &[&settings]).unwrap();
     let chosen = Chosen { model: Box::new(anthropic(server, LONG)), settings };
     let mut seen = Vec::new();
-    let result = ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |prompt, result| {
+    let result = ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |prompt, result, _| {
         seen.push((prompt.max_tokens, result.is_ok()));
     });
     (result, seen, budget.of_run())
@@ -196,6 +216,12 @@ fn a_refusal_is_an_answer_and_a_spent_budget_asks_nobody() {
     let (reply, seen, _) = ask_with(&server, &llm);
     assert_eq!(reply.unwrap_err().kind(), crate::error::ErrorKind::Budget);
     assert!(seen.is_empty() && server.requests().is_empty());
+    // Room for one answer, and none for the larger one that follows when it is cut off.
+    let server = Server::start([ok("max_tokens"), ok("end_turn")]);
+    let llm = Llm { max_tokens_per_run: Some(1_500), ..Llm::default() };
+    let (reply, seen, _) = ask_with(&server, &llm);
+    assert_eq!(reply.unwrap_err().kind(), crate::error::ErrorKind::Budget);
+    assert_eq!((seen, server.requests().len()), (vec![(1_000, true)], 1));
 }
 
 #[test]

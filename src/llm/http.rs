@@ -69,14 +69,14 @@ impl Client {
         Self { agent, headers, redactor: Redactor::new(keys), timeout, policy, body_cap: BODY_CAP }
     }
 
-    /// Posts JSON and returns the JSON of a successful answer.
-    pub fn post(&self, url: &str, body: &Value, interrupt: &Interrupt) -> Result<Value, ModelError> {
+    /// Posts JSON and returns the JSON of a successful answer, and how often it was sent again before.
+    pub fn post(&self, url: &str, body: &Value, interrupt: &Interrupt) -> Result<(Value, u32), ModelError> {
         self.request(url, Some(body.to_string()), interrupt)
     }
 
     /// Gets JSON.
     pub fn get(&self, url: &str, interrupt: &Interrupt) -> Result<Value, ModelError> {
-        self.request(url, None, interrupt)
+        self.request(url, None, interrupt).map(|(value, _)| value)
     }
 
     /// An error about an answer that came in time and means nothing.
@@ -84,10 +84,17 @@ impl Client {
         ModelError::Garbled { source_name: shown_url(url), why: why.into(), excerpt: excerpt(body) }
     }
 
-    fn request(&self, url: &str, body: Option<String>, interrupt: &Interrupt) -> Result<Value, ModelError> {
+    fn request(
+        &self,
+        url: &str,
+        body: Option<String>,
+        interrupt: &Interrupt,
+    ) -> Result<(Value, u32), ModelError> {
         for attempt in 0.. {
             let (failure, wait, error) = match self.once(url, body.clone(), interrupt)? {
-                Ok(answer) if (200..300).contains(&answer.status) => return self.read_json(url, answer),
+                Ok(answer) if (200..300).contains(&answer.status) => {
+                    return self.read_json(url, answer).map(|value| (value, attempt));
+                }
                 Ok(answer) => self.refused(url, answer),
                 Err(Broken::Transport(detail)) => {
                     let detail = self.redactor.clean(detail);

@@ -75,7 +75,7 @@ impl Model for OpenAi {
     fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
         let started = Instant::now();
         let url = format!("{}/chat/completions", self.base);
-        let value = self.client.post(&url, &self.request(prompt), interrupt)?;
+        let (value, retries) = self.client.post(&url, &self.request(prompt), interrupt)?;
         let body = value.to_string();
         let garbled = |why: String| self.client.garbled(&url, why, &body);
         let mut answer: Answer = serde_json::from_value(value)
@@ -95,7 +95,7 @@ impl Model for OpenAi {
             None => Usage::estimate(prompt.estimate(), &text),
         };
         let model = answer.model.unwrap_or_else(|| self.model.clone());
-        Ok(Reply { text, usage, stop, model, latency: started.elapsed(), drift: None })
+        Ok(Reply { text, usage, stop, model, latency: started.elapsed(), retries, drift: None })
     }
 
     fn name(&self) -> String {

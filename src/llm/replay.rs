@@ -36,6 +36,7 @@ impl Model for Replay {
                 stop,
                 model,
                 latency: Duration::from_millis(latency_ms),
+                retries: 0,
                 drift: (recording.prompt_sha256 != now)
                     .then_some(Drift { recorded: recording.prompt_sha256, now }),
             }),
@@ -99,6 +100,7 @@ mod tests {
             stop,
             model: "m".into(),
             latency: Duration::from_millis(12),
+            retries: 0,
             drift: None,
         }
     }

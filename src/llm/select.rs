@@ -25,8 +25,16 @@ const PROBE: Duration = Duration::from_secs(2);
 
 /// A provider ready to be asked, with the settings it was made from; `settings.provider` is always there.
 pub struct Chosen {
-    pub model: Box<dyn Model>,
+    /// Nobody else can ask it: every call goes by [`super::ask`], which asks the budget first.
+    pub(super) model: Box<dyn Model>,
     pub settings: ModelSettings,
+}
+
+impl Chosen {
+    /// Provider and model, for people: `anthropic/claude-…`.
+    pub fn name(&self) -> String {
+        self.model.name()
+    }
 }
 
 /// Makes the provider of `role`. `root` is the target repository: commands run and relative directories start there.

@@ -1,17 +1,17 @@
-//! The port of one function, carried out: what the supervisor decides is done here, step by step; the runs are in `runs`.
+//! The port of one function, carried out: what the supervisor decides is done here, step by step; the runs are in `runs`,
+//! what is stored of all that in `trace`.
 
 mod runs;
+mod trace;
 
 use super::context::{CalleeState, PortContext, Sources};
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::prompt::Question;
 use super::session::Session;
-use super::supervisor::{self, Outcome, PortState, SMOKE_EXECUTIONS, Step};
-use crate::digest::sha256;
+use super::supervisor::{self, Outcome, PortState, Step};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
-use crate::fuzz::run::Budget;
 use crate::init;
 use crate::linkage::Linkage;
 use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
@@ -20,7 +20,6 @@ use crate::proofs::{self, Linked};
 use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
-use crate::store::Attempt;
 use crate::verdict::{Finding, Measured, Share, Verdict};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -52,6 +51,7 @@ pub struct Attempting<'r, 'p> {
     trouble: String,
     questions: [u32; 2],
     started: Instant,
+    taking: Option<trace::Taking>,
 }
 
 impl<'r, 'p> Attempting<'r, 'p> {
@@ -88,6 +88,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
             trouble: String::new(),
             questions: [0; 2],
             started: Instant::now(),
+            taking: None,
         })
     }
 
@@ -96,31 +97,40 @@ impl<'r, 'p> Attempting<'r, 'p> {
         loop {
             self.run.judge.interrupt.check()?;
             let step = supervisor::next(&self.state);
-            let outcome = match &step {
-                Step::AskPrototyper { reply_problem } => self.ask(false, false, reply_problem.as_deref())?,
+            self.begin(&step)?;
+            let result = match &step {
+                Step::AskPrototyper { reply_problem } => self.ask(false, false, reply_problem.as_deref()),
                 Step::AskEnhancer { repeated, reply_problem, .. } => {
-                    self.ask(true, *repeated, reply_problem.as_deref())?
+                    self.ask(true, *repeated, reply_problem.as_deref())
                 }
-                Step::Audit => self.audit()?,
-                Step::Build => self.build()?,
-                Step::Smoke => self.fuzz(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })?.1,
-                Step::Fuzz => self.fuzz_in_loop()?,
-                Step::Accept => self.accept()?,
-                Step::Done => {
-                    let (verdict, apart) = self.accepted.take().ok_or_else(|| {
-                        Error::new(ErrorKind::Internal, "a port was accepted that no run has accepted")
-                    })?;
-                    let role = self.role();
-                    return Ok(Ended::Accepted { module: self.spliced, verdict, apart, role });
-                }
+                Step::Audit => self.audit(),
+                Step::Build => self.build(),
+                Step::Smoke => self.smoke(),
+                Step::Fuzz => self.fuzz_in_loop(),
+                Step::Accept => self.accept(),
+                Step::Done => return self.done(),
                 Step::Stop(reason) => {
+                    self.end((reason.word(), &self.trouble.clone()))?;
                     let (reason, detail) = (*reason, self.trouble);
                     return Ok(Ended::Stopped { reason, detail, finding: self.finding });
                 }
             };
-            self.note(&outcome)?;
+            let traced = self.end_with(&result);
+            let outcome = result?;
+            traced?;
+            self.note(&step, &outcome)?;
             supervisor::apply(&mut self.state, outcome);
         }
+    }
+
+    fn done(mut self) -> Result<Ended> {
+        self.end(("accepted", ""))?;
+        let (verdict, apart) = self
+            .accepted
+            .take()
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "a port was accepted that no run has accepted"))?;
+        let role = self.role();
+        Ok(Ended::Accepted { module: self.spliced, verdict, apart, role })
     }
 
     /// Who wrote the last candidate.
@@ -147,7 +157,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
         let max_tokens = self.run.max_tokens(role);
         let prompt = self.run.templates.prompt(&self.context, &question, problem, number, max_tokens)?;
         self.say(format!("asking the {role}"));
-        let reply = match self.run.ask(&self.planned.function, &prompt) {
+        let reply = match self.run.ask(&self.planned.function, &prompt, &self.asking()) {
             Ok(reply) => reply,
             Err(error) if error.kind() == ErrorKind::Budget => {
                 self.run.exhausted = !self.run.budget_admits_others(&prompt);
@@ -269,39 +279,5 @@ impl<'r, 'p> Attempting<'r, 'p> {
     fn first_line(&self, candidate: &str) -> usize {
         let first = candidate.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         self.spliced.lines().position(|line| line == first).map_or(1, |at| at + 1)
-    }
-
-    /// One row per candidate: what became of it.
-    fn note(&mut self, outcome: &Outcome) -> Result<()> {
-        let (word, detail) = match outcome {
-            // The full text, with its place, was noted when it was found.
-            Outcome::AuditRejected(_) => ("rejected-by-audit", self.trouble.clone()),
-            Outcome::DoesNotCompile(_) => ("does-not-compile", self.trouble.clone()),
-            Outcome::Refuted(detail) | Outcome::AcceptanceRefuted(detail) => ("refuted", detail.clone()),
-            Outcome::Vacuous => ("vacuous", "one side was never called".into()),
-            Outcome::AcceptanceUnrefuted => ("accepted", String::new()),
-            Outcome::ReplyUnusable(detail) => ("reply-unusable", detail.clone()),
-            Outcome::ModelTruncated => {
-                ("model-truncated", "the reply was cut off twice; raise llm.max_tokens".into())
-            }
-            Outcome::ModelRefused => ("model-refused", "the model refused".into()),
-            Outcome::BudgetExhausted => ("budget", self.trouble.clone()),
-            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => {
-                return Ok(());
-            }
-        };
-        self.trouble.clone_from(&detail);
-        let attempt = Attempt {
-            run: self.run.id,
-            symbol: self.planned.function.key.clone(),
-            number: self.questions.iter().sum(),
-            role: self.role().into(),
-            outcome: word.into(),
-            detail,
-            candidate_sha256: self.state.candidate().map(sha256),
-            millis: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
-        };
-        self.started = Instant::now();
-        self.run.store.add_attempt(&attempt)
     }
 }

@@ -91,7 +91,7 @@ pub fn port<'p>(
         command: command.to_owned(),
         workflow: Some("unified".into()),
         provider: first.and_then(|c| c.settings.provider).map(|p| p.word().to_owned()),
-        model: first.map(|c| c.model.name()),
+        model: first.map(|c| c.name()),
         tool_version: env!("CARGO_PKG_VERSION").into(),
     })?;
     let asked: Vec<&Planned> = wanted.iter().copied().filter(|p| is_asked_about(project, p)).collect();
@@ -189,7 +189,7 @@ impl<'p> Session<'p> {
         transaction.add(project.rust_dir().join("src/callee.rs"), callees)?;
         transaction.commit()?;
         self.judge.publish_seeds(&planned.function.name)?;
-        let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.model.name());
+        let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.name());
         let module = PortModule::read(module.to_owned());
         let callees_in_c = self.judge.callees_in_c(planned)?;
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, verdict)? };

@@ -1,18 +1,20 @@
 //! What the symbols of a run share: the models and how they are asked, the store, the logs.
 
 use super::prompt::Templates;
+use super::supervisor::Phase;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
 use crate::llm::{self, Budget, Chosen, ModelError, Prompt, Reply};
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
-use crate::store::{ModelCall, RunId, Store};
+use crate::store::{ModelCall, RunId, StepId, Store};
 use crate::symbol::Function;
 use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 /// Everything that the symbols of a run share.
 pub struct Session<'p> {
@@ -30,6 +32,20 @@ pub struct Session<'p> {
     pub exhausted: bool,
 }
 
+/// Where in the trace a question is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking {
+    pub phase: Phase,
+    pub step: Option<StepId>,
+}
+
+/// A question that was asked, and what came back after which time.
+struct Exchange {
+    prompt: Prompt,
+    reply: std::result::Result<Reply, ModelError>,
+    took: Duration,
+}
+
 impl Session<'_> {
     /// Longest reply of a role, in tokens.
     pub fn max_tokens(&self, role: &str) -> u64 {
@@ -37,19 +53,19 @@ impl Session<'_> {
     }
 
     /// Asks a model; every exchange becomes a row and two log files.
-    pub fn ask(&mut self, function: &Function, prompt: &Prompt) -> Result<Reply> {
+    pub fn ask(&mut self, function: &Function, prompt: &Prompt, asking: &Asking) -> Result<Reply> {
         let chosen = self.models.get(prompt.role.as_str()).ok_or_else(|| {
             Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role))
         })?;
-        let mut exchanges: Vec<(Prompt, std::result::Result<Reply, ModelError>)> = Vec::new();
+        let mut exchanges: Vec<Exchange> = Vec::new();
         let answer =
-            llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |prompt, reply| {
-                exchanges.push((prompt.clone(), reply.clone()));
+            llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |prompt, reply, took| {
+                exchanges.push(Exchange { prompt: prompt.clone(), reply: reply.clone(), took });
             });
-        for (prompt, reply) in &exchanges {
-            let call = call_row(function, chosen, prompt, reply);
+        for exchange in &exchanges {
+            let call = call_row(function, chosen, exchange, asking);
             self.store.add_model_call(self.id, &call)?;
-            self.log(prompt, reply)?;
+            self.log(&exchange.prompt, &exchange.reply)?;
         }
         if let Ok(reply) = &answer
             && reply.drift.is_some()
@@ -91,22 +107,21 @@ impl Session<'_> {
     }
 }
 
-fn call_row(
-    function: &Function,
-    chosen: &Chosen,
-    prompt: &Prompt,
-    reply: &std::result::Result<Reply, ModelError>,
-) -> ModelCall {
+fn call_row(function: &Function, chosen: &Chosen, exchange: &Exchange, asking: &Asking) -> ModelCall {
+    let prompt = &exchange.prompt;
     let call = ModelCall {
         symbol: Some(function.key.clone()),
         role: prompt.role.clone(),
+        phase: Some(asking.phase.word().to_owned()),
+        step: asking.step,
         attempt: prompt.attempt,
         provider: chosen.settings.provider.map(|p| p.word().to_owned()).unwrap_or_default(),
-        model: chosen.model.name(),
+        model: chosen.name(),
+        latency_ms: u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
         prompt_sha256: prompt.sha256(),
         ..ModelCall::default()
     };
-    match reply {
+    match &exchange.reply {
         Err(error) => ModelCall { error: Some(error.to_string()), ..call },
         Ok(reply) => ModelCall {
             model: reply.model.clone(),
@@ -116,7 +131,7 @@ fn call_row(
             cache_write_tokens: reply.usage.cache_write.0,
             estimated: reply.usage.estimated,
             cost: reply.usage.cost(&chosen.settings.prices).map(llm::Cost::units),
-            latency_ms: u64::try_from(reply.latency.as_millis()).unwrap_or(u64::MAX),
+            retries: Some(reply.retries),
             stop_reason: serde_json::to_value(&reply.stop).ok().and_then(|v| v.as_str().map(str::to_owned)),
             ..call
         },

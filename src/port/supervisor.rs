@@ -2,7 +2,12 @@
 //! anything else.
 //!
 //! Every question that a fix costs is paid for when its reason arises, out of one counter, in [`apply`] alone; so no
-//! limit can be exceeded. What a fix is told lives in `feedback`; who carries the steps out lives elsewhere.
+//! limit can be exceeded. What a fix is told lives in `feedback`; who carries the steps out lives elsewhere; how a step
+//! is told in a trace is in `trace`.
+
+mod trace;
+
+pub use trace::why;
 
 use crate::config::Limits;
 use std::collections::BTreeMap;
@@ -160,6 +165,15 @@ enum Stage {
     Stopped(StopReason),
 }
 
+/// The two halves of a port, by which its cost is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Until a candidate was built and linked, and a run has called it and the C original.
+    Compilation,
+    /// From then on, whatever becomes of later candidates.
+    Optimization,
+}
+
 /// How often something was paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -175,6 +189,7 @@ pub struct Counters {
 pub struct PortState {
     limits: Limits,
     stage: Stage,
+    phase: Phase,
     counters: Counters,
     visits: BTreeMap<Node, u32>,
     last_key: Option<String>,
@@ -189,6 +204,7 @@ impl PortState {
         Self {
             limits,
             stage: Stage::Empty,
+            phase: Phase::Compilation,
             counters: Counters::default(),
             visits: BTreeMap::new(),
             last_key: None,
@@ -216,8 +232,22 @@ impl PortState {
 
 /// The next step. Asking twice without an outcome between gives the same answer.
 pub fn next(state: &PortState) -> Step {
+    let step = due(state);
+    match step.node() {
+        Some(node) if state.visits(node) >= NODE_VISITS => Step::Stop(StopReason::Loop),
+        _ => step,
+    }
+}
+
+/// The phase that the next step belongs to.
+pub fn phase(state: &PortState) -> Phase {
+    state.phase
+}
+
+/// What the stage asks for, however often that was done before.
+fn due(state: &PortState) -> Step {
     let reply_problem = state.reply_problem.clone();
-    let step = match state.stage {
+    match state.stage {
         Stage::Stopped(reason) => Step::Stop(reason),
         Stage::Accepted => Step::Done,
         Stage::Empty => Step::AskPrototyper { reply_problem },
@@ -227,10 +257,6 @@ pub fn next(state: &PortState) -> Step {
         Stage::Built => Step::Smoke,
         Stage::Smoked => Step::Fuzz,
         Stage::Fuzzed => Step::Accept,
-    };
-    match step.node() {
-        Some(node) if state.visits(node) >= NODE_VISITS => Step::Stop(StopReason::Loop),
-        _ => step,
     }
 }
 
@@ -239,6 +265,11 @@ pub fn next(state: &PortState) -> Step {
 pub fn apply(state: &mut PortState, outcome: Outcome) {
     let Some(node) = next(state).node() else { return };
     *state.visits.entry(node).or_default() += 1;
+    // What is refuted was called, too; a run that called only one side is vacuous.
+    let ran = matches!(outcome, Outcome::Unrefuted | Outcome::Refuted(_));
+    if ran && matches!(node, Node::Smoke | Node::Fuzz) {
+        state.phase = Phase::Optimization;
+    }
     state.stage = match (node, outcome) {
         (_, Outcome::BudgetExhausted) => Stage::Stopped(StopReason::Budget),
         (Node::Prototyper | Node::Enhancer, outcome) => answered(state, outcome),
@@ -304,226 +335,4 @@ fn pay(spent: &mut u32, limit: u32) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn candidate(n: u32) -> Outcome {
-        Outcome::CandidateReceived(format!("fn f() {{ {n} }}"))
-    }
-
-    fn after(outcomes: &[Outcome]) -> PortState {
-        let mut state = PortState::new(Limits::default());
-        outcomes.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
-        state
-    }
-
-    fn enhancer(why: Why) -> Step {
-        Step::AskEnhancer { why, repeated: false, reply_problem: None }
-    }
-
-    /// Outcomes that lead to the step before which each row of the table stands.
-    fn path(node: Node) -> Vec<Outcome> {
-        let to = [
-            (Node::Prototyper, candidate(1)),
-            (Node::Audit, Outcome::AuditPassed),
-            (Node::Build, Outcome::Built),
-            (Node::Smoke, Outcome::Unrefuted),
-            (Node::Fuzz, Outcome::Unrefuted),
-        ];
-        let until = match node {
-            Node::Prototyper => 0,
-            Node::Audit | Node::Enhancer => 1,
-            Node::Build => 2,
-            Node::Smoke => 3,
-            Node::Fuzz => 4,
-            Node::Accept => 5,
-        };
-        let mut path: Vec<Outcome> = to.into_iter().take(until).map(|(_, outcome)| outcome).collect();
-        if node == Node::Enhancer {
-            path.push(Outcome::AuditRejected("k".into()));
-        }
-        path
-    }
-
-    #[test]
-    fn every_edge() {
-        use Outcome as O;
-        let key = || "k2".to_owned();
-        let stop = Step::Stop;
-        let table = [
-            (Node::Prototyper, candidate(2), Step::Audit),
-            (
-                Node::Prototyper,
-                O::ReplyUnusable("p".into()),
-                Step::AskPrototyper { reply_problem: Some("p".into()) },
-            ),
-            (Node::Prototyper, O::ModelTruncated, stop(StopReason::ModelTruncated)),
-            (Node::Prototyper, O::ModelRefused, stop(StopReason::ModelRefused)),
-            (Node::Prototyper, O::BudgetExhausted, stop(StopReason::Budget)),
-            (Node::Prototyper, O::Built, stop(StopReason::Defect)),
-            (Node::Enhancer, candidate(2), Step::Audit),
-            (Node::Enhancer, candidate(1), stop(StopReason::Loop)),
-            (
-                Node::Enhancer,
-                O::ReplyUnusable("p".into()),
-                Step::AskEnhancer {
-                    why: Why::RejectedByAudit,
-                    repeated: false,
-                    reply_problem: Some("p".into()),
-                },
-            ),
-            (Node::Enhancer, O::ModelTruncated, stop(StopReason::ModelTruncated)),
-            (Node::Enhancer, O::ModelRefused, stop(StopReason::ModelRefused)),
-            (Node::Enhancer, O::BudgetExhausted, stop(StopReason::Budget)),
-            (Node::Audit, O::AuditPassed, Step::Build),
-            (Node::Audit, O::AuditRejected(key()), enhancer(Why::RejectedByAudit)),
-            (Node::Audit, O::Built, stop(StopReason::Defect)),
-            (Node::Build, O::Built, Step::Smoke),
-            (Node::Build, O::DoesNotCompile(key()), enhancer(Why::DoesNotCompile)),
-            (Node::Build, O::AuditRejected(key()), enhancer(Why::RejectedByAudit)),
-            (Node::Build, O::Unrefuted, stop(StopReason::Defect)),
-            (Node::Smoke, O::Unrefuted, Step::Fuzz),
-            (Node::Smoke, O::Vacuous, Step::Fuzz),
-            (Node::Smoke, O::Refuted(key()), enhancer(Why::Refuted)),
-            (Node::Smoke, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
-            (Node::Fuzz, O::Unrefuted, Step::Accept),
-            (Node::Fuzz, O::Vacuous, enhancer(Why::Vacuous)),
-            (Node::Fuzz, O::Refuted(key()), enhancer(Why::Refuted)),
-            (Node::Fuzz, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
-            (Node::Accept, O::AcceptanceUnrefuted, Step::Done),
-            (Node::Accept, O::AcceptanceRefuted(key()), enhancer(Why::Refuted)),
-            (Node::Accept, O::Vacuous, enhancer(Why::Vacuous)),
-            (Node::Accept, O::Unrefuted, stop(StopReason::Defect)),
-            (Node::Accept, O::BudgetExhausted, stop(StopReason::Budget)),
-        ];
-        for (node, outcome, step) in table {
-            let mut state = after(&path(node));
-            assert_eq!(next(&state).node(), Some(node));
-            apply(&mut state, outcome.clone());
-            assert_eq!(next(&state), step, "{node:?} then {outcome:?}");
-        }
-    }
-
-    /// Fails new candidates with `outcome` at `node` until the port ends; how many fixes there were, and the end.
-    fn fail_at(node: Node, outcome: &Outcome) -> (u32, Step) {
-        let mut state = PortState::new(Limits::default());
-        for round in 0..50 {
-            for mut step in path(node) {
-                if matches!(step, Outcome::CandidateReceived(_)) {
-                    step = candidate(round);
-                }
-                apply(&mut state, step);
-            }
-            apply(&mut state, outcome.clone());
-            if next(&state).node().is_none() {
-                return (round, next(&state));
-            }
-        }
-        panic!("it never ends");
-    }
-
-    #[test]
-    fn every_limit_stops_with_its_reason() {
-        let key = || "k".to_owned();
-        for (node, outcome, fixes, reason) in [
-            (Node::Build, Outcome::DoesNotCompile(key()), 3, StopReason::DoesNotCompile),
-            (Node::Audit, Outcome::AuditRejected(key()), 2, StopReason::RejectedByAudit),
-            (Node::Fuzz, Outcome::Vacuous, 2, StopReason::TargetNotCalled),
-            (Node::Fuzz, Outcome::Refuted(key()), 3, StopReason::Refuted),
-            (Node::Accept, Outcome::AcceptanceRefuted(key()), 3, StopReason::Refuted),
-            (Node::Prototyper, Outcome::ReplyUnusable(key()), 2, StopReason::ReplyUnusable),
-        ] {
-            assert_eq!(fail_at(node, &outcome), (fixes, Step::Stop(reason)), "{outcome:?}");
-        }
-    }
-
-    #[test]
-    fn a_step_entered_too_often_is_a_loop_whatever_the_limits() {
-        let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() });
-        let mut built = 0;
-        while next(&state).node().is_some() {
-            apply(&mut state, candidate(built));
-            apply(&mut state, Outcome::AuditPassed);
-            apply(&mut state, Outcome::DoesNotCompile(format!("{built}")));
-            built += 1;
-        }
-        assert_eq!(next(&state), Step::Stop(StopReason::Loop));
-        assert_eq!(state.visits(Node::Build), NODE_VISITS);
-    }
-
-    #[test]
-    fn a_failure_that_a_fix_left_as_it_was_is_told() {
-        let failure = || Outcome::DoesNotCompile("E0308".into());
-        let once = [candidate(1), Outcome::AuditPassed, failure()];
-        let twice = [candidate(2), Outcome::AuditPassed, failure()];
-        let state = after(&[once, twice].concat());
-        let why = Why::DoesNotCompile;
-        assert_eq!(next(&state), Step::AskEnhancer { why, repeated: true, reply_problem: None });
-    }
-
-    /// Something that `node` can have as its outcome; small dice go on, large ones do not.
-    fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
-        use Outcome as O;
-        let key = (n % 3).to_string();
-        let (forward, other) = match node {
-            Node::Prototyper | Node::Enhancer => {
-                (candidate(n), vec![O::ReplyUnusable(key), O::ModelTruncated])
-            }
-            Node::Audit => (O::AuditPassed, vec![O::AuditRejected(key)]),
-            Node::Build => (O::Built, vec![O::DoesNotCompile(key.clone()), O::AuditRejected(key)]),
-            Node::Smoke | Node::Fuzz => (O::Unrefuted, vec![O::Refuted(key), O::Vacuous]),
-            Node::Accept => (O::AcceptanceUnrefuted, vec![O::AcceptanceRefuted(key), O::Vacuous]),
-        };
-        match dice {
-            0..=59 => forward,
-            60..=98 => other[dice as usize % other.len()].clone(),
-            // Of some other step, most often.
-            _ => [O::Unrefuted, O::AcceptanceUnrefuted, O::Built, O::BudgetExhausted][n as usize % 4].clone(),
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn every_walk_ends_within_its_limits_and_skips_nothing(
-            dice in prop::collection::vec((0..100u8, 0..1_000u32), 7 * NODE_VISITS as usize + 1),
-            compile_fixes in 0..20u32, validation_fixes in 0..20u32, repairs in 0..20u32,
-        ) {
-            let limits = Limits { compile_fixes, validation_fixes, repairs };
-            let mut state = PortState::new(limits);
-            // Since the last candidate.
-            let mut seen: Vec<Outcome> = Vec::new();
-            for (dice, n) in dice {
-                let step = next(&state);
-                let Some(node) = step.node() else { break };
-                let outcome = outcome_of(node, dice, n);
-                let has = |wanted: &Outcome| seen.contains(wanted);
-                match step {
-                    Step::Build => prop_assert!(has(&Outcome::AuditPassed)),
-                    Step::Smoke | Step::Fuzz => prop_assert!(has(&Outcome::AuditPassed) && has(&Outcome::Built)),
-                    Step::Accept => prop_assert!(has(&Outcome::Built) && seen.last() == Some(&Outcome::Unrefuted)),
-                    _ => {}
-                }
-                if matches!(outcome, Outcome::CandidateReceived(_)) {
-                    seen.clear();
-                }
-                seen.push(outcome.clone());
-                apply(&mut state, outcome);
-                let paid = state.counters();
-                prop_assert!(paid.compile_fixes <= compile_fixes);
-                prop_assert!(paid.validation_fixes <= validation_fixes);
-                prop_assert!(paid.repairs <= repairs);
-                prop_assert!(state.visits(node) <= NODE_VISITS);
-                if next(&state) == Step::Done {
-                    let order: Vec<&Outcome> = seen.iter().skip(1).collect();
-                    let last = [&Outcome::AuditPassed, &Outcome::Built];
-                    prop_assert_eq!(&order[..2], &last);
-                    prop_assert_eq!(order.len(), 5);
-                    prop_assert_eq!(order[3], &Outcome::Unrefuted);
-                }
-            }
-            // There were as many dice as there can be visits.
-            prop_assert!(next(&state).node().is_none(), "{:?} did not end", state);
-        }
-    }
-}
+mod tests;

@@ -1,26 +1,30 @@
-//! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, attempts, model calls,
-//! findings.
+//! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, the steps of ports,
+//! attempts, model calls, findings.
 //!
 //! The only place that knows SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have
 //! been saved before ([`Store::save_symbols`]).
 
 mod analysis;
+mod calls;
 mod columns;
 mod evidence;
 mod findings;
 mod measures;
 mod migrate;
 mod runs;
+mod steps;
 mod symbols;
 mod totals;
 
 pub use analysis::{AnalysisKind, Kept};
+pub use calls::{Attempt, ModelCall, PaidCall};
 pub use evidence::Evidence;
 pub use findings::{FindingId, FindingRow, NewFinding, Side};
 pub use measures::MeasureKind;
-pub use runs::{Attempt, ModelCall, NewRun, Run, RunId, RunOutcome};
+pub use runs::{NewRun, Run, RunId, RunOutcome};
+pub use steps::{NewStep, StepId, StepRow};
 pub use symbols::{SymbolKind, SymbolRow};
-pub use totals::Totals;
+pub use totals::{Totals, median};
 
 use crate::error::{Error, ErrorKind, Result};
 use jiff::Timestamp;

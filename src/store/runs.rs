@@ -1,11 +1,10 @@
-//! Runs of the tool, the attempts they made and the model calls they paid for.
+//! Runs of the tool: when they began, and how they ended.
 
-use super::columns::{date, date_opt, int, word};
+use super::columns::{date, date_opt, word};
 use super::{Store, now};
 use crate::error::Result;
-use crate::symbol::SymbolKey;
 use jiff::Timestamp;
-use rusqlite::{Row, TransactionBehavior, params};
+use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
 /// Number of a run.
@@ -70,47 +69,6 @@ pub struct Run {
     pub outcome: Option<RunOutcome>,
 }
 
-/// One candidate, or one reply that became none.
-#[derive(Debug, Clone)]
-pub struct Attempt {
-    pub run: RunId,
-    pub symbol: SymbolKey,
-    /// From 1, over all roles of a symbol in a run.
-    pub number: u32,
-    pub role: String,
-    /// One word: `accepted`, `refuted`, `does-not-compile`, …
-    pub outcome: String,
-    /// The reason, as shown.
-    pub detail: String,
-    pub candidate_sha256: Option<String>,
-    pub millis: u64,
-}
-
-/// One request to a model, whether it succeeded or not.
-#[derive(Debug, Clone, Default)]
-pub struct ModelCall {
-    /// The symbol it was about.
-    pub symbol: Option<SymbolKey>,
-    pub role: String,
-    pub attempt: u32,
-    pub provider: String,
-    pub model: String,
-    pub input_tokens: u64,
-    pub output_tokens: u64,
-    /// Input tokens read from the provider's cache.
-    pub cached_tokens: u64,
-    /// Input tokens written into it.
-    pub cache_write_tokens: u64,
-    /// The provider gave no counts; these are guessed from the text.
-    pub estimated: bool,
-    /// In the currency of the prices; absent without a known price.
-    pub cost: Option<f64>,
-    pub latency_ms: u64,
-    pub stop_reason: Option<String>,
-    pub prompt_sha256: String,
-    pub error: Option<String>,
-}
-
 impl Store {
     /// Begins a run of this process.
     pub fn start_run(&mut self, run: &NewRun) -> Result<RunId> {
@@ -165,66 +123,6 @@ impl Store {
             }
         }
         Ok(())
-    }
-
-    /// Takes note of an attempt.
-    pub fn add_attempt(&mut self, attempt: &Attempt) -> Result<()> {
-        self.run(|connection| {
-            connection.execute(
-                "INSERT INTO attempts (run, symbol, number, role, outcome, detail, candidate_sha256, millis, created)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                params![
-                    attempt.run.0,
-                    attempt.symbol.0,
-                    attempt.number,
-                    attempt.role,
-                    attempt.outcome,
-                    attempt.detail,
-                    attempt.candidate_sha256,
-                    int(attempt.millis),
-                    now().to_string(),
-                ],
-            )?;
-            Ok(())
-        })
-    }
-
-    /// Takes note of a request to a model.
-    pub fn add_model_call(&mut self, run: RunId, call: &ModelCall) -> Result<()> {
-        self.run(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            transaction.execute(
-                "INSERT INTO model_calls (run, symbol, role, attempt, provider, model, input_tokens, output_tokens,
-                     cached_tokens, cache_write_tokens, estimated, cost, latency_ms, stop_reason, prompt_sha256,
-                     error, created)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-                params![
-                    run.0,
-                    call.symbol.as_ref().map(|key| &key.0),
-                    call.role,
-                    call.attempt,
-                    call.provider,
-                    call.model,
-                    int(call.input_tokens),
-                    int(call.output_tokens),
-                    int(call.cached_tokens),
-                    int(call.cache_write_tokens),
-                    call.estimated,
-                    call.cost,
-                    int(call.latency_ms),
-                    call.stop_reason,
-                    call.prompt_sha256,
-                    call.error,
-                    now().to_string(),
-                ],
-            )?;
-            // A provider that was chosen late is known only now.
-            transaction.execute(
-                "UPDATE runs SET provider = coalesce(provider, ?2), model = coalesce(model, ?3) WHERE id = ?1",
-                params![run.0, call.provider, call.model],
-            )?;
-            transaction.commit()
-        })
     }
 }
 

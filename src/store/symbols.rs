@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::symbol::{RelPath, SymbolKey, SymbolName};
 use rusqlite::{Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a symbol is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,6 +76,15 @@ impl Store {
         self.query(|connection| {
             let mut select = connection.prepare("SELECT * FROM symbols WHERE present ORDER BY position")?;
             select.query_map([], read)?.collect()
+        })
+    }
+
+    /// The names of all symbols that there ever were, for rows that outlive them.
+    pub fn names(&self) -> Result<BTreeMap<SymbolKey, SymbolName>> {
+        self.query(|connection| {
+            let mut select = connection.prepare("SELECT key, name FROM symbols")?;
+            let row = |row: &Row| Ok((SymbolKey(row.get(0)?), SymbolName::new(row.get::<_, String>(1)?)));
+            select.query_map([], row)?.collect()
         })
     }
 }

@@ -62,6 +62,42 @@ fn a_database_of_the_first_version_keeps_what_it_holds() {
 }
 
 #[test]
+fn calls_from_before_phases_were_kept_have_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let old = Connection::open(&path).unwrap();
+    for sql in [
+        include_str!("migrations/0001_start.sql"),
+        include_str!("migrations/0002_analysis.sql"),
+        include_str!("migrations/0003_grades.sql"),
+        "PRAGMA user_version = 3;
+         INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
+         INSERT INTO runs VALUES (7, 'port a', 'unified', 'p', 'm', '0', 1, '1', '2026-01-01T00:00:00Z', NULL, 'done');
+         INSERT INTO attempts VALUES
+             (1, 7, 'c:@F@a', 1, 'prototyper', 'accepted', '', NULL, 9, '2026-01-01T00:00:00Z');
+         INSERT INTO model_calls VALUES (1, 7, 'c:@F@a', 'prototyper', 1, 'p', 'm', 100, 10, 0, 0, 1, NULL, 5, 'end', 'ff',
+             NULL, '2026-01-01T00:00:00Z');",
+    ] {
+        old.execute_batch(sql).unwrap();
+    }
+    drop(old);
+    let mut store = Store::open(&path).unwrap();
+    let [paid] = &store.calls(None, None).unwrap()[..] else { panic!("there was one call") };
+    assert_eq!((paid.run, paid.call.input_tokens), (RunId(7), 100));
+    assert_eq!((&paid.call.phase, paid.call.step, paid.call.retries), (&None, None, None));
+    assert_eq!(store.attempts(Some(RunId(7))).unwrap()[0].outcome, "accepted");
+    assert_eq!(store.steps(None, None).unwrap(), []);
+    let new = NewStep {
+        run: RunId(7),
+        symbol: &SymbolKey("c:@F@a".into()),
+        phase: "compilation",
+        step: "build",
+        why: "",
+    };
+    store.begin_step(&new).unwrap();
+}
+
+#[test]
 fn an_empty_database_is_migrated_and_stays_at_its_version() {
     let (dir, store) = fresh();
     drop(store);
@@ -70,7 +106,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 3);
+    assert_eq!(version(&path), 4);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);
@@ -208,25 +244,81 @@ fn totals_count_what_was_spent_and_say_what_is_unknown() {
     store.add_model_call(run, &call(&a, Some(0.25))).unwrap();
     store.add_model_call(run, &call(&a, None)).unwrap();
     store.add_model_call(other, &ModelCall { estimated: true, ..call(&b, None) }).unwrap();
+    let totals = store.totals(Some(run)).unwrap();
+    assert_eq!((totals.calls, totals.input_tokens), (2, 200));
+    assert_eq!((totals.cost, totals.unpriced, totals.estimated), (Some(0.25), 1, false));
+    let spent = |run, symbol: &SymbolRow| store.totals_of(run, &symbol.key).unwrap();
+    assert_eq!((spent(Some(run), &a).calls, spent(Some(run), &b).calls), (2, 0));
+    let all = spent(None, &b);
+    assert_eq!((all.calls, all.cost, all.estimated), (1, None, true));
+}
+
+#[test]
+fn calls_and_attempts_come_back_as_they_were() {
+    let (_dir, mut store) = fresh();
+    let (a, b) = (symbol("a"), symbol("b"));
+    store.save_symbols(&[a.clone(), b.clone()]).unwrap();
+    let run = store.start_run(&NewRun::default()).unwrap();
+    let new = NewStep { run, symbol: &a.key, phase: "optimization", step: "ask-enhancer", why: "w" };
+    let step = store.begin_step(&new).unwrap();
+    let call = ModelCall {
+        role: "enhancer".into(),
+        phase: Some("optimization".into()),
+        step: Some(step),
+        attempt: 2,
+        cached_tokens: 3,
+        cache_write_tokens: 4,
+        latency_ms: 5,
+        retries: Some(1),
+        stop_reason: Some("end".into()),
+        error: Some("e".into()),
+        ..call(&a, Some(0.5))
+    };
+    store.add_model_call(run, &call).unwrap();
+    assert_eq!(store.calls(Some(run), Some(&a.key)).unwrap(), [PaidCall { run, call }]);
+    assert_eq!(store.calls(None, Some(&b.key)).unwrap(), []);
     let attempt = Attempt {
         run,
         symbol: a.key.clone(),
         number: 1,
         role: "prototyper".into(),
         outcome: "accepted".into(),
-        detail: String::new(),
-        candidate_sha256: None,
+        detail: "d".into(),
+        candidate_sha256: Some("ff".into()),
         millis: 5,
     };
     store.add_attempt(&attempt).unwrap();
+    assert_eq!(store.attempts(None).unwrap(), [attempt]);
+    assert_eq!(store.attempts(Some(RunId(run.0 + 1))).unwrap(), []);
+}
 
-    let totals = store.totals(Some(run)).unwrap();
-    assert_eq!((totals.calls, totals.attempts, totals.input_tokens), (2, 1, 200));
-    assert_eq!((totals.cost, totals.unpriced, totals.estimated), (Some(0.25), 1, false));
-    let spent = |run, symbol: &SymbolRow| store.totals_of(run, &symbol.key).unwrap();
-    assert_eq!((spent(Some(run), &a).calls, spent(Some(run), &b).calls), (2, 0));
-    let all = spent(None, &b);
-    assert_eq!((all.calls, all.cost, all.estimated), (1, None, true));
+#[test]
+fn steps_are_numbered_per_symbol_and_run_and_stay_open_until_they_end() {
+    let (_dir, mut store) = fresh();
+    let (a, b) = (symbol("a"), symbol("b"));
+    store.save_symbols(&[a.clone(), b.clone()]).unwrap();
+    let [first, second] = [0; 2].map(|_| store.start_run(&NewRun::default()).unwrap());
+    let mut begin = |run, symbol: &SymbolRow, step| {
+        let new = NewStep { run, symbol: &symbol.key, phase: "compilation", step, why: "because" };
+        store.begin_step(&new).unwrap()
+    };
+    let audit = begin(first, &a, "audit");
+    let build = begin(first, &a, "build");
+    begin(first, &b, "audit");
+    begin(second, &a, "audit");
+    store.end_step(audit, ("passed", "all of it"), 12).unwrap();
+    let rows = store.steps(Some(first), Some(&a.key)).unwrap();
+    let told: Vec<_> = rows.iter().map(|r| (r.number, r.step.as_str(), r.outcome.as_deref())).collect();
+    assert_eq!(told, [(1, "audit", Some("passed")), (2, "build", None)]);
+    assert_eq!(
+        (rows[0].detail.as_str(), rows[0].millis, rows[0].why.as_str()),
+        ("all of it", Some(12), "because")
+    );
+    assert_eq!((rows[1].id, rows[1].millis), (build, None));
+    let numbers: Vec<_> = store.steps(None, None).unwrap().iter().map(|r| (r.run, r.number)).collect();
+    assert_eq!(numbers, [(first, 1), (first, 2), (first, 1), (second, 1)]);
+    let unknown = NewStep { run: first, symbol: &a.key, phase: "later", step: "audit", why: "" };
+    assert_eq!(store.begin_step(&unknown).unwrap_err().kind(), ErrorKind::Store);
 }
 
 #[test]

@@ -1,17 +1,19 @@
-//! Sums over attempts and model calls, per run and per symbol.
+//! Sums over model calls. What is not known stays unknown: a call without a price makes no cost of 0.
 
-use super::columns::unsigned;
-use super::{RunId, Store};
+use super::{ModelCall, RunId, Store};
 use crate::error::Result;
 use crate::symbol::SymbolKey;
-use rusqlite::{Connection, Row, params};
+use std::collections::BTreeMap;
 
 /// What was spent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
-    pub attempts: u64,
-    /// Requests to a model.
+    /// Questions to a model.
     pub calls: u64,
+    /// Those of them that brought no answer.
+    pub failed: u64,
+    /// How often requests were sent again, as far as it is known.
+    pub retries: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cached_tokens: u64,
@@ -24,51 +26,102 @@ pub struct Totals {
     pub unpriced: u64,
     /// Time spent waiting for models, milliseconds.
     pub latency_ms: u64,
+    /// Of the calls that were answered; absent where none was.
+    pub median_ms: Option<u64>,
+    /// How often models stopped for which reason, calls without an answer as `failed`.
+    pub stops: BTreeMap<String, u64>,
 }
 
-/// Sums; `?1` a run or NULL for all, `?2` a symbol or NULL for all.
-const SUMS: &str = "
-    SELECT (SELECT count(*) FROM attempts
-            WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR symbol = ?2))   AS attempts,
-           count(*)                                                           AS calls,
-           coalesce(sum(input_tokens), 0)                                     AS input_tokens,
-           coalesce(sum(output_tokens), 0)                                    AS output_tokens,
-           coalesce(sum(cached_tokens), 0)                                    AS cached_tokens,
-           coalesce(sum(cache_write_tokens), 0)                               AS cache_write_tokens,
-           coalesce(max(estimated), 0)                                        AS estimated,
-           sum(cost)                                                          AS cost,
-           count(*) - count(cost)                                             AS unpriced,
-           coalesce(sum(latency_ms), 0)                                       AS latency_ms
-    FROM model_calls WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR symbol = ?2)";
+impl Totals {
+    /// The sums over these calls.
+    pub fn of<'c>(calls: impl IntoIterator<Item = &'c ModelCall>) -> Self {
+        let (mut totals, mut latencies) = (Self::default(), Vec::new());
+        for call in calls {
+            totals.add(call);
+            if call.error.is_none() {
+                latencies.push(call.latency_ms);
+            }
+        }
+        totals.median_ms = median(latencies);
+        totals
+    }
+
+    fn add(&mut self, call: &ModelCall) {
+        self.calls += 1;
+        self.failed += u64::from(call.error.is_some());
+        self.retries += u64::from(call.retries.unwrap_or(0));
+        self.input_tokens += call.input_tokens;
+        self.output_tokens += call.output_tokens;
+        self.cached_tokens += call.cached_tokens;
+        self.cache_write_tokens += call.cache_write_tokens;
+        self.estimated |= call.estimated;
+        match call.cost {
+            Some(cost) => self.cost = Some(self.cost.unwrap_or(0.0) + cost),
+            None => self.unpriced += 1,
+        }
+        self.latency_ms += call.latency_ms;
+        let stop = if call.error.is_some() { Some("failed") } else { call.stop_reason.as_deref() };
+        *self.stops.entry(stop.unwrap_or("unknown").to_owned()).or_default() += 1;
+    }
+
+    /// Sent and received.
+    pub fn tokens(&self) -> u64 {
+        self.input_tokens + self.output_tokens
+    }
+}
+
+/// The middle one, or the mean of the two in the middle; none of nothing.
+pub fn median(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    let upper = *values.get(values.len() / 2)?;
+    let lower = values[(values.len() - 1) / 2];
+    Some(lower + (upper - lower) / 2)
+}
 
 impl Store {
     /// What a run spent, or all runs (absent).
     pub fn totals(&self, run: Option<RunId>) -> Result<Totals> {
-        self.query(|connection| sums(connection, run, None))
+        Ok(Totals::of(self.calls(run, None)?.iter().map(|paid| &paid.call)))
     }
 
     /// What was spent on a symbol in a run, or in all runs (absent).
     pub fn totals_of(&self, run: Option<RunId>, symbol: &SymbolKey) -> Result<Totals> {
-        self.query(|connection| sums(connection, run, Some(symbol)))
+        Ok(Totals::of(self.calls(run, Some(symbol))?.iter().map(|paid| &paid.call)))
     }
 }
 
-fn sums(connection: &Connection, run: Option<RunId>, symbol: Option<&SymbolKey>) -> rusqlite::Result<Totals> {
-    let values = params![run.map(|run| run.0), symbol.map(|key| &key.0)];
-    connection.prepare_cached(SUMS)?.query_row(values, read)
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn read(row: &Row) -> rusqlite::Result<Totals> {
-    Ok(Totals {
-        attempts: unsigned(row, "attempts")?,
-        calls: unsigned(row, "calls")?,
-        input_tokens: unsigned(row, "input_tokens")?,
-        output_tokens: unsigned(row, "output_tokens")?,
-        cached_tokens: unsigned(row, "cached_tokens")?,
-        cache_write_tokens: unsigned(row, "cache_write_tokens")?,
-        estimated: row.get("estimated")?,
-        cost: row.get("cost")?,
-        unpriced: unsigned(row, "unpriced")?,
-        latency_ms: unsigned(row, "latency_ms")?,
-    })
+    #[test]
+    fn medians_are_in_the_middle() {
+        for (values, expected) in [
+            (vec![], None),
+            (vec![7], Some(7)),
+            (vec![9, 1], Some(5)),
+            (vec![30, 1, 2], Some(2)),
+            (vec![100, 4, 1, 6], Some(5)),
+        ] {
+            assert_eq!(median(values.clone()), expected, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_without_an_answer_counts_as_one_and_is_no_measure_of_latency() {
+        let answered = ModelCall {
+            stop_reason: Some("end".into()),
+            latency_ms: 10,
+            retries: Some(2),
+            cost: Some(0.5),
+            ..ModelCall::default()
+        };
+        let failed = ModelCall { error: Some("HTTP 500".into()), latency_ms: 9_000, ..ModelCall::default() };
+        let totals = Totals::of([&answered, &failed]);
+        assert_eq!((totals.calls, totals.failed, totals.retries), (2, 1, 2));
+        assert_eq!((totals.latency_ms, totals.median_ms), (9_010, Some(10)));
+        assert_eq!((totals.cost, totals.unpriced), (Some(0.5), 1));
+        assert_eq!(totals.stops, BTreeMap::from([("end".into(), 1), ("failed".into(), 1)]));
+        assert_eq!(Totals::of([&failed]).cost, None, "unknown is not free");
+    }
 }

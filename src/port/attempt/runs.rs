@@ -7,7 +7,7 @@ use crate::event::Event;
 use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::{Budget, Campaign};
 use crate::port::feedback;
-use crate::port::supervisor::Outcome;
+use crate::port::supervisor::{Outcome, SMOKE_EXECUTIONS};
 use crate::proofs;
 use crate::verdict::{Measured, RunStats, Share, Verdict};
 
@@ -35,8 +35,13 @@ impl Attempting<'_, '_> {
         }
     }
 
+    /// The run before the real one.
+    pub(super) fn smoke(&mut self) -> Result<Outcome> {
+        Ok(self.fuzz(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })?.1)
+    }
+
     /// A run of which everything may be shown.
-    pub(super) fn fuzz(&mut self, budget: Budget) -> Result<(Verdict, Outcome)> {
+    fn fuzz(&mut self, budget: Budget) -> Result<(Verdict, Outcome)> {
         self.say("fuzzing");
         let verdict = self.judge(budget, Inputs::Shown)?;
         let outcome = self.outcome(&verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;

@@ -1,0 +1,110 @@
+//! What a port leaves in the store: a row for each step with its reason, and a row for each candidate.
+
+use super::Attempting;
+use crate::digest::sha256;
+use crate::error::{Error, ErrorKind, Result};
+use crate::port::session::Asking;
+use crate::port::supervisor::{self, Outcome, Step};
+use crate::store::{Attempt, NewStep, StepId};
+use std::time::Instant;
+
+/// The step that is being taken.
+#[derive(Debug)]
+pub(super) struct Taking {
+    id: StepId,
+    started: Instant,
+}
+
+impl Attempting<'_, '_> {
+    /// Puts a step into the trace before it is taken, so that one that never ends is there too.
+    pub(super) fn begin(&mut self, step: &Step) -> Result<()> {
+        let new = NewStep {
+            run: self.run.id,
+            symbol: &self.planned.function.key,
+            phase: supervisor::phase(&self.state).word(),
+            step: step.word(),
+            why: &supervisor::why(&self.state, step),
+        };
+        let id = self.run.store.begin_step(&new)?;
+        self.taking = Some(Taking { id, started: Instant::now() });
+        Ok(())
+    }
+
+    /// What came of it: a word, and what there is to say.
+    pub(super) fn end(&mut self, came: (&str, &str)) -> Result<()> {
+        let Some(taking) = self.taking.take() else { return Ok(()) };
+        self.run.store.end_step(taking.id, came, millis(taking.started))
+    }
+
+    /// The same of a step that has an outcome, or that failed with the tool, the model or the user.
+    pub(super) fn end_with(&mut self, result: &Result<Outcome>) -> Result<()> {
+        match result {
+            Ok(outcome) => self.end((outcome.word(), &self.detail(outcome))),
+            Err(error) => self.end((failure(error), &error.to_string())),
+        }
+    }
+
+    /// Where in the trace a question is asked.
+    pub(super) fn asking(&self) -> Asking {
+        Asking { phase: supervisor::phase(&self.state), step: self.taking.as_ref().map(|taking| taking.id) }
+    }
+
+    /// One row per candidate, or reply that became none: what became of it.
+    pub(super) fn note(&mut self, step: &Step, outcome: &Outcome) -> Result<()> {
+        let decides = match outcome {
+            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => {
+                false
+            }
+            // So short a run may call neither side: the next one decides.
+            Outcome::Vacuous => *step != Step::Smoke,
+            _ => true,
+        };
+        if !decides {
+            return Ok(());
+        }
+        let detail = self.detail(outcome);
+        self.trouble.clone_from(&detail);
+        let attempt = Attempt {
+            run: self.run.id,
+            symbol: self.planned.function.key.clone(),
+            number: self.questions.iter().sum(),
+            role: self.role().into(),
+            outcome: outcome.word().into(),
+            detail,
+            candidate_sha256: self.state.candidate().map(sha256),
+            millis: millis(self.started),
+        };
+        self.started = Instant::now();
+        self.run.store.add_attempt(&attempt)
+    }
+
+    /// What there is to say of an outcome beside its word.
+    fn detail(&self, outcome: &Outcome) -> String {
+        match outcome {
+            // The full text, with its place, was noted when it was found.
+            Outcome::AuditRejected(_) | Outcome::DoesNotCompile(_) | Outcome::BudgetExhausted => {
+                self.trouble.clone()
+            }
+            Outcome::Refuted(detail)
+            | Outcome::AcceptanceRefuted(detail)
+            | Outcome::ReplyUnusable(detail) => detail.clone(),
+            Outcome::Vacuous => "one side was never called".into(),
+            Outcome::ModelTruncated => "the reply was cut off twice; raise llm.max_tokens".into(),
+            Outcome::ModelRefused => "the model refused".into(),
+            Outcome::CandidateReceived(_)
+            | Outcome::AuditPassed
+            | Outcome::Built
+            | Outcome::Unrefuted
+            | Outcome::AcceptanceUnrefuted => String::new(),
+        }
+    }
+}
+
+/// The outcome of a step that has none.
+fn failure(error: &Error) -> &'static str {
+    if error.kind() == ErrorKind::Interrupted { "interrupted" } else { "failed" }
+}
+
+fn millis(since: Instant) -> u64 {
+    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,340 @@
+//! Every edge, every limit, and random walks.
+
+use super::*;
+use proptest::prelude::*;
+
+fn candidate(n: u32) -> Outcome {
+    Outcome::CandidateReceived(format!("fn f() {{ {n} }}"))
+}
+
+fn after(outcomes: &[Outcome]) -> PortState {
+    let mut state = PortState::new(Limits::default());
+    outcomes.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
+    state
+}
+
+fn enhancer(why: Why) -> Step {
+    Step::AskEnhancer { why, repeated: false, reply_problem: None }
+}
+
+/// Outcomes that lead to the step before which each row of the table stands.
+fn path(node: Node) -> Vec<Outcome> {
+    let to = [
+        (Node::Prototyper, candidate(1)),
+        (Node::Audit, Outcome::AuditPassed),
+        (Node::Build, Outcome::Built),
+        (Node::Smoke, Outcome::Unrefuted),
+        (Node::Fuzz, Outcome::Unrefuted),
+    ];
+    let until = match node {
+        Node::Prototyper => 0,
+        Node::Audit | Node::Enhancer => 1,
+        Node::Build => 2,
+        Node::Smoke => 3,
+        Node::Fuzz => 4,
+        Node::Accept => 5,
+    };
+    let mut path: Vec<Outcome> = to.into_iter().take(until).map(|(_, outcome)| outcome).collect();
+    if node == Node::Enhancer {
+        path.push(Outcome::AuditRejected("k".into()));
+    }
+    path
+}
+
+#[test]
+fn every_edge() {
+    use Outcome as O;
+    let key = || "k2".to_owned();
+    let stop = Step::Stop;
+    let table = [
+        (Node::Prototyper, candidate(2), Step::Audit),
+        (
+            Node::Prototyper,
+            O::ReplyUnusable("p".into()),
+            Step::AskPrototyper { reply_problem: Some("p".into()) },
+        ),
+        (Node::Prototyper, O::ModelTruncated, stop(StopReason::ModelTruncated)),
+        (Node::Prototyper, O::ModelRefused, stop(StopReason::ModelRefused)),
+        (Node::Prototyper, O::BudgetExhausted, stop(StopReason::Budget)),
+        (Node::Prototyper, O::Built, stop(StopReason::Defect)),
+        (Node::Enhancer, candidate(2), Step::Audit),
+        (Node::Enhancer, candidate(1), stop(StopReason::Loop)),
+        (
+            Node::Enhancer,
+            O::ReplyUnusable("p".into()),
+            Step::AskEnhancer { why: Why::RejectedByAudit, repeated: false, reply_problem: Some("p".into()) },
+        ),
+        (Node::Enhancer, O::ModelTruncated, stop(StopReason::ModelTruncated)),
+        (Node::Enhancer, O::ModelRefused, stop(StopReason::ModelRefused)),
+        (Node::Enhancer, O::BudgetExhausted, stop(StopReason::Budget)),
+        (Node::Audit, O::AuditPassed, Step::Build),
+        (Node::Audit, O::AuditRejected(key()), enhancer(Why::RejectedByAudit)),
+        (Node::Audit, O::Built, stop(StopReason::Defect)),
+        (Node::Build, O::Built, Step::Smoke),
+        (Node::Build, O::DoesNotCompile(key()), enhancer(Why::DoesNotCompile)),
+        (Node::Build, O::AuditRejected(key()), enhancer(Why::RejectedByAudit)),
+        (Node::Build, O::Unrefuted, stop(StopReason::Defect)),
+        (Node::Smoke, O::Unrefuted, Step::Fuzz),
+        (Node::Smoke, O::Vacuous, Step::Fuzz),
+        (Node::Smoke, O::Refuted(key()), enhancer(Why::Refuted)),
+        (Node::Smoke, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
+        (Node::Fuzz, O::Unrefuted, Step::Accept),
+        (Node::Fuzz, O::Vacuous, enhancer(Why::Vacuous)),
+        (Node::Fuzz, O::Refuted(key()), enhancer(Why::Refuted)),
+        (Node::Fuzz, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
+        (Node::Accept, O::AcceptanceUnrefuted, Step::Done),
+        (Node::Accept, O::AcceptanceRefuted(key()), enhancer(Why::Refuted)),
+        (Node::Accept, O::Vacuous, enhancer(Why::Vacuous)),
+        (Node::Accept, O::Unrefuted, stop(StopReason::Defect)),
+        (Node::Accept, O::BudgetExhausted, stop(StopReason::Budget)),
+    ];
+    for (node, outcome, step) in table {
+        let mut state = after(&path(node));
+        assert_eq!(next(&state).node(), Some(node));
+        apply(&mut state, outcome.clone());
+        assert_eq!(next(&state), step, "{node:?} then {outcome:?}");
+    }
+}
+
+/// Fails new candidates with `outcome` at `node` until the port ends; how many fixes there were, and the end.
+fn fail_at(node: Node, outcome: &Outcome) -> (u32, Step) {
+    let (fixes, state) = failing_at(node, outcome);
+    (fixes, next(&state))
+}
+
+/// The same with the state at its end.
+fn failing_at(node: Node, outcome: &Outcome) -> (u32, PortState) {
+    let mut state = PortState::new(Limits::default());
+    for round in 0..50 {
+        for mut step in path(node) {
+            if matches!(step, Outcome::CandidateReceived(_)) {
+                step = candidate(round);
+            }
+            apply(&mut state, step);
+        }
+        apply(&mut state, outcome.clone());
+        if next(&state).node().is_none() {
+            return (round, state);
+        }
+    }
+    panic!("it never ends");
+}
+
+#[test]
+fn every_limit_stops_with_its_reason() {
+    let key = || "k".to_owned();
+    for (node, outcome, fixes, reason) in [
+        (Node::Build, Outcome::DoesNotCompile(key()), 3, StopReason::DoesNotCompile),
+        (Node::Audit, Outcome::AuditRejected(key()), 2, StopReason::RejectedByAudit),
+        (Node::Fuzz, Outcome::Vacuous, 2, StopReason::TargetNotCalled),
+        (Node::Fuzz, Outcome::Refuted(key()), 3, StopReason::Refuted),
+        (Node::Accept, Outcome::AcceptanceRefuted(key()), 3, StopReason::Refuted),
+        (Node::Prototyper, Outcome::ReplyUnusable(key()), 2, StopReason::ReplyUnusable),
+    ] {
+        assert_eq!(fail_at(node, &outcome), (fixes, Step::Stop(reason)), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_step_entered_too_often_is_a_loop_whatever_the_limits() {
+    let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() });
+    let mut built = 0;
+    while next(&state).node().is_some() {
+        apply(&mut state, candidate(built));
+        apply(&mut state, Outcome::AuditPassed);
+        apply(&mut state, Outcome::DoesNotCompile(format!("{built}")));
+        built += 1;
+    }
+    assert_eq!(next(&state), Step::Stop(StopReason::Loop));
+    assert_eq!(state.visits(Node::Build), NODE_VISITS);
+}
+
+#[test]
+fn a_failure_that_a_fix_left_as_it_was_is_told() {
+    let failure = || Outcome::DoesNotCompile("E0308".into());
+    let once = [candidate(1), Outcome::AuditPassed, failure()];
+    let twice = [candidate(2), Outcome::AuditPassed, failure()];
+    let state = after(&[once, twice].concat());
+    let why = Why::DoesNotCompile;
+    assert_eq!(next(&state), Step::AskEnhancer { why, repeated: true, reply_problem: None });
+}
+
+/// Something that `node` can have as its outcome; small dice go on, large ones do not.
+fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
+    use Outcome as O;
+    let key = (n % 3).to_string();
+    let (forward, other) = match node {
+        Node::Prototyper | Node::Enhancer => (candidate(n), vec![O::ReplyUnusable(key), O::ModelTruncated]),
+        Node::Audit => (O::AuditPassed, vec![O::AuditRejected(key)]),
+        Node::Build => (O::Built, vec![O::DoesNotCompile(key.clone()), O::AuditRejected(key)]),
+        Node::Smoke | Node::Fuzz => (O::Unrefuted, vec![O::Refuted(key), O::Vacuous]),
+        Node::Accept => (O::AcceptanceUnrefuted, vec![O::AcceptanceRefuted(key), O::Vacuous]),
+    };
+    match dice {
+        0..=59 => forward,
+        60..=98 => other[dice as usize % other.len()].clone(),
+        // Of some other step, most often.
+        _ => [O::Unrefuted, O::AcceptanceUnrefuted, O::Built, O::BudgetExhausted][n as usize % 4].clone(),
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_walk_ends_within_its_limits_and_skips_nothing(
+        dice in prop::collection::vec((0..100u8, 0..1_000u32), 7 * NODE_VISITS as usize + 1),
+        compile_fixes in 0..20u32, validation_fixes in 0..20u32, repairs in 0..20u32,
+    ) {
+        let limits = Limits { compile_fixes, validation_fixes, repairs };
+        let mut state = PortState::new(limits);
+        // Since the last candidate.
+        let mut seen: Vec<Outcome> = Vec::new();
+        for (dice, n) in dice {
+            let step = next(&state);
+            let Some(node) = step.node() else { break };
+            let outcome = outcome_of(node, dice, n);
+            let has = |wanted: &Outcome| seen.contains(wanted);
+            match step {
+                Step::Build => prop_assert!(has(&Outcome::AuditPassed)),
+                Step::Smoke | Step::Fuzz => prop_assert!(has(&Outcome::AuditPassed) && has(&Outcome::Built)),
+                Step::Accept => prop_assert!(has(&Outcome::Built) && seen.last() == Some(&Outcome::Unrefuted)),
+                _ => {}
+            }
+            if matches!(outcome, Outcome::CandidateReceived(_)) {
+                seen.clear();
+            }
+            seen.push(outcome.clone());
+            apply(&mut state, outcome);
+            let paid = state.counters();
+            prop_assert!(paid.compile_fixes <= compile_fixes);
+            prop_assert!(paid.validation_fixes <= validation_fixes);
+            prop_assert!(paid.repairs <= repairs);
+            prop_assert!(state.visits(node) <= NODE_VISITS);
+            if next(&state) == Step::Done {
+                let order: Vec<&Outcome> = seen.iter().skip(1).collect();
+                let last = [&Outcome::AuditPassed, &Outcome::Built];
+                prop_assert_eq!(&order[..2], &last);
+                prop_assert_eq!(order.len(), 5);
+                prop_assert_eq!(order[3], &Outcome::Unrefuted);
+            }
+        }
+        // There were as many dice as there can be visits.
+        prop_assert!(next(&state).node().is_none(), "{:?} did not end", state);
+    }
+}
+
+#[test]
+fn the_phase_changes_when_both_sides_were_called_and_stays() {
+    use Outcome as O;
+    let key = || "k".to_owned();
+    let table = [
+        (Node::Prototyper, candidate(2), Phase::Compilation),
+        (Node::Audit, O::AuditPassed, Phase::Compilation),
+        (Node::Build, O::Built, Phase::Compilation),
+        (Node::Build, O::DoesNotCompile(key()), Phase::Compilation),
+        (Node::Smoke, O::Vacuous, Phase::Compilation),
+        (Node::Smoke, O::BudgetExhausted, Phase::Compilation),
+        (Node::Smoke, O::Unrefuted, Phase::Optimization),
+        (Node::Smoke, O::Refuted(key()), Phase::Optimization),
+        (Node::Fuzz, O::Vacuous, Phase::Optimization),
+        (Node::Accept, O::Vacuous, Phase::Optimization),
+    ];
+    for (node, outcome, expected) in table {
+        let mut state = after(&path(node));
+        apply(&mut state, outcome.clone());
+        assert_eq!(phase(&state), expected, "{node:?} then {outcome:?}");
+    }
+    // The short run said nothing; the next one called both sides.
+    let vacuous = [&path(Node::Smoke)[..], &[O::Vacuous]].concat();
+    assert_eq!(phase(&after(&[&vacuous[..], &[O::Vacuous]].concat())), Phase::Compilation);
+    let refuted = [&vacuous[..], &[O::Refuted(key())]].concat();
+    assert_eq!(phase(&after(&refuted)), Phase::Optimization);
+    let later = [&refuted[..], &[candidate(2), O::AuditPassed, O::DoesNotCompile(key())]].concat();
+    assert_eq!(phase(&after(&later)), Phase::Optimization, "a repair is part of the second phase");
+}
+
+#[test]
+fn every_step_says_why_it_is_taken() {
+    use Outcome as O;
+    let told = |state: &PortState| why(state, &next(state));
+    let key = || "k".to_owned();
+    for (node, expected) in [
+        (Node::Prototyper, "there is no candidate yet"),
+        (Node::Audit, "a new candidate: nothing is built before the audit"),
+        (Node::Enhancer, "the candidate was rejected by the audit: validation fix 1 of 2"),
+        (Node::Build, "the audit found nothing"),
+        (Node::Smoke, "it is built, and its object files lead nowhere else: a short run first"),
+        (Node::Fuzz, "the short run did not refute it"),
+        (Node::Accept, "the run of the loop did not refute it"),
+    ] {
+        assert_eq!(told(&after(&path(node))), expected);
+    }
+    let build = path(Node::Build);
+    for (before, outcomes, expected) in [
+        (vec![], vec![O::ReplyUnusable("p".into())], "the reply was of no use: validation fix 1 of 2"),
+        (
+            vec![],
+            vec![O::ReplyUnusable("p".into()); 3],
+            "the reply was of no use, and no validation fix is left of 2",
+        ),
+        (vec![], vec![O::ModelTruncated], "the reply was cut off"),
+        (vec![], vec![O::ModelRefused], "the model refused"),
+        (vec![], vec![O::BudgetExhausted], "the budget has no room for the next call"),
+        (vec![], vec![O::Built], "an outcome that the step cannot have: a defect of this tool"),
+        (path(Node::Enhancer), vec![candidate(1)], "the candidate is one that was there before"),
+        (
+            path(Node::Enhancer),
+            vec![O::ReplyUnusable("p".into())],
+            "the reply was of no use: validation fix 2 of 2; the candidate was rejected by the audit",
+        ),
+        (build.clone(), vec![O::DoesNotCompile(key())], "the candidate does not compile: compile fix 1 of 3"),
+        (
+            build,
+            vec![O::DoesNotCompile(key()), candidate(2), O::AuditPassed, O::DoesNotCompile(key())],
+            "the candidate does not compile: compile fix 2 of 3; the last fix left the same failure",
+        ),
+        (path(Node::Fuzz), vec![O::Refuted(key())], "the candidate was refuted: repair 1 of 3"),
+        (
+            path(Node::Fuzz),
+            vec![O::Vacuous],
+            "the candidate said nothing: one side was never called: validation fix 1 of 2",
+        ),
+        (
+            path(Node::Accept),
+            vec![O::AcceptanceUnrefuted],
+            "neither the acceptance run nor the hidden gate refuted it",
+        ),
+    ] {
+        assert_eq!(told(&after(&[before, outcomes].concat())), expected);
+    }
+}
+
+#[test]
+fn every_end_says_which_limit_it_met() {
+    let key = || "k".to_owned();
+    for (node, outcome, expected) in [
+        (Node::Build, Outcome::DoesNotCompile(key()), "does not compile, and no compile fix is left of 3"),
+        (
+            Node::Audit,
+            Outcome::AuditRejected(key()),
+            "was rejected by the audit, and no validation fix is left of 2",
+        ),
+        (
+            Node::Fuzz,
+            Outcome::Vacuous,
+            "said nothing: one side was never called, and no validation fix is left of 2",
+        ),
+        (Node::Accept, Outcome::AcceptanceRefuted(key()), "was refuted, and no repair is left of 3"),
+    ] {
+        let state = failing_at(node, &outcome).1;
+        assert_eq!(why(&state, &next(&state)), format!("the candidate {expected}"));
+    }
+    let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() });
+    for n in 0..NODE_VISITS {
+        for outcome in [candidate(n), Outcome::AuditPassed, Outcome::DoesNotCompile(n.to_string())] {
+            apply(&mut state, outcome);
+        }
+    }
+    apply(&mut state, candidate(99));
+    assert_eq!(next(&state), Step::Stop(StopReason::Loop));
+    assert_eq!(why(&state, &next(&state)), "`audit` was done 10 times");
+}

@@ -1,0 +1,129 @@
+//! How a trace tells steps: their names, why each is taken, and what came of it. Pure, as all of the supervisor.
+
+use super::{NODE_VISITS, Outcome, Phase, PortState, Stage, Step, StopReason, Why, due};
+
+impl Step {
+    /// One word, as in the trace.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::AskPrototyper { .. } => "ask-prototyper",
+            Self::AskEnhancer { .. } => "ask-enhancer",
+            Self::Audit => "audit",
+            Self::Build => "build",
+            Self::Smoke => "smoke",
+            Self::Fuzz => "fuzz",
+            Self::Accept => "accept",
+            Self::Done => "done",
+            Self::Stop(_) => "stop",
+        }
+    }
+}
+
+impl Phase {
+    /// One word, as in tables, JSON and the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compilation => "compilation",
+            Self::Optimization => "optimization",
+        }
+    }
+}
+
+impl Outcome {
+    /// One word, as in the trace and among the attempts.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::CandidateReceived(_) => "candidate",
+            Self::ReplyUnusable(_) => "reply-unusable",
+            Self::ModelTruncated => "model-truncated",
+            Self::ModelRefused => "model-refused",
+            Self::AuditPassed => "passed",
+            Self::AuditRejected(_) => "rejected-by-audit",
+            Self::Built => "built",
+            Self::DoesNotCompile(_) => "does-not-compile",
+            Self::Unrefuted => "unrefuted",
+            Self::Refuted(_) | Self::AcceptanceRefuted(_) => "refuted",
+            Self::Vacuous => "vacuous",
+            Self::AcceptanceUnrefuted => "accepted",
+            Self::BudgetExhausted => "budget",
+        }
+    }
+}
+
+/// Why `step`, which must be the state's next one, is taken.
+pub fn why(state: &PortState, step: &Step) -> String {
+    match step {
+        Step::AskPrototyper { reply_problem: None } => "there is no candidate yet".into(),
+        Step::AskPrototyper { .. } => format!("the reply was of no use: {}", fix(state, UNUSABLE)),
+        Step::AskEnhancer { why, reply_problem: Some(_), .. } => {
+            format!("the reply was of no use: {}; the candidate {}", fix(state, UNUSABLE), lacks(*why))
+        }
+        Step::AskEnhancer { why, repeated, .. } => {
+            let again = if *repeated { "; the last fix left the same failure" } else { "" };
+            format!("the candidate {}: {}{again}", lacks(*why), fix(state, *why))
+        }
+        Step::Audit => "a new candidate: nothing is built before the audit".into(),
+        Step::Build => "the audit found nothing".into(),
+        Step::Smoke => "it is built, and its object files lead nowhere else: a short run first".into(),
+        Step::Fuzz => "the short run did not refute it".into(),
+        Step::Accept => "the run of the loop did not refute it".into(),
+        Step::Done => "neither the acceptance run nor the hidden gate refuted it".into(),
+        Step::Stop(reason) => why_stopped(state, *reason),
+    }
+}
+
+/// An unusable reply is paid for as a run that says nothing is.
+const UNUSABLE: Why = Why::Vacuous;
+
+fn why_stopped(state: &PortState, reason: StopReason) -> String {
+    let spent = |why: Why| {
+        let (word, _, limit) = paid(state, why);
+        format!("the candidate {}, and no {word} is left of {limit}", lacks(why))
+    };
+    match reason {
+        StopReason::DoesNotCompile => spent(Why::DoesNotCompile),
+        StopReason::RejectedByAudit => spent(Why::RejectedByAudit),
+        StopReason::Refuted => spent(Why::Refuted),
+        StopReason::TargetNotCalled => spent(Why::Vacuous),
+        StopReason::ReplyUnusable => {
+            let (word, _, limit) = paid(state, UNUSABLE);
+            format!("the reply was of no use, and no {word} is left of {limit}")
+        }
+        StopReason::ModelTruncated => "the reply was cut off".into(),
+        StopReason::ModelRefused => "the model refused".into(),
+        StopReason::Budget => "the budget has no room for the next call".into(),
+        StopReason::Loop if matches!(state.stage, Stage::Stopped(_)) => {
+            "the candidate is one that was there before".into()
+        }
+        StopReason::Loop => format!("`{}` was done {NODE_VISITS} times", due(state).word()),
+        StopReason::Defect => "an outcome that the step cannot have: a defect of this tool".into(),
+    }
+}
+
+/// What is wrong with a candidate, behind "the candidate".
+fn lacks(why: Why) -> &'static str {
+    match why {
+        Why::RejectedByAudit => "was rejected by the audit",
+        Why::DoesNotCompile => "does not compile",
+        Why::Refuted => "was refuted",
+        Why::Vacuous => "said nothing: one side was never called",
+    }
+}
+
+/// What is paid for this reason, how often it was, and how often it may be.
+fn paid(state: &PortState, why: Why) -> (&'static str, u32, u32) {
+    let (counters, limits) = (state.counters, &state.limits);
+    match why {
+        Why::DoesNotCompile => ("compile fix", counters.compile_fixes, limits.compile_fixes),
+        Why::RejectedByAudit | Why::Vacuous => {
+            ("validation fix", counters.validation_fixes, limits.validation_fixes)
+        }
+        Why::Refuted => ("repair", counters.repairs, limits.repairs),
+    }
+}
+
+/// The fix that was paid for last, for this reason.
+fn fix(state: &PortState, why: Why) -> String {
+    let (word, spent, limit) = paid(state, why);
+    format!("{word} {spent} of {limit}")
+}

@@ -1,0 +1,181 @@
+//! The attempts of runs and the model calls that they paid for: written as they happen, read for statistics.
+
+use super::columns::{int, unsigned, unsigned32};
+use super::{RunId, StepId, Store, now};
+use crate::error::Result;
+use crate::symbol::SymbolKey;
+use rusqlite::{Row, TransactionBehavior, params};
+
+/// One candidate, or one reply that became none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    pub run: RunId,
+    pub symbol: SymbolKey,
+    /// From 1, over all roles of a symbol in a run.
+    pub number: u32,
+    pub role: String,
+    /// One word: `accepted`, `refuted`, `does-not-compile`, …
+    pub outcome: String,
+    /// The reason, as shown.
+    pub detail: String,
+    pub candidate_sha256: Option<String>,
+    pub millis: u64,
+}
+
+/// One question to a model, whether it was answered or not. A request that was sent again is still the same question.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelCall {
+    /// The symbol it was about.
+    pub symbol: Option<SymbolKey>,
+    pub role: String,
+    /// `compilation` or `optimization`; absent in rows from before phases were kept.
+    pub phase: Option<String>,
+    /// The step that asked; absent in such rows too.
+    pub step: Option<StepId>,
+    pub attempt: u32,
+    pub provider: String,
+    pub model: String,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Input tokens read from the provider's cache.
+    pub cached_tokens: u64,
+    /// Input tokens written into it.
+    pub cache_write_tokens: u64,
+    /// The provider gave no counts; these are guessed from the text.
+    pub estimated: bool,
+    /// In the currency of the prices; absent without a known price, and where no answer came.
+    pub cost: Option<f64>,
+    /// Failed tries and the waits between them included.
+    pub latency_ms: u64,
+    /// How often the request was sent again; absent where no answer came.
+    pub retries: Option<u32>,
+    pub stop_reason: Option<String>,
+    pub prompt_sha256: String,
+    pub error: Option<String>,
+}
+
+/// A model call with the run that paid for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PaidCall {
+    pub run: RunId,
+    pub call: ModelCall,
+}
+
+impl Store {
+    /// Takes note of an attempt.
+    pub fn add_attempt(&mut self, attempt: &Attempt) -> Result<()> {
+        self.run(|connection| {
+            connection.execute(
+                "INSERT INTO attempts (run, symbol, number, role, outcome, detail, candidate_sha256, millis, created)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                params![
+                    attempt.run.0,
+                    attempt.symbol.0,
+                    attempt.number,
+                    attempt.role,
+                    attempt.outcome,
+                    attempt.detail,
+                    attempt.candidate_sha256,
+                    int(attempt.millis),
+                    now().to_string(),
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// The attempts of a run, or of all runs (absent), in order.
+    pub fn attempts(&self, run: Option<RunId>) -> Result<Vec<Attempt>> {
+        self.query(|connection| {
+            let sql = "SELECT * FROM attempts WHERE ?1 IS NULL OR run = ?1 ORDER BY id";
+            connection.prepare_cached(sql)?.query_map([run.map(|run| run.0)], attempt)?.collect()
+        })
+    }
+
+    /// Takes note of a question to a model.
+    pub fn add_model_call(&mut self, run: RunId, call: &ModelCall) -> Result<()> {
+        self.run(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute(
+                "INSERT INTO model_calls (run, symbol, role, attempt, provider, model, input_tokens, output_tokens,
+                     cached_tokens, cache_write_tokens, estimated, cost, latency_ms, stop_reason, prompt_sha256,
+                     error, created, phase, step, retries)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+                params![
+                    run.0,
+                    call.symbol.as_ref().map(|key| &key.0),
+                    call.role,
+                    call.attempt,
+                    call.provider,
+                    call.model,
+                    int(call.input_tokens),
+                    int(call.output_tokens),
+                    int(call.cached_tokens),
+                    int(call.cache_write_tokens),
+                    call.estimated,
+                    call.cost,
+                    int(call.latency_ms),
+                    call.stop_reason,
+                    call.prompt_sha256,
+                    call.error,
+                    now().to_string(),
+                    call.phase,
+                    call.step.map(|step| step.0),
+                    call.retries,
+                ],
+            )?;
+            // A provider that was chosen late is known only now.
+            transaction.execute(
+                "UPDATE runs SET provider = coalesce(provider, ?2), model = coalesce(model, ?3) WHERE id = ?1",
+                params![run.0, call.provider, call.model],
+            )?;
+            transaction.commit()
+        })
+    }
+
+    /// The calls of a run, or of all runs (absent), about a symbol, or about all (absent), in order.
+    pub fn calls(&self, run: Option<RunId>, symbol: Option<&SymbolKey>) -> Result<Vec<PaidCall>> {
+        let sql = "SELECT * FROM model_calls WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR symbol = ?2) ORDER BY id";
+        self.query(|connection| {
+            let values = params![run.map(|run| run.0), symbol.map(|key| &key.0)];
+            connection.prepare_cached(sql)?.query_map(values, paid_call)?.collect()
+        })
+    }
+}
+
+fn attempt(row: &Row) -> rusqlite::Result<Attempt> {
+    Ok(Attempt {
+        run: RunId(row.get("run")?),
+        symbol: SymbolKey(row.get("symbol")?),
+        number: unsigned32(row, "number")?,
+        role: row.get("role")?,
+        outcome: row.get("outcome")?,
+        detail: row.get("detail")?,
+        candidate_sha256: row.get("candidate_sha256")?,
+        millis: unsigned(row, "millis")?,
+    })
+}
+
+fn paid_call(row: &Row) -> rusqlite::Result<PaidCall> {
+    let call = ModelCall {
+        symbol: row.get::<_, Option<String>>("symbol")?.map(SymbolKey),
+        role: row.get("role")?,
+        phase: row.get("phase")?,
+        step: row.get::<_, Option<i64>>("step")?.map(StepId),
+        attempt: unsigned32(row, "attempt")?,
+        provider: row.get("provider")?,
+        model: row.get("model")?,
+        input_tokens: unsigned(row, "input_tokens")?,
+        output_tokens: unsigned(row, "output_tokens")?,
+        cached_tokens: unsigned(row, "cached_tokens")?,
+        cache_write_tokens: unsigned(row, "cache_write_tokens")?,
+        estimated: row.get("estimated")?,
+        cost: row.get("cost")?,
+        latency_ms: unsigned(row, "latency_ms")?,
+        retries: row.get("retries")?,
+        stop_reason: row.get("stop_reason")?,
+        prompt_sha256: row.get("prompt_sha256")?,
+        error: row.get("error")?,
+    };
+    Ok(PaidCall { run: RunId(row.get("run")?), call })
+}

@@ -1,0 +1,91 @@
+//! The trace of the supervisor: a row for each step, with why it was taken and what came of it.
+
+use super::columns::{date, int, unsigned32};
+use super::{RunId, Store, now};
+use crate::error::Result;
+use crate::symbol::SymbolKey;
+use jiff::Timestamp;
+use rusqlite::{Row, params};
+
+/// Number of a step, over all runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StepId(pub i64);
+
+/// A step that begins.
+#[derive(Debug, Clone)]
+pub struct NewStep<'a> {
+    pub run: RunId,
+    pub symbol: &'a SymbolKey,
+    /// `compilation` or `optimization`.
+    pub phase: &'a str,
+    /// One word: `build`, `fuzz`, …
+    pub step: &'a str,
+    pub why: &'a str,
+}
+
+/// A step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StepRow {
+    pub id: StepId,
+    pub run: RunId,
+    pub symbol: SymbolKey,
+    /// From 1, over the steps for a symbol in a run.
+    pub number: u32,
+    pub phase: String,
+    pub step: String,
+    pub why: String,
+    /// One word; absent where it was under way when the process ended, as are its milliseconds.
+    pub outcome: Option<String>,
+    pub detail: String,
+    pub millis: Option<u64>,
+    pub created: Timestamp,
+}
+
+impl Store {
+    /// Takes note of a step that is about to be taken.
+    pub fn begin_step(&mut self, new: &NewStep) -> Result<StepId> {
+        let sql = "INSERT INTO steps (run, symbol, number, phase, step, why, detail, created)
+                   SELECT ?1, ?2, coalesce(max(number), 0) + 1, ?3, ?4, ?5, '', ?6
+                   FROM steps WHERE run = ?1 AND symbol = ?2
+                   RETURNING id";
+        self.run(|connection| {
+            let values = params![new.run.0, new.symbol.0, new.phase, new.step, new.why, now().to_string()];
+            connection.query_row(sql, values, |row| row.get(0)).map(StepId)
+        })
+    }
+
+    /// What came of it: a word, and what there is to say of that.
+    pub fn end_step(&mut self, id: StepId, (outcome, detail): (&str, &str), millis: u64) -> Result<()> {
+        self.run(|connection| {
+            let sql = "UPDATE steps SET outcome = ?2, detail = ?3, millis = ?4 WHERE id = ?1";
+            connection.execute(sql, params![id.0, outcome, detail, int(millis)]).map(drop)
+        })
+    }
+
+    /// The steps of a run, or of all runs (absent), for a symbol, or for all (absent), in the order in which they were taken.
+    pub fn steps(&self, run: Option<RunId>, symbol: Option<&SymbolKey>) -> Result<Vec<StepRow>> {
+        let sql =
+            "SELECT * FROM steps WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR symbol = ?2) ORDER BY id";
+        self.query(|connection| {
+            let values = params![run.map(|run| run.0), symbol.map(|key| &key.0)];
+            connection.prepare_cached(sql)?.query_map(values, read)?.collect()
+        })
+    }
+}
+
+fn read(row: &Row) -> rusqlite::Result<StepRow> {
+    let millis: Option<i64> = row.get("millis")?;
+    Ok(StepRow {
+        id: StepId(row.get("id")?),
+        run: RunId(row.get("run")?),
+        symbol: SymbolKey(row.get("symbol")?),
+        number: unsigned32(row, "number")?,
+        phase: row.get("phase")?,
+        step: row.get("step")?,
+        why: row.get("why")?,
+        outcome: row.get("outcome")?,
+        detail: row.get("detail")?,
+        millis: millis.map(|n| u64::try_from(n).unwrap_or(0)),
+        created: date(row, "created")?,
+    })
+}
