@@ -1,7 +1,8 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
 use crate::commands::{
-    Session, check, contract, coverage, demo, doctor, findings, fuzz, hook, init, list, port, status, verify,
+    Session, check, contract, coverage, demo, doctor, findings, fuzz, hook, init, list, port, stats, status,
+    verify,
 };
 use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
@@ -56,6 +57,7 @@ enum Command {
     Init(init::Args),
     List(list::Args),
     Status(status::Args),
+    Stats(stats::Args),
     Port(port::Args),
     Verify(verify::Args),
     Check(check::Args),
@@ -124,6 +126,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Init(args) => init::run(&session, &args),
         Command::List(args) => list::run(&session, &args),
         Command::Status(args) => status::run(&session, &args),
+        Command::Stats(args) => stats::run(&session, &args),
         Command::Port(args) => port::run(&session, &args),
         Command::Verify(args) => verify::run(&session, &args),
         Command::Check(args) => check::run(&session, &args),

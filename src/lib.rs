@@ -38,6 +38,7 @@ pub mod check;
 pub mod hook;
 pub mod judge;
 pub mod findings;
+pub mod stats;
 pub mod adequacy;
 pub mod reach;
 pub mod proofs;

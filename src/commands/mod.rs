@@ -5,6 +5,7 @@ pub mod contract;
 pub mod coverage;
 pub mod demo;
 pub mod doctor;
+pub mod explain;
 pub mod findings;
 pub mod fuzz;
 pub mod hook;
@@ -13,6 +14,7 @@ pub mod list;
 pub mod port;
 pub mod rows;
 pub mod shard;
+pub mod stats;
 pub mod status;
 pub mod verify;
 

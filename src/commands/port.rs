@@ -1,6 +1,6 @@
 //! `cargo implfuzz port`
 
-use super::{Session, Which, rows};
+use super::{Session, Which, explain, rows};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
 use crate::port::run::{self, End};
@@ -18,10 +18,16 @@ pub struct Args {
     /// Write every exchange with the model into this directory, for the `replay` provider
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+    /// Port nothing: print the steps that the last run took for these functions, each with the reason
+    #[arg(long, conflicts_with = "record")]
+    explain: bool,
 }
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    if args.explain {
+        return explain::run(session, &args.which);
+    }
     let mut options = session.options.clone();
     if let Some(dir) = &args.record {
         let dir = std::path::absolute(dir)?;
@@ -43,10 +49,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         .iter()
         .filter_map(|r| Some(json!({ "symbol": r.symbol, "finding": finding_json(r.finding.as_ref()?) })))
         .collect();
-    let spent = json!({ "calls": totals.calls, "input_tokens": totals.input_tokens, "output_tokens": totals.output_tokens, "cost": totals.cost });
     session.screen.result(
         "port",
-        &json!({ "symbols": results, "findings": findings, "model": spent }),
+        &json!({ "symbols": results, "findings": findings, "model": rows::spent_json(&totals) }),
         || {
             let mut text = String::new();
             for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {

@@ -5,6 +5,7 @@ use crate::report::{Column, printable, table};
 use crate::store::Totals;
 use crate::verdict::Grade;
 use crate::verify::Judgement;
+use serde_json::{Value, json};
 
 /// Judgements as a table, with what each rests on.
 pub fn judgements(all: &[Judgement]) -> String {
@@ -83,14 +84,43 @@ pub fn ports(all: &[PortResult]) -> String {
 /// What a run cost, in one line.
 pub fn spent(totals: &Totals) -> String {
     let estimated = if totals.estimated { ", partly estimated" } else { "" };
-    let cost = match totals.cost {
-        Some(cost) if totals.unpriced == 0 => format!("cost {cost:.4}"),
-        _ => "cost unknown".into(),
-    };
     format!(
-        "{} model calls, {} tokens in, {} out{estimated}; {cost}",
-        totals.calls, totals.input_tokens, totals.output_tokens
+        "{} model calls, {} tokens in, {} out{estimated}; cost {}",
+        totals.calls,
+        totals.input_tokens,
+        totals.output_tokens,
+        cost(totals)
     )
+}
+
+/// What is known of a cost; never 0 where it is unknown.
+pub fn cost(totals: &Totals) -> String {
+    match totals.cost {
+        None => "unknown".into(),
+        Some(cost) if totals.unpriced == 0 => format!("{cost:.4}"),
+        Some(cost) => format!("at least {cost:.4}"),
+    }
+}
+
+/// A number of tokens; `~` marks an estimate.
+pub fn tokens(count: u64, estimated: bool) -> String {
+    if estimated { format!("~{count}") } else { count.to_string() }
+}
+
+/// A time, as in `17.2 s`.
+pub fn seconds(millis: u64) -> String {
+    format!("{:.1} s", millis as f64 / 1e3)
+}
+
+/// What was spent, for programs.
+pub fn spent_json(totals: &Totals) -> Value {
+    json!({
+        "calls": totals.calls, "failed": totals.failed, "retries": totals.retries,
+        "input_tokens": totals.input_tokens, "output_tokens": totals.output_tokens,
+        "cached_tokens": totals.cached_tokens, "cache_write_tokens": totals.cache_write_tokens,
+        "estimated": totals.estimated, "cost": totals.cost, "unpriced": totals.unpriced,
+        "latency_ms": totals.latency_ms, "latency_median_ms": totals.median_ms, "stops": totals.stops,
+    })
 }
 
 /// Counts per grade, in one line.

@@ -21,11 +21,10 @@ pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
     let store = session.store(&project)?;
     let all = verify::status(&project, &store, &Judge::new(&project, &session.interrupt))?;
     let totals = store.totals(None)?;
-    let model = json!({ "calls": totals.calls, "input_tokens": totals.input_tokens, "output_tokens": totals.output_tokens, "cost": totals.cost });
-    session.screen.result("status", &json!({ "symbols": all, "model": model }), || {
+    session.screen.result("status", &json!({ "symbols": all, "model": rows::spent_json(&totals) }), || {
         let spent = match totals.calls {
             0 => "no model call yet".to_owned(),
-            n => format!("{n} model calls, {} tokens in, {} out", totals.input_tokens, totals.output_tokens),
+            _ => rows::spent(&totals),
         };
         format!("{}\n{}; {spent}\n", rows::judgements(&all), rows::counts(&all))
     });

@@ -38,7 +38,7 @@ impl Budget {
     /// has kind `Budget`.
     pub fn check(&self, prompt: &Prompt, prices: &Prices) -> Result<()> {
         let worst = Usage {
-            input: prompt.estimate(),
+            input: prompt.most(),
             output: Tokens(prompt.max_tokens),
             estimated: true,
             ..Usage::default()
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn the_worst_case_must_fit() {
         let prompt = sample_prompt();
-        let worst = prompt.estimate().0 + prompt.max_tokens;
+        let worst = prompt.most().0 + prompt.max_tokens;
         let llm = Llm { max_tokens_per_symbol: Some(worst + 10), ..Llm::default() };
         let mut budget = Budget::new(&llm, &[]).unwrap();
         budget.charge(&prompt.symbol, &usage(10), None);

@@ -88,6 +88,11 @@ impl Prompt {
         system.chain(self.messages.iter().map(|m| Tokens::estimate(&m.text))).sum()
     }
 
+    /// More than it costs to send: code has about three bytes a token, and prose more.
+    pub fn most(&self) -> Tokens {
+        Tokens(self.estimate().0.saturating_mul(2))
+    }
+
     /// The whole prompt for a log file.
     pub fn to_markdown(&self) -> String {
         let mut text = format!("# {} of {}, attempt {}\n", self.role, self.symbol, self.attempt);

@@ -169,10 +169,9 @@ fn what_is_sent_again_is_one_exchange_and_its_time_has_the_waits() {
         let mut budget = Budget::new(&Llm::default(), &[&settings]).unwrap();
         let chosen = Chosen { model: Box::new(anthropic(&server, LONG)), settings };
         let mut seen = Vec::new();
-        let result =
-            ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |_, reply, took| {
-                seen.push((reply.as_ref().ok().map(|reply| reply.retries), took));
-            });
+        let result = ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |exchange| {
+            seen.push((exchange.reply.ok().map(|reply| reply.retries), exchange.took));
+        });
         assert_eq!((result.is_ok(), server.requests().len()), (retries.is_some(), 2));
         let [(told, took)] = seen[..] else { panic!("one exchange, not {seen:?}") };
         assert_eq!(told, retries);
@@ -185,8 +184,8 @@ fn ask_with(server: &Server, llm: &Llm) -> (crate::error::Result<Reply>, Vec<(u6
     let mut budget = Budget::new(llm, &[&settings]).unwrap();
     let chosen = Chosen { model: Box::new(anthropic(server, LONG)), settings };
     let mut seen = Vec::new();
-    let result = ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |prompt, result, _| {
-        seen.push((prompt.max_tokens, result.is_ok()));
+    let result = ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |exchange| {
+        seen.push((exchange.prompt.max_tokens, exchange.reply.is_ok()));
     });
     (result, seen, budget.of_run())
 }

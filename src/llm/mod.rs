@@ -23,7 +23,7 @@ mod select;
 mod server;
 mod usage;
 
-pub use ask::ask;
+pub use ask::{Exchange, ask};
 pub use budget::Budget;
 pub use error::ModelError;
 pub use exchange::{Block, Drift, Message, Prompt, Reply, Speaker, StopReason};

@@ -7,6 +7,7 @@ pub mod items;
 pub mod words;
 pub mod context;
 pub mod prompt;
+pub mod history;
 pub mod session;
 pub mod attempt;
 pub mod run;

@@ -5,7 +5,7 @@ use super::supervisor::Phase;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
-use crate::llm::{self, Budget, Chosen, ModelError, Prompt, Reply};
+use crate::llm::{self, Budget, Chosen, Exchange, ModelError, Prompt, Reply};
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{ModelCall, RunId, StepId, Store};
@@ -14,7 +14,6 @@ use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 /// Everything that the symbols of a run share.
 pub struct Session<'p> {
@@ -39,13 +38,6 @@ pub struct Asking {
     pub step: Option<StepId>,
 }
 
-/// A question that was asked, and what came back after which time.
-struct Exchange {
-    prompt: Prompt,
-    reply: std::result::Result<Reply, ModelError>,
-    took: Duration,
-}
-
 impl Session<'_> {
     /// Longest reply of a role, in tokens.
     pub fn max_tokens(&self, role: &str) -> u64 {
@@ -58,10 +50,9 @@ impl Session<'_> {
             Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role))
         })?;
         let mut exchanges: Vec<Exchange> = Vec::new();
-        let answer =
-            llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |prompt, reply, took| {
-                exchanges.push(Exchange { prompt: prompt.clone(), reply: reply.clone(), took });
-            });
+        let answer = llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |exchange| {
+            exchanges.push(exchange);
+        });
         for exchange in &exchanges {
             let call = call_row(function, chosen, exchange, asking);
             self.store.add_model_call(self.id, &call)?;

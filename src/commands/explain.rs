@@ -1,0 +1,91 @@
+//! `cargo implfuzz port --explain`: what the last port of a function did, step by step. No model is asked, nothing built.
+
+use super::{Session, Which, rows};
+use crate::error::{ExitCode, Result};
+use crate::port::history::History;
+use crate::project::Project;
+use crate::report::{Column, printable, table};
+use crate::store::{RunOutcome, StepRow, Totals};
+use crate::symbol::SymbolName;
+use serde_json::{Value, json};
+
+/// Prints the traces; with `--all` those of the functions that have one.
+pub fn run(session: &Session, which: &Which) -> Result<ExitCode> {
+    let project = Project::open(&session.options, &session.interrupt)?;
+    let store = session.store(&project)?;
+    let mut all = Vec::new();
+    for planned in which.select(&project)? {
+        let history = History::last(&store, &planned.function.key)?;
+        if history.is_some() || !which.all {
+            all.push((planned.function.name.clone(), history));
+        }
+    }
+    let values: Vec<Value> = all.iter().map(|(symbol, history)| value(symbol, history.as_ref())).collect();
+    session.screen.result("trace", &json!({ "symbols": values }), || {
+        let texts: Vec<String> = all.iter().map(|(symbol, history)| text(symbol, history.as_ref())).collect();
+        if texts.is_empty() { "no run has ported anything yet\n".into() } else { texts.join("\n") }
+    });
+    let complete = !all.is_empty() && all.iter().all(|(_, history)| history.is_some());
+    Ok(if complete { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+fn text(symbol: &SymbolName, history: Option<&History>) -> String {
+    let Some(History { run, steps }) = history else {
+        return format!(
+            "{symbol}: no run has a trace of it; with a model, `cargo implfuzz port {symbol}` makes one\n"
+        );
+    };
+    let columns = [
+        Column::right("#"),
+        Column::left("phase"),
+        Column::left("step"),
+        Column::left("why"),
+        Column::left("outcome"),
+        Column::right("time"),
+        Column::left("tokens"),
+    ];
+    let rows: Vec<Vec<String>> = steps.iter().map(|(step, spent)| row(step, spent.as_ref())).collect();
+    let command = printable(&run.command);
+    format!(
+        "{symbol}, run {} ({command}), {}, {}\n{}",
+        run.id.0,
+        run.started,
+        run.outcome.map_or("under way", RunOutcome::word),
+        table(&columns, &rows, None)
+    )
+}
+
+fn row(step: &StepRow, spent: Option<&Totals>) -> Vec<String> {
+    let outcome = step.outcome.as_deref().unwrap_or("never ended");
+    let detail = step.detail.lines().next().unwrap_or_default();
+    let tokens = spent.map(|t| {
+        let tokens = |count| rows::tokens(count, t.estimated);
+        let failed = if t.failed > 0 { ", no answer" } else { "" };
+        format!("{} in, {} out{failed}", tokens(t.input_tokens), tokens(t.output_tokens))
+    });
+    vec![
+        step.number.to_string(),
+        step.phase.clone(),
+        step.step.clone(),
+        step.why.clone(),
+        if detail.is_empty() { outcome.to_owned() } else { format!("{outcome}: {detail}") },
+        step.millis.map_or_else(|| "-".into(), rows::seconds),
+        tokens.unwrap_or_default(),
+    ]
+}
+
+fn value(symbol: &SymbolName, history: Option<&History>) -> Value {
+    let step = |(step, spent): &(StepRow, Option<Totals>)| {
+        json!({
+            "number": step.number, "phase": step.phase, "step": step.step, "why": step.why,
+            "outcome": step.outcome, "detail": step.detail, "millis": step.millis,
+            "model": spent.as_ref().map(rows::spent_json),
+        })
+    };
+    let run = history.map(|h| &h.run);
+    json!({
+        "symbol": symbol, "run": run.map(|r| r.id.0), "command": run.map(|r| &r.command),
+        "started": run.map(|r| r.started.to_string()), "outcome": run.and_then(|r| r.outcome),
+        "steps": history.map(|h| h.steps.iter().map(step).collect::<Vec<_>>()).unwrap_or_default(),
+    })
+}

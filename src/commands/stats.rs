@@ -1,0 +1,261 @@
+//! `cargo implfuzz stats`
+
+use super::{Session, rows};
+use crate::error::{ExitCode, Result};
+use crate::project::Project;
+use crate::report::{Column, printable, table};
+use crate::stats::{Group, Middle, PUBLISHED_TOKENS, Passes, Records, Stats};
+use crate::store::RunId;
+use serde_json::{Map, Value, json};
+
+/// Shows what models cost and what came of it: by function, role, phase and workflow
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Only about these functions
+    #[arg(value_name = "SYMBOL")]
+    symbols: Vec<String>,
+    /// Only this run
+    #[arg(long, value_name = "N")]
+    run: Option<i64>,
+    /// Set the workflows side by side: calls, pass rate, time and cost per function
+    #[arg(long)]
+    compare_workflows: bool,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let project = Project::open(&session.options, &session.interrupt)?;
+    let store = session.store(&project)?;
+    let wanted = args.symbols.iter().map(|name| Ok(project.find(name)?.function.key.clone()));
+    let wanted: Vec<_> = wanted.collect::<Result<_>>()?;
+    let stats = Stats::of(&Records::read(&store, args.run.map(RunId), &wanted)?);
+    if args.compare_workflows {
+        session.screen.result("workflows", &json!({ "workflows": compared(&stats) }), || comparison(&stats));
+    } else {
+        session.screen.result("stats", &value(&stats, args.run), || text(&stats));
+    }
+    Ok(ExitCode::Ok)
+}
+
+fn text(stats: &Stats) -> String {
+    if stats.total.passes.attempted == 0 {
+        return "no model was asked yet\n".into();
+    }
+    let columns = [
+        Column::left(""),
+        Column::left("passed"),
+        Column::right("calls"),
+        Column::right("failed"),
+        Column::right("tokens in"),
+        Column::right("out"),
+        Column::right("cached"),
+        Column::right("cost"),
+        Column::right("waited"),
+        Column::right("median"),
+        Column::left("stops"),
+    ];
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    for (heading, groups) in kinds(stats) {
+        lines.push(vec![format!("by {heading}")]);
+        lines.extend(groups.iter().map(|group| {
+            let name = group.name.as_deref().unwrap_or("not kept");
+            line(&format!("  {}", printable(name)), group)
+        }));
+    }
+    lines.push(line("in total", &stats.total));
+    format!("{}\n{}", table(&columns, &lines, None), medians(stats))
+}
+
+/// The ways to divide the same calls.
+fn kinds(stats: &Stats) -> [(&'static str, &[Group]); 4] {
+    [
+        ("symbol", &stats.symbols),
+        ("role", &stats.roles),
+        ("phase", &stats.phases),
+        ("workflow", &stats.workflows),
+    ]
+}
+
+fn line(name: &str, group: &Group) -> Vec<String> {
+    let spent = &group.spent;
+    let tokens = |count| rows::tokens(count, spent.estimated);
+    let stops: Vec<String> = spent.stops.iter().map(|(why, count)| format!("{why} {count}")).collect();
+    vec![
+        name.to_owned(),
+        passed(group.passes),
+        spent.calls.to_string(),
+        spent.failed.to_string(),
+        tokens(spent.input_tokens),
+        tokens(spent.output_tokens),
+        tokens(spent.cached_tokens),
+        if spent.calls == 0 { "-".into() } else { rows::cost(spent) },
+        rows::seconds(spent.latency_ms),
+        spent.median_ms.map_or_else(|| "-".into(), rows::seconds),
+        stops.join(", "),
+    ]
+}
+
+fn passed(passes: Passes) -> String {
+    match passes.rate() {
+        Some(rate) => format!("{} of {}, {:.0} %", passes.passed, passes.attempted, rate * 100.0),
+        None => "-".into(),
+    }
+}
+
+fn medians(stats: &Stats) -> String {
+    let told = |middle: Option<Middle>, what: &str| match middle {
+        Some(m) => format!("{} tokens (median of {} {what})", rows::tokens(m.tokens, m.estimated), m.over),
+        None => "unknown: no call was answered".into(),
+    };
+    let (low, high) = PUBLISHED_TOKENS;
+    let estimated = if stats.total.spent.estimated {
+        "~ marks numbers with estimates in them: the provider did not count\n"
+    } else {
+        ""
+    };
+    format!(
+        "a trial, one function in one run: {}; published for this design: {low} to {high}\nfirst prompt: {}\n{estimated}",
+        told(stats.trial, "trials"),
+        told(stats.first_prompt, "functions"),
+    )
+}
+
+fn value(stats: &Stats, run: Option<i64>) -> Value {
+    let middle = |middle: Option<Middle>| {
+        middle.map(|m| json!({ "tokens": m.tokens, "over": m.over, "estimated": m.estimated }))
+    };
+    let list = |kind: &str, groups: &[Group]| -> Vec<Value> {
+        groups.iter().map(|group| group_json(Some(kind), group)).collect()
+    };
+    let mut value = Map::new();
+    value.insert("run".into(), run.into());
+    for (kind, groups) in kinds(stats) {
+        value.insert(format!("{kind}s"), list(kind, groups).into());
+    }
+    value.insert("total".into(), group_json(None, &stats.total));
+    value.insert("trial".into(), middle(stats.trial).into());
+    value.insert("first_prompt".into(), middle(stats.first_prompt).into());
+    value.insert("published_trial_tokens".into(), json!([PUBLISHED_TOKENS.0, PUBLISHED_TOKENS.1]));
+    value.into()
+}
+
+/// A group with its name in the field `kind`.
+fn group_json(kind: Option<&str>, group: &Group) -> Value {
+    let mut value = Map::new();
+    if let Some(kind) = kind {
+        value.insert(kind.into(), group.name.clone().into());
+    }
+    let Passes { passed, attempted } = group.passes;
+    value.insert("passed".into(), passed.into());
+    value.insert("attempted".into(), attempted.into());
+    value.insert("millis".into(), group.millis.into());
+    if let Value::Object(spent) = rows::spent_json(&group.spent) {
+        value.extend(spent);
+    }
+    value.into()
+}
+
+/// Each workflow with its means.
+fn compared(stats: &Stats) -> Vec<Value> {
+    let one = |group: &Group| {
+        let means = group.per_symbol();
+        json!({
+            "workflow": group.name, "attempted": group.passes.attempted, "passed": group.passes.passed,
+            "calls_per_symbol": means.map(|m| m.calls), "tokens_per_symbol": means.map(|m| m.tokens),
+            "estimated": group.spent.estimated, "millis_per_symbol": means.and_then(|m| m.millis),
+            "cost_per_symbol": means.and_then(|m| m.cost),
+        })
+    };
+    stats.workflows.iter().map(one).collect()
+}
+
+fn comparison(stats: &Stats) -> String {
+    if stats.workflows.is_empty() {
+        return "no model was asked yet\n".into();
+    }
+    let mut columns = vec![Column::left("")];
+    columns.extend(
+        stats.workflows.iter().map(|group| Column::right(group.name.as_deref().unwrap_or("not kept"))),
+    );
+    let mut lines: Vec<Vec<String>> = [
+        "symbols, each once a run",
+        "pass rate",
+        "model calls per symbol",
+        "tokens per symbol",
+        "time per symbol",
+        "cost per symbol",
+    ]
+    .map(|name| vec![name.to_owned()])
+    .into();
+    for group in &stats.workflows {
+        lines.iter_mut().zip(cells(group)).for_each(|(line, cell)| line.push(cell));
+    }
+    let alone = match &stats.workflows[..] {
+        [_] => "\nonly one workflow has run so far: there is nothing to compare it with\n",
+        _ => "",
+    };
+    format!("{}{alone}", table(&columns, &lines, None))
+}
+
+/// What [`comparison`] says of a workflow, line by line.
+fn cells(group: &Group) -> [String; 6] {
+    let means = group.per_symbol();
+    let told = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.into());
+    let mark = if group.spent.estimated { "~" } else { "" };
+    [
+        group.passes.attempted.to_string(),
+        passed(group.passes),
+        told(means.map(|m| format!("{:.1}", m.calls)), "-"),
+        told(means.map(|m| format!("{mark}{:.0}", m.tokens)), "-"),
+        told(means.and_then(|m| m.millis).map(|ms| format!("{:.1} s", ms / 1e3)), "-"),
+        told(means.and_then(|m| m.cost).map(|cost| format!("{cost:.4}")), "unknown"),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::tests::records;
+
+    #[test]
+    fn people_get_a_table() {
+        insta::assert_snapshot!(text(&Stats::of(&records())), @r"
+                        passed         calls  failed  tokens in  out  cached             cost  waited  median  stops
+        by symbol
+          a             1 of 2, 50 %       3       0       1300   30       0           0.7500   1.3 s   0.3 s  end 3
+          b             0 of 1, 0 %        1       0        200   10       0           0.2500   0.2 s   0.2 s  end 1
+          c             0 of 1, 0 %        1       1          0    0       0          unknown   0.0 s       -  failed 1
+        by role
+          enhancer      1 of 1, 100 %      1       0        300   10       0           0.2500   0.3 s   0.3 s  end 1
+          prototyper    0 of 3, 0 %        4       1       1200   30       0  at least 0.7500   1.2 s   0.2 s  end 3, failed 1
+        by phase
+          compilation   1 of 3, 33 %       3       1        300   20       0  at least 0.5000   0.3 s   0.1 s  end 2, failed 1
+          optimization  1 of 1, 100 %      1       0        300   10       0           0.2500   0.3 s   0.3 s  end 1
+          not kept      0 of 1, 0 %        1       0        900   10       0           0.2500   0.9 s   0.9 s  end 1
+        by workflow
+          three-step    0 of 1, 0 %        1       1          0    0       0          unknown   0.0 s       -  failed 1
+          unified       1 of 3, 33 %       4       0       1500   40       0           1.0000   1.5 s   0.2 s  end 4
+        in total        1 of 4, 25 %       5       1       1500   40       0  at least 1.0000   1.5 s   0.2 s  end 4, failed 1
+
+        a trial, one function in one run: 420 tokens (median of 3 trials); published for this design: 20000 to 55000
+        first prompt: 150 tokens (median of 2 functions)
+        ");
+        assert_eq!(text(&Stats::of(&Records::default())), "no model was asked yet\n");
+    }
+
+    #[test]
+    fn workflows_stand_side_by_side() {
+        let mut records = records();
+        insta::assert_snapshot!(comparison(&Stats::of(&records)), @r"
+                                   three-step       unified
+        symbols, each once a run            1             3
+        pass rate                 0 of 1, 0 %  1 of 3, 33 %
+        model calls per symbol            1.0           1.3
+        tokens per symbol                   0           513
+        time per symbol                 0.0 s         0.3 s
+        cost per symbol               unknown        0.3333
+        ");
+        records.workflows.clear();
+        assert!(comparison(&Stats::of(&records)).contains("only one workflow"));
+    }
+}

@@ -1,0 +1,165 @@
+//! Two runs over three symbols: one accepted after a repair, one given up, one whose model failed; and rows from before
+//! phases were kept.
+
+use super::*;
+use crate::store::StepId;
+
+fn key(name: &str) -> SymbolKey {
+    SymbolKey(format!("c:@F@{name}"))
+}
+
+fn call(run: i64, symbol: &str, role: &str, phase: Option<&str>, tokens: u64) -> PaidCall {
+    let call = ModelCall {
+        symbol: Some(key(symbol)),
+        role: role.into(),
+        phase: phase.map(str::to_owned),
+        input_tokens: tokens,
+        output_tokens: 10,
+        cost: Some(0.25),
+        latency_ms: tokens,
+        stop_reason: Some("end".into()),
+        ..ModelCall::default()
+    };
+    PaidCall { run: RunId(run), call }
+}
+
+fn attempt(run: i64, symbol: &str, role: &str, outcome: &str) -> Attempt {
+    Attempt {
+        run: RunId(run),
+        symbol: key(symbol),
+        number: 1,
+        role: role.into(),
+        outcome: outcome.into(),
+        detail: String::new(),
+        candidate_sha256: None,
+        millis: 1_000,
+    }
+}
+
+fn step(run: i64, symbol: &str, phase: &str, millis: Option<u64>) -> StepRow {
+    StepRow {
+        id: StepId(0),
+        run: RunId(run),
+        symbol: key(symbol),
+        number: 1,
+        phase: phase.into(),
+        step: "build".into(),
+        why: String::new(),
+        outcome: None,
+        detail: String::new(),
+        millis,
+        created: "2026-01-01T00:00:00Z".parse().unwrap(),
+    }
+}
+
+pub fn records() -> Records {
+    let (compilation, optimization) = (Some("compilation"), Some("optimization"));
+    let mut failed = call(3, "c", "prototyper", compilation, 0);
+    failed.call = ModelCall {
+        error: Some("HTTP 500".into()),
+        cost: None,
+        latency_ms: 7,
+        output_tokens: 0,
+        ..failed.call
+    };
+    Records {
+        calls: vec![
+            call(1, "a", "prototyper", None, 900),
+            call(2, "a", "prototyper", compilation, 100),
+            call(2, "a", "enhancer", optimization, 300),
+            call(2, "b", "prototyper", compilation, 200),
+            failed,
+        ],
+        attempts: vec![
+            attempt(1, "a", "prototyper", "refuted"),
+            attempt(2, "a", "prototyper", "refuted"),
+            attempt(2, "a", "enhancer", "accepted"),
+            attempt(2, "b", "prototyper", "does-not-compile"),
+            attempt(2, "b", "enhancer", "budget"),
+        ],
+        steps: vec![
+            step(2, "a", "compilation", Some(5)),
+            step(2, "a", "optimization", Some(6)),
+            step(2, "b", "compilation", Some(7)),
+            step(3, "c", "compilation", None),
+        ],
+        workflows: BTreeMap::from([
+            (RunId(1), "unified".into()),
+            (RunId(2), "unified".into()),
+            (RunId(3), "three-step".into()),
+        ]),
+        names: ["a", "b", "c"].into_iter().map(|name| (key(name), SymbolName::new(name))).collect(),
+    }
+}
+
+fn passes(groups: &[Group]) -> Vec<(Option<&str>, u64, u64)> {
+    groups.iter().map(|g| (g.name.as_deref(), g.passes.passed, g.passes.attempted)).collect()
+}
+
+#[test]
+fn who_passes_is_counted_by_what_a_group_is_about() {
+    let stats = Stats::of(&records());
+    assert_eq!(passes(&stats.symbols), [(Some("a"), 1, 2), (Some("b"), 0, 1), (Some("c"), 0, 1)]);
+    assert_eq!(passes(&stats.roles), [(Some("enhancer"), 1, 1), (Some("prototyper"), 0, 3)]);
+    assert_eq!(
+        passes(&stats.phases),
+        [(Some("compilation"), 1, 3), (Some("optimization"), 1, 1), (None, 0, 1)]
+    );
+    assert_eq!(passes(&stats.workflows), [(Some("three-step"), 0, 1), (Some("unified"), 1, 3)]);
+    assert_eq!((stats.total.passes.passed, stats.total.passes.attempted), (1, 4));
+}
+
+#[test]
+fn every_call_is_in_one_group_of_each_kind() {
+    let stats = Stats::of(&records());
+    for groups in [&stats.symbols, &stats.roles, &stats.phases, &stats.workflows] {
+        let sum = |count: fn(&Totals) -> u64| groups.iter().map(|g| count(&g.spent)).sum::<u64>();
+        assert_eq!(sum(|t| t.calls), 5);
+        assert_eq!(sum(|t| t.input_tokens), 1_500);
+        assert_eq!(sum(|t| t.failed), 1);
+        assert_eq!(sum(|t| t.latency_ms), 1_507);
+    }
+    let total = &stats.total.spent;
+    assert_eq!((total.calls, total.tokens(), total.cost, total.unpriced), (5, 1_540, Some(1.0), 1));
+    // 100, 200, 300 and 900; the failed one says nothing of how long an answer takes.
+    assert_eq!(total.median_ms, Some(250));
+    assert_eq!(stats.symbols[2].spent.cost, None, "unknown is not 0");
+}
+
+#[test]
+fn time_comes_from_steps_and_from_attempts_where_there_are_none() {
+    let stats = Stats::of(&records());
+    let millis: Vec<_> = stats.symbols.iter().map(|g| g.millis).collect();
+    assert_eq!(millis, [Some(1_011), Some(7), Some(0)]);
+    assert_eq!(stats.total.millis, Some(1_018));
+}
+
+#[test]
+fn medians_are_over_trials_and_over_the_last_trial_of_each_symbol() {
+    let mut records = records();
+    let stats = Stats::of(&records);
+    // 910, 420 and 210; 100 and 200.
+    assert_eq!(stats.trial, Some(Middle { tokens: 420, over: 3, estimated: false }));
+    assert_eq!(stats.first_prompt, Some(Middle { tokens: 150, over: 2, estimated: false }));
+    records.calls[3].call.estimated = true;
+    assert!(Stats::of(&records).first_prompt.unwrap().estimated);
+}
+
+#[test]
+fn means_are_over_trials_and_a_cost_needs_every_price() {
+    let stats = Stats::of(&records());
+    let of = |group: &Group| group.per_symbol().unwrap();
+    let a = of(&stats.symbols[0]);
+    assert_eq!((a.calls, a.tokens, a.millis, a.cost), (1.5, 665.0, Some(505.5), Some(0.375)));
+    let unified = of(&stats.workflows[1]);
+    assert_eq!((unified.calls, unified.cost), (4.0 / 3.0, Some(1.0 / 3.0)));
+    assert_eq!(of(&stats.total).cost, None, "the price of one call is unknown");
+}
+
+#[test]
+fn nothing_gives_nothing() {
+    let stats = Stats::of(&Records::default());
+    assert!(stats.symbols.is_empty() && stats.roles.is_empty() && stats.phases.is_empty());
+    assert_eq!((stats.trial, stats.first_prompt), (None, None));
+    assert_eq!((stats.total.spent.calls, stats.total.passes.rate()), (0, None));
+}
