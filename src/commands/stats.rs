@@ -113,8 +113,12 @@ fn medians(stats: &Stats) -> String {
     } else {
         ""
     };
+    let again = match stats.total.spent.retries {
+        0 => String::new(),
+        n => format!("requests that were sent again: {n}; the time is in `waited`\n"),
+    };
     format!(
-        "a trial, one function in one run: {}; published for this design: {low} to {high}\nfirst prompt: {}\n{estimated}",
+        "a trial, one function in one run: {}; published for this design: {low} to {high}\nfirst prompt: {}\n{again}{estimated}",
         told(stats.trial, "trials"),
         told(stats.first_prompt, "functions"),
     )
@@ -239,6 +243,7 @@ mod tests {
 
         a trial, one function in one run: 420 tokens (median of 3 trials); published for this design: 20000 to 55000
         first prompt: 150 tokens (median of 2 functions)
+        requests that were sent again: 1; the time is in `waited`
         ");
         assert_eq!(text(&Stats::of(&Records::default())), "no model was asked yet\n");
     }

@@ -17,6 +17,7 @@ fn call(run: i64, symbol: &str, role: &str, phase: Option<&str>, tokens: u64) ->
         output_tokens: 10,
         cost: Some(0.25),
         latency_ms: tokens,
+        retries: Some(u32::from(role == "enhancer")),
         stop_reason: Some("end".into()),
         ..ModelCall::default()
     };
