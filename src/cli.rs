@@ -1,9 +1,10 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
 use crate::commands::{
-    Session, check, contract, coverage, demo, doctor, findings, fuzz, hook, init, list, port, stats, status,
-    verify,
+    Session, check, contract, coverage, demo, doctor, dropin, findings, fuzz, hook, init, list, port, stats,
+    status, verify,
 };
+use crate::dropin::wrapper;
 use crate::error::{ExitCode, Result};
 use crate::process::Interrupt;
 use crate::project::Options;
@@ -66,6 +67,7 @@ enum Command {
     Coverage(coverage::Args),
     Findings(findings::Args),
     Fuzz(fuzz::Args),
+    Dropin(dropin::Args),
     Demo(demo::Args),
 }
 
@@ -75,6 +77,9 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Cargo runs `cargo-implfuzz implfuzz …`; both spellings work.
     if args.get(1).is_some_and(|arg| arg == "implfuzz") {
         args.remove(1);
+    }
+    if args.get(1).is_some_and(|arg| arg == wrapper::COMMAND) {
+        return dropin::compile(&args[2..]);
     }
     let overrides = overrides(&args);
     let cli = match Cli::try_parse_from(args) {
@@ -135,6 +140,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Coverage(args) => coverage::run(&session, &args),
         Command::Findings(args) => findings::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
+        Command::Dropin(args) => dropin::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),
     }
 }

@@ -30,6 +30,7 @@ pub struct Config {
     pub grade: Grades,
     pub limits: Limits,
     pub llm: Llm,
+    pub dropin: Dropin,
 }
 
 impl Default for Config {
@@ -43,6 +44,7 @@ impl Default for Config {
             grade: Grades::default(),
             limits: Limits::default(),
             llm: Llm::default(),
+            dropin: Dropin::default(),
         }
     }
 }
@@ -235,6 +237,25 @@ pub enum Least {
     Weak,
     #[default]
     Verified,
+}
+
+/// `[dropin]`: the library's own programs, which are built once with C alone and once with the port. Commands are a program
+/// and its arguments, without a shell; they start in the root of a copy of the library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dropin {
+    /// What is run first; what it says is not compared.
+    pub build: Vec<Vec<String>>,
+    /// What is compared by exit code and standard output.
+    pub run: Vec<Vec<String>>,
+    /// Time of one command, seconds.
+    pub timeout: u64,
+}
+
+impl Default for Dropin {
+    fn default() -> Self {
+        Self { build: Vec::new(), run: Vec::new(), timeout: 600 }
+    }
 }
 
 /// `[limits]`: how often the loop tries again.

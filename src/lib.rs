@@ -44,6 +44,7 @@ pub mod reach;
 pub mod proofs;
 pub mod verify;
 pub mod port;
+pub mod dropin;
 pub mod demo;
 // floor 5
 pub mod report;

@@ -44,6 +44,7 @@ pub mod bind;
 pub mod front;
 pub mod mutants;
 
+pub use build_system::copy_sources;
 pub use front::{Analysis, load};
 pub use keeper::{Programs, Tools};
 

@@ -5,6 +5,7 @@ pub mod contract;
 pub mod coverage;
 pub mod demo;
 pub mod doctor;
+pub mod dropin;
 pub mod explain;
 pub mod findings;
 pub mod fuzz;

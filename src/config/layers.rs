@@ -172,12 +172,17 @@ fn validate(config: &Config, path: &Path) -> Result<()> {
         ("fuzz.seed", config.fuzz.seed.into()),
         ("grade.executions", config.grade.executions),
         ("grade.mutant_seconds", config.grade.mutant_seconds),
+        ("dropin.timeout", config.dropin.timeout),
     ];
     if config.fuzz.exhaustive_points > 1 << 32 {
         return Err(wrong("fuzz.exhaustive_points is at most 4294967296 (2^32)".into()));
     }
     if let Some((key, _)) = positive.iter().find(|(_, value)| *value == 0) {
         return Err(wrong(format!("{key} must be at least 1")).help("leave it out for the default"));
+    }
+    if config.dropin.build.iter().chain(&config.dropin.run).any(Vec::is_empty) {
+        return Err(wrong("a command in [dropin] has no program".into())
+            .help("a command is a list of words, such as [\"make\", \"test\"]"));
     }
     let grade = &config.grade;
     let shares = [

@@ -127,7 +127,7 @@ impl Builder<'_> {
     }
 
     /// Waits for other builds in the same target directory, in steps, so that Ctrl-C ends the wait.
-    fn lock(&self, interrupt: &Interrupt) -> Result<fs::File> {
+    pub(super) fn lock(&self, interrupt: &Interrupt) -> Result<fs::File> {
         let lock = fs::File::create(self.target_dir.join(".implfuzz-build-lock"))?;
         loop {
             match lock.file().try_lock() {

@@ -14,3 +14,4 @@ pub mod mutants;
 pub mod replay;
 pub mod apart;
 pub mod standalone;
+mod static_library;

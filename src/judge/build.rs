@@ -52,6 +52,19 @@ impl Judge<'_> {
         self.builder(&workspace.cache().join("bin"), Counts::Edges)?.standalone(&overlay, self.interrupt)
     }
 
+    /// Builds the port in the tree, with some files replaced, as a static library at `to`; `overlay` has the copy of its crate. Returns
+    /// what must be linked behind it.
+    pub fn static_library(
+        &self,
+        overlay: &Path,
+        to: &Path,
+        replaced: &[(PathBuf, String)],
+    ) -> Result<Vec<String>> {
+        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, replaced)?;
+        let bin_dir = self.project.workspace.cache().join("bin");
+        self.builder(&bin_dir, Counts::Edges)?.static_library(&overlay, to, self.interrupt)
+    }
+
     fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'_>> {
         let workspace = &self.project.workspace;
         // Deeper than the user's own directory, so that both can be used at the same time.

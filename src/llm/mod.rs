@@ -28,7 +28,7 @@ pub use budget::Budget;
 pub use error::ModelError;
 pub use exchange::{Block, Drift, Message, Prompt, Reply, Speaker, StopReason};
 pub use reply::{Blocks, Label, ReplyProblem};
-pub use select::{Chosen, select};
+pub use select::{Chosen, key_variables, select};
 pub use usage::{Cost, Tokens, Usage};
 
 use crate::process::Interrupt;

@@ -7,7 +7,7 @@ use super::openai::{self, OpenAi};
 use super::record::Recorder;
 use super::replay::Replay;
 use super::secret::{self, Redactor};
-use crate::config::{Config, ModelSettings, Provider};
+use crate::config::{Config, Llm, ModelSettings, Provider, RoleModel};
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::Interrupt;
 use secrecy::SecretString;
@@ -48,6 +48,17 @@ pub fn select(
 ) -> Result<Chosen> {
     let settings = config.llm.for_role(role)?;
     choose(settings, root, env, LOCAL_SERVER, interrupt)
+}
+
+/// The variables that may hold a key, for who starts programs that have no use for one.
+pub fn key_variables(llm: &Llm) -> Vec<String> {
+    let of_roles = llm.roles.values().filter_map(|role| match role {
+        RoleModel::Settings(settings) => settings.api_key_env.clone(),
+        RoleModel::Profile(_) => None,
+    });
+    let of_profiles = llm.profiles.values().filter_map(|profile| profile.api_key_env.clone());
+    let known = [ANTHROPIC_KEY, OPENAI_KEY].map(str::to_owned);
+    known.into_iter().chain(llm.api_key_env.clone()).chain(of_profiles).chain(of_roles).collect()
 }
 
 fn choose(

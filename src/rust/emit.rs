@@ -33,10 +33,25 @@ pub fn module_head(c_file: &str) -> String {
 
 /// `capi.rs`.
 pub fn capi_file(functions: &[Bound]) -> String {
-    let shims = functions.iter().map(capi);
+    capi_text(TokenStream::new(), functions.iter().map(|bound| capi(bound, None)).collect())
+}
+
+/// `capi.rs` for a program that counts: each shim tells its place in `functions`.
+pub fn counting_capi_file(functions: &[Bound]) -> String {
+    let counter = quote! {
+        unsafe extern "C" {
+            fn implfuzz_dropin_call(number: u32);
+        }
+    };
+    capi_text(counter, (0..).zip(functions).map(|(number, bound)| capi(bound, Some(number))).collect())
+}
+
+fn capi_text(counter: TokenStream, shims: Vec<TokenStream>) -> String {
     let body = quote! {
         #![allow(clippy::all, non_snake_case, dead_code, unused_imports, unused_unsafe)]
         use crate::ffi;
+
+        #counter
 
         unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
             if start.is_null() || len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, len) } }

@@ -11,4 +11,5 @@ pub mod signature;
 pub mod shims;
 pub mod emit;
 pub mod globals;
+pub mod in_program;
 pub mod mutants;

@@ -31,8 +31,8 @@ impl Bound<'_> {
     }
 }
 
-/// The C-ABI shim; feature `capi` exports it under the C name.
-pub fn capi(bound: &Bound) -> TokenStream {
+/// The C-ABI shim; feature `capi` exports it under the C name. With a `counter`, every call is told under that number.
+pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
     let name = ident(bound.function);
     let path = bound.path();
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
@@ -57,13 +57,14 @@ pub fn capi(bound: &Bound) -> TokenStream {
         }
         Some(_) => quote!(unsafe { #path(#(#args),*) }),
     };
+    let count = counter.map(|number| quote!(unsafe { implfuzz_dropin_call(#number) };));
     let export = (bound.function.linkage == Linkage::External).then(|| {
         let c_name = &bound.function.c_name;
         quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #c_name))])
     });
     quote! {
         #export
-        pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #call }
+        pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #count #call }
     }
 }
 

@@ -21,29 +21,7 @@ impl Mirror {
     /// be built.
     pub fn make(root: &Utf8Path, dir: Utf8PathBuf) -> Result<Self> {
         let mirror = Self { dir };
-        mirror.remove();
-        fs::create_dir_all(&mirror.dir)?;
-        for path in files(root)? {
-            let (from, to) = (root.join(&path), mirror.dir.join(&path));
-            // A file that cannot be read is not there for the build either.
-            let Ok(meta) = fs::metadata(&from) else { continue };
-            let mut text = Vec::new();
-            let Ok(file) = fs::File::open(&from) else { continue };
-            file.take(LARGEST + 1).read_to_end(&mut text)?;
-            if is_binary(&path, &text) {
-                continue;
-            }
-            if text.len() as u64 > LARGEST {
-                text.clear();
-            }
-            fs::create_dir_all(to.parent().unwrap_or(&mirror.dir))?;
-            fs::write(&to, text)?;
-            fs::set_permissions(&to, meta.permissions())?;
-            // Else make would find its own makefiles out of date, and remake them.
-            if let (Ok(time), Ok(file)) = (meta.modified(), fs::OpenOptions::new().append(true).open(&to)) {
-                file.file().set_modified(time)?;
-            }
-        }
+        copy(root, &mirror.dir, LARGEST)?;
         Ok(mirror)
     }
 
@@ -57,6 +35,37 @@ impl Drop for Mirror {
     fn drop(&mut self) {
         self.remove();
     }
+}
+
+/// Makes `dir` a copy of the project at `root`, without what a build has made there. Files of more than `largest` bytes are
+/// empty in the copy.
+pub fn copy(root: &Utf8Path, dir: &Utf8Path, largest: u64) -> Result<()> {
+    // What cannot be removed is overwritten.
+    drop(fs::remove_dir_all(dir));
+    fs::create_dir_all(dir)?;
+    for path in files(root)? {
+        let (from, to) = (root.join(&path), dir.join(&path));
+        // A file that cannot be read is not there for the build either.
+        let Ok(meta) = fs::metadata(&from) else { continue };
+        let mut text = Vec::new();
+        let Ok(file) = fs::File::open(&from) else { continue };
+        file.take(largest.saturating_add(1)).read_to_end(&mut text)?;
+        // CMake refuses to work with what it kept of another place.
+        if is_binary(&path, &text) || path.file_name() == Some("CMakeCache.txt") {
+            continue;
+        }
+        if text.len() as u64 > largest {
+            text.clear();
+        }
+        fs::create_dir_all(to.parent().unwrap_or(dir))?;
+        fs::write(&to, text)?;
+        fs::set_permissions(&to, meta.permissions())?;
+        // Else make would find its own makefiles out of date, and remake them.
+        if let (Ok(time), Ok(file)) = (meta.modified(), fs::OpenOptions::new().append(true).open(&to)) {
+            file.file().set_modified(time)?;
+        }
+    }
+    Ok(())
 }
 
 fn is_binary(path: &Utf8Path, text: &[u8]) -> bool {

@@ -14,6 +14,8 @@ use crate::process::{Exit, Interrupt, Output};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::path::{Path, PathBuf};
 
+pub use mirror::copy as copy_sources;
+
 pub(super) use cmake::ask as ask_cmake;
 pub(super) use make::ask as ask_make;
 

@@ -1,0 +1,68 @@
+//! The port built for a C program: what it calls and has not, and the library's variables, are the program's.
+
+use super::names::{Name, of_library, open};
+use super::plan::PortedFunction;
+use crate::c::archive::reached_by;
+use crate::error::{Error, ErrorKind, Result};
+use crate::judge::Judge;
+use crate::ported::Ported;
+use crate::project::Project;
+use crate::rust::emit::{callee_file, counting_capi_file};
+use crate::rust::shims::Bound;
+use crate::rust::{globals, in_program};
+use fs_err as fs;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The port as a library, and what it needs.
+#[derive(Debug)]
+pub(super) struct PortSide {
+    pub archive: PathBuf,
+    /// What rustc wants behind it.
+    pub native: Vec<String>,
+    /// What it reaches in C.
+    pub needed: Vec<Name>,
+    /// Variables that C and the port have one each of.
+    pub apart: Vec<String>,
+}
+
+/// Builds it below `dir`. The functions that C programs call come first in `ported`.
+pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Result<PortSide> {
+    let (texts, apart) = generated(judge.project, ported)?;
+    let archive = dir.join("libport.a");
+    let native = judge.static_library(&dir.join("overlay"), &archive, &texts)?;
+    let wrong = |error: object::Error| {
+        Error::new(ErrorKind::Internal, format!("{} cannot be read: {error}", archive.display()))
+    };
+    let open = open(&fs::read(&archive)?).map_err(wrong)?;
+    let all = of_library(&judge.project.library);
+    let needed = all.into_iter().filter(|name| open.contains(&name.linker_name)).collect();
+    Ok(PortSide { archive, native, needed, apart })
+}
+
+/// A file of the port's crate: its path and its text.
+type File = (PathBuf, String);
+
+/// The files that differ from those in the tree, and the variables that stay apart.
+fn generated(project: &Project, ported: &[PortedFunction]) -> Result<(Vec<File>, Vec<String>)> {
+    let intercepted = ported.iter().filter(|one| one.is_intercepted());
+    let exported: Vec<Bound> = intercepted.map(|one| one.planned.bound()).collect();
+    // A variable has one home, so that there is nothing to lend.
+    let all: Vec<Bound> = project.planned.iter().map(|p| Bound { shared: &[], ..p.bound() }).collect();
+    let callee = callee_file(&all, &|function| project.ported(function) == Ported::Yes);
+    let variables = project.library.globals.iter();
+    let variables: BTreeMap<String, String> = variables
+        .map(|g| (globals::identifier(g.name.as_str()), reached_by(g.linkage, &g.module, &g.c_name)))
+        .collect();
+    let (text, _) = globals::globals_file(&project.library, &project.values);
+    let (text, apart) = in_program::globals_file(&text, &variables).map_err(|error| {
+        Error::new(ErrorKind::Internal, format!("the text of globals.rs is not Rust: {error}"))
+    })?;
+    let files = [
+        ("src/ffi.rs", in_program::ffi_file(&project.ffi)),
+        ("src/globals.rs", text),
+        ("src/capi.rs", counting_capi_file(&exported)),
+        ("src/callee.rs", callee),
+    ];
+    Ok((files.into_iter().map(|(path, text)| (PathBuf::from(path), text)).collect(), apart))
+}

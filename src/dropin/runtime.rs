@@ -1,0 +1,102 @@
+//! The C file that is linked behind every program with the port: counters, the watch, and stand-ins for what a program
+//! has not. The counters are in a file, where no end of a process loses them.
+
+use super::names::Name;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Interrupt, Job};
+use fs_err as fs;
+use std::path::Path;
+use std::time::Duration;
+
+const TEXT: &str = include_str!("../../templates/dropin/runtime.c");
+
+/// What was counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// Programs that were started.
+    pub programs: u64,
+    /// Per function: calls of the port, and how often the C function ran.
+    pub functions: Vec<(u64, u64)>,
+}
+
+impl Counts {
+    /// Makes the file for this many functions, all zero.
+    pub fn reset(path: &Path, functions: usize) -> Result<()> {
+        Ok(fs::write(path, vec![0; 8 * (1 + 2 * functions)])?)
+    }
+
+    /// Reads the file.
+    pub fn read(path: &Path) -> Result<Self> {
+        let bytes = fs::read(path)?;
+        let numbers: Vec<u64> = bytes
+            .chunks_exact(8)
+            .map(|bytes| u64::from_ne_bytes(bytes.try_into().expect("chunks of eight bytes")))
+            .collect();
+        let [programs, rest @ ..] = &numbers[..] else {
+            return Err(Error::new(ErrorKind::Internal, format!("{} has no counters", path.display())));
+        };
+        let (calls, bodies) = rest.split_at(rest.len() / 2);
+        Ok(Self {
+            programs: *programs,
+            functions: calls.iter().copied().zip(bodies.iter().copied()).collect(),
+        })
+    }
+}
+
+/// The C file. `watched` are functions by their linker names, in the order of the counters; `needed` is what the port
+/// reaches in C.
+pub(super) fn source(watched: &[String], needed: &[Name], counts: &Path) -> String {
+    let counts = counts.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let mut text = format!("#define FUNCTIONS {}\n#define COUNTS \"{counts}\"\n{TEXT}\n", watched.len());
+    // The linker's name behind a name of ours: nothing that the headers declare is in the way.
+    for (number, name) in watched.iter().enumerate() {
+        text += &format!("extern char implfuzz_watched_{number} __asm__(\"{name}\");\n");
+    }
+    let addresses: Vec<String> = (0..watched.len()).map(|n| format!("&implfuzz_watched_{n}")).collect();
+    text += &format!("char *const implfuzz_functions[FUNCTIONS] = {{{}}};\n", addresses.join(", "));
+    let statics = watched.iter().filter(|name| !needed.iter().any(|needed| needed.linker_name == **name));
+    let statics = statics.map(|name| (name, name, false));
+    let all = needed.iter().map(|n| (&n.linker_name, &n.c_name, n.is_variable)).chain(statics);
+    for (number, (linker_name, c_name, is_variable)) in all.enumerate() {
+        let absent = format!("implfuzz_absent_{number}");
+        text += &match is_variable {
+            true => {
+                format!("__attribute__((weak, aligned(16))) char {absent}[64] __asm__(\"{linker_name}\");\n")
+            }
+            false => format!(
+                "__attribute__((weak)) void {absent}(void) __asm__(\"{linker_name}\");\n\
+                 void {absent}(void) {{ absent(\"{c_name}\"); }}\n"
+            ),
+        };
+    }
+    text
+}
+
+/// Compiles it to an object.
+pub(super) fn compile(compiler: &Path, text: &str, object: &Path, interrupt: &Interrupt) -> Result<()> {
+    let source = object.with_extension("c");
+    fs::write(&source, text)?;
+    let job = Job::new(compiler).args(["-O2", "-fPIC", "-c", "-o"]).arg(object).arg(&source);
+    let output = job.timeout(Duration::from_secs(120)).run(interrupt)?;
+    if output.exit.success() {
+        return Ok(());
+    }
+    let text = format!("{} cannot be compiled:\n{}", source.display(), output.stderr_text());
+    Err(Error::new(ErrorKind::Internal, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_are_read_in_the_order_of_the_functions() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("counts");
+        Counts::reset(&path, 2).unwrap();
+        assert_eq!(Counts::read(&path).unwrap(), Counts { programs: 0, functions: vec![(0, 0), (0, 0)] });
+        let bytes: Vec<u8> = [3u64, 10, 20, 1, 2].iter().flat_map(|n| n.to_ne_bytes()).collect();
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!(Counts::read(&path).unwrap(), Counts { programs: 3, functions: vec![(10, 1), (20, 2)] });
+    }
+}

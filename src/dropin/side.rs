@@ -1,0 +1,126 @@
+//! One side: the commands of the configuration in a copy of the library, with compilers of ours in front of all others.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::process::{Exit, Interrupt, Job, Output};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How many lines of a failed build are told.
+const TOLD: usize = 15;
+
+/// What the commands of both sides have in common.
+#[derive(Debug)]
+pub(super) struct Place {
+    /// The copy of the library.
+    pub tree: PathBuf,
+    /// Programs with the names of compilers.
+    pub bin: PathBuf,
+    /// `CC` and `CXX`, which are in `bin`.
+    pub compilers: Vec<(&'static str, OsString)>,
+    /// Variables that are nobody's business there.
+    pub secrets: Vec<String>,
+    pub timeout: Duration,
+}
+
+/// What a command left behind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    pub exit: Exit,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+/// By which a make that started us would speak to the makes below.
+const OF_MAKE: [&str; 3] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"];
+
+impl Place {
+    /// Builds, then runs. `who` is built is told.
+    pub fn run(
+        &self,
+        (build, run): (&[Vec<String>], &[Vec<String>]),
+        who: &str,
+        interrupt: &Interrupt,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Vec<Ran>> {
+        for command in build {
+            let output = self.start(command, who, interrupt, reporter)?;
+            if !output.exit.success() {
+                return Err(self.failed(command, who, &output));
+            }
+        }
+        let ran = run.iter().map(|command| {
+            let output = self.start(command, who, interrupt, reporter)?;
+            let stderr = output.stderr_text();
+            Ok(Ran { exit: output.exit, stdout: output.stdout, stderr })
+        });
+        ran.collect()
+    }
+
+    fn start(
+        &self,
+        command: &[String],
+        who: &str,
+        interrupt: &Interrupt,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Output> {
+        reporter.event(Event::StepStarted { step: format!("{who}: {}", command.join(" ")), total: None });
+        let [program, arguments @ ..] = command else {
+            return Err(Error::new(ErrorKind::Config, "a command in [dropin] has no program"));
+        };
+        let own = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::env::join_paths([self.bin.clone()].into_iter().chain(std::env::split_paths(&own)));
+        let path = path.map_err(|error| Error::new(ErrorKind::Environment, format!("PATH: {error}")))?;
+        let mut job =
+            Job::new(program).args(arguments).dir(&self.tree).env("PATH", path).timeout(self.timeout);
+        for (name, value) in &self.compilers {
+            job = job.env(name, value);
+        }
+        for name in OF_MAKE.into_iter().chain(self.secrets.iter().map(String::as_str)) {
+            job = job.env_remove(name);
+        }
+        let output = job.run(interrupt)?;
+        let message = format!("{} after {:.1} s", shown(output.exit), output.elapsed.as_secs_f64());
+        reporter.event(Event::StepFinished { message });
+        Ok(output)
+    }
+
+    fn failed(&self, command: &[String], who: &str, output: &Output) -> Error {
+        let text = format!("{}{}", output.stdout_text(), output.stderr_text());
+        let (command, exit) = (command.join(" "), shown(output.exit));
+        let text = format!("`{command}` fails ({who}: {exit}):\n{}", last_lines(&text, TOLD));
+        Error::new(ErrorKind::C, text).help(format!(
+            "the copy is as the command left it, in {}; correct `build` under [dropin] in implfuzz.toml",
+            self.tree.display()
+        ))
+    }
+}
+
+/// The last lines of a text, indented.
+pub(super) fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let lines = &lines[lines.len().saturating_sub(count)..];
+    lines.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// How a command ended, in words.
+pub fn shown(exit: Exit) -> String {
+    match exit {
+        Exit::Code(code) => format!("exit {code}"),
+        Exit::Signal(signal) => format!("signal {signal}"),
+        Exit::TimedOut => "out of time".into(),
+    }
+}
+
+/// The place of a program on the search path that is named by a variable such as `CC`, and its arguments.
+pub(super) fn named(
+    variable: &str,
+    find: impl Fn(&str) -> Option<PathBuf>,
+) -> Option<(PathBuf, Vec<String>)> {
+    let text = std::env::var(variable).ok()?;
+    let mut words = text.split_whitespace().map(str::to_owned);
+    let program = words.next()?;
+    let path = if program.contains('/') { Some(Path::new(&program).to_owned()) } else { find(&program) };
+    Some((path?, words.collect()))
+}

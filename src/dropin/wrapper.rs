@@ -1,0 +1,216 @@
+//! The C compiler as a build with the port sees it: the real one, which gets the port where the library is linked. On the
+//! C side the same names stand at the same places, and lead to the real compiler alone.
+
+use super::arguments::Line;
+use super::names::defines;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Exit, Interrupt, Job};
+use crate::symbol::RelPath;
+use crate::workspace::write_atomic;
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The first argument that makes this program a compiler; behind it stand the settings and the real compiler.
+pub const COMMAND: &str = "dropin-cc";
+
+/// What a compiler must know, in a file.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Settings {
+    /// The copy of the library.
+    pub tree: PathBuf,
+    pub units: BTreeSet<RelPath>,
+    /// Functions that the port has, by their names in C.
+    pub functions: BTreeSet<String>,
+    /// The port.
+    pub archive: PathBuf,
+    pub runtime: PathBuf,
+    /// What the port needs of the system.
+    pub native: Vec<String>,
+    /// A line for each program that got the port, and for each source that is watched.
+    pub log: PathBuf,
+}
+
+/// What a build did with its compilers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Log {
+    /// Programs and shared libraries that got the port.
+    pub linked: usize,
+    pub watched: BTreeSet<String>,
+}
+
+impl Log {
+    /// Reads it; without a file nothing was done.
+    pub fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap_or_default();
+        let watched = text.lines().filter_map(|line| line.strip_prefix("unit ")).map(str::to_owned);
+        Self {
+            linked: text.lines().filter(|line| line.starts_with("link ")).count(),
+            watched: watched.collect(),
+        }
+    }
+}
+
+/// Flags for the library's sources. Watching must not make a warning an error, and objects must be readable.
+const WATCHED: [&str; 3] = ["-finstrument-functions", "-Wno-error", "-fno-lto"];
+
+/// Runs as a compiler. Whether the real one had success.
+///
+/// # Errors
+/// Where the settings cannot be read, or the compiler cannot be started.
+pub fn run(arguments: &[OsString]) -> Result<bool> {
+    let [settings, compiler, arguments @ ..] = arguments else {
+        return Err(Error::new(ErrorKind::Usage, format!("`{COMMAND}` is for builds that `dropin` starts"))
+            .help("cargo implfuzz dropin"));
+    };
+    let settings: Settings = serde_json::from_slice(&fs::read(PathBuf::from(settings))?)
+        .map_err(|error| Error::new(ErrorKind::Internal, format!("the settings of `dropin`: {error}")))?;
+    let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = Line::read(&words);
+    let units = settings.units_of(&line);
+    let mut job = Job::new(compiler);
+    let links = line.links && settings.is_library(&line, &units)?;
+    if links {
+        job = job.arg("-Wl,--whole-archive").arg(&settings.archive).arg("-Wl,--no-whole-archive");
+        settings.note("link", line.output.as_deref().unwrap_or("a.out"))?;
+    }
+    job = job.args(arguments);
+    if !units.is_empty() {
+        job = job.args(WATCHED);
+        for unit in units {
+            settings.note("unit", unit.0.as_str())?;
+        }
+    }
+    if links {
+        job = job.args(["-fno-lto", "-xnone"]).arg(&settings.runtime).args(settings.native(line.is_static));
+    }
+    Ok(job.inherit().run(&Interrupt::none())?.exit == Exit::Code(0))
+}
+
+impl Settings {
+    /// The library's sources that a line compiles.
+    fn units_of(&self, line: &Line) -> Vec<&RelPath> {
+        let relative = |source: &PathBuf| {
+            let path = source.canonicalize().ok()?;
+            let path = path.strip_prefix(&self.tree).ok()?.to_str()?.to_owned();
+            self.units.get(&RelPath(path.into()))
+        };
+        line.sources.iter().filter_map(relative).collect()
+    }
+
+    /// Whether what is linked has functions of the library in it that the port replaces.
+    fn is_library(&self, line: &Line, units: &[&RelPath]) -> Result<bool> {
+        if !units.is_empty() || line.sources.iter().any(|source| includes_source(source)) {
+            return Ok(true);
+        }
+        let has = |path: &PathBuf| fs::read(path).is_ok_and(|file| defines(&file, &self.functions));
+        Ok(line.linked().iter().any(has))
+    }
+
+    fn native(&self, is_static: bool) -> Vec<String> {
+        // Only the archive of the unwinder can be linked statically.
+        let word =
+            |word: &String| if is_static && word == "-lgcc_s" { "-lgcc_eh".into() } else { word.clone() };
+        self.native.iter().map(word).collect()
+    }
+
+    fn note(&self, what: &str, about: &str) -> Result<()> {
+        let mut log = fs::OpenOptions::new().create(true).append(true).open(&self.log)?;
+        Ok(log.write_all(format!("{what} {about}\n").as_bytes())?)
+    }
+}
+
+/// Tests like to include the source that they test.
+fn includes_source(path: &Path) -> bool {
+    let text = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let mut lines = text.lines().filter_map(|line| line.trim_start().strip_prefix('#'));
+    lines.any(|line| line.trim_start().starts_with("include") && line.contains(".c\""))
+}
+
+/// Writes a program for every compiler of the machine, all of the names by which builds call them. Without settings they are
+/// the compilers alone.
+pub(super) fn install(
+    dir: &Path,
+    compilers: &BTreeMap<String, PathBuf>,
+    settings: Option<&Path>,
+) -> Result<()> {
+    let program = std::env::current_exe()?;
+    for (name, compiler) in compilers {
+        let compiler = quoted(compiler);
+        let command = match settings {
+            None => compiler,
+            Some(settings) => format!("{} {COMMAND} {} {compiler}", quoted(&program), quoted(settings)),
+        };
+        let path = dir.join(name);
+        write_atomic(&path, format!("#!/bin/sh\nexec {command} \"$@\"\n").as_bytes())?;
+        fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(())
+}
+
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
+}
+
+/// The compilers on a search path by name, the first of each name, and what `CC` and `CXX` name beside them.
+pub(super) fn compilers(path: &[PathBuf], named: &[PathBuf]) -> BTreeMap<String, PathBuf> {
+    let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
+    let listed =
+        path.iter().filter_map(|dir| fs::read_dir(dir).ok()).flatten().flatten().map(|entry| entry.path());
+    for path in named.iter().cloned().chain(listed.filter(|path| path.is_file())) {
+        let name = path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        if let Some(name) = name.filter(|name| is_compiler(name) || named.contains(&path)) {
+            found.entry(name).or_insert(path);
+        }
+    }
+    found
+}
+
+/// `cc`, `gcc-12`, `x86_64-linux-gnu-g++`.
+fn is_compiler(name: &str) -> bool {
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    let plain = plain.strip_suffix('-').unwrap_or(plain);
+    let last = plain.rsplit('-').next().unwrap_or(plain);
+    ["cc", "gcc", "clang", "c++", "g++", "clang++", "tcc"].contains(&last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn compilers_are_known_by_their_names() {
+        for name in ["cc", "gcc-12", "clang++-19", "x86_64-linux-gnu-gcc", "x86_64-linux-gnu-g++-12"] {
+            assert!(is_compiler(name), "{name}");
+        }
+        for name in ["gcc-ar", "clang-format", "clang-tidy-19", "rustc", "ccache", "c++filt", "gcc-nm-12"] {
+            assert!(!is_compiler(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_program_of_any_name_is_started_by_its_wrapper() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().join("it's real");
+        std::fs::write(&real, "#!/bin/sh\nprintf '%s|' \"$@\"\nexit 3\n").unwrap();
+        std::fs::set_permissions(&real, std::fs::Permissions::from_mode(0o755)).unwrap();
+        install(dir.path(), &BTreeMap::from([("cc".into(), real)]), None).unwrap();
+        let output = Job::new(dir.path().join("cc")).args(["a b", "$c"]).run(&Interrupt::none()).unwrap();
+        assert_eq!((output.exit, output.stdout_text().as_str()), (Exit::Code(3), "a b|$c|"));
+    }
+
+    #[test]
+    fn a_test_that_includes_its_source_is_noticed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("t.c");
+        std::fs::write(&path, "#include \"x.h\"\nint c;\n").unwrap();
+        assert!(!includes_source(&path));
+        std::fs::write(&path, "  # include \"../src/x.c\"\n").unwrap();
+        assert!(includes_source(&path));
+    }
+}

@@ -1,0 +1,73 @@
+//! The port's crate as a static library, for C programs to be linked with.
+
+use super::build::{Builder, place};
+use super::overlay::Overlay;
+use crate::error::{Error, ErrorKind, Result};
+use crate::process::{Interrupt, Job};
+use cargo_metadata::Message;
+use std::path::Path;
+use std::time::Duration;
+
+/// What rustc says before the libraries that a C linker must be given beside its own.
+const NATIVE: &str = "native-static-libs:";
+
+/// How many lines of a compiler are told.
+const TOLD: usize = 15;
+
+impl Builder<'_> {
+    /// Builds the crate of an overlay without the C original, puts the library to `to`, and returns what must be linked
+    /// behind it (`-lpthread` and the like).
+    ///
+    /// # Errors
+    /// Those of starting cargo, Ctrl-C, and `Build` where the port does not compile.
+    pub fn static_library(&self, overlay: &Overlay, to: &Path, interrupt: &Interrupt) -> Result<Vec<String>> {
+        fs_err::create_dir_all(&self.target_dir)?;
+        // Ports of other repositories may have the same name, and the library's file with it.
+        let _lock = self.lock(interrupt)?;
+        let job = Job::new(&self.toolchain.cargo)
+            .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--no-default-features"])
+            .args(["--features", "capi", "--message-format=json", "--manifest-path"])
+            .arg(overlay.dir().join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(self.target_dir.join("dropin"))
+            .args(["--", "--print=native-static-libs"])
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env_remove("CARGO_TARGET_DIR")
+            .timeout(Duration::from_secs(20 * 60));
+        let output = job.run(interrupt)?;
+        let (mut library, mut native, mut errors) = (None, None, String::new());
+        for message in Message::parse_stream(output.stdout.as_slice()) {
+            match message? {
+                Message::CompilerArtifact(artifact) => {
+                    let mut files = artifact.filenames.into_iter();
+                    library = files.find(|file| file.extension() == Some("a")).or(library);
+                }
+                Message::CompilerMessage(message) => {
+                    let text = message.message.message;
+                    native = text.trim().strip_prefix(NATIVE).map(words).or(native);
+                    errors += &message.message.rendered.unwrap_or_default();
+                }
+                _ => {}
+            }
+        }
+        let stderr = output.stderr_text();
+        if !output.exit.success() {
+            let text = if errors.is_empty() { stderr } else { errors };
+            let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(TOLD).collect();
+            let text = format!("the port does not compile for a C program:\n  {}", lines.join("\n  "));
+            return Err(Error::new(ErrorKind::Build, text)
+                .help("`cargo implfuzz verify --all` says which ports do not compile"));
+        }
+        let library =
+            library.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no static library"))?;
+        place(library.as_std_path(), to)?;
+        let said = stderr.lines().find_map(|line| Some(words(line.split_once(NATIVE)?.1)));
+        let none = || Error::new(ErrorKind::Internal, "rustc did not say what a static library needs");
+        native.or(said).ok_or_else(none)
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
