@@ -12,8 +12,8 @@ mod support;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use support::Repo;
 use support::clib::copy_tree;
+use support::{Repo, plant};
 
 /// The library that all planted ports belong to.
 const LIBRARY: &str = "fixtures/c-lib";
@@ -113,15 +113,6 @@ impl Kit {
             self.repo.read(&path).lines().find(|line| line.starts_with("values = ")).unwrap().to_owned();
         self.repo.replace(&path, &format!("role = \"one-of\"\n{values}"), "role = \"value\"");
     }
-}
-
-/// Replaces the stub of a function, if it is in this module.
-fn plant(module: &mut String, function: &str, port: &str) -> Option<()> {
-    let stub = module.find(&format!("unimplemented!(\"{function}\")"))?;
-    let start = module[..stub].rfind("\npub ")? + 1;
-    let end = stub + module[stub..].find("\n}")? + 2;
-    module.replace_range(start..end, port.trim_end());
-    Some(())
 }
 
 /// What `verify` says of one port.

@@ -1,0 +1,187 @@
+//! The library's own programs with the port in the place of C: what they do, and what is counted in them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use support::clib::copy_tree;
+use support::{Repo, assert_same, plant};
+
+fn here(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// A library after `init`, with these lines in its configuration.
+fn library(path: &str, init: &[&str], dropin: &str) -> Repo {
+    let repo = Repo::empty();
+    copy_tree(&here(path), repo.root());
+    repo.run(&[&["init"], init].concat()).ok();
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &format!("{config}\n[dropin]\n{dropin}"));
+    repo
+}
+
+/// The fixture, whose `make test` runs nine programs.
+fn kit() -> Repo {
+    library("fixtures/c-lib", &[], "build = [[\"make\", \"all\"]]\nrun = [[\"make\", \"test\"]]\n")
+}
+
+/// The small library of this test, with programs of every kind.
+fn gauge() -> Repo {
+    let dropin = "build = [[\"make\"]]\nrun = [[\"./state\"], [\"./shared\"], [\"./killed\"], [\"./inside\"], [\"./alone\"]]\n";
+    library("tests/dropin", &["--config", "c.exclude=['checks/']"], dropin)
+}
+
+/// Writes ports in the place of their stubs.
+fn port(repo: &Repo, ports: &[(&str, &str)]) {
+    let modules = repo.root().join("rust/src");
+    for (function, text) in ports {
+        let paths = std::fs::read_dir(&modules).unwrap().map(|entry| entry.unwrap().path());
+        let planted = paths.into_iter().find_map(|path| {
+            let mut module = std::fs::read_to_string(&path).unwrap();
+            plant(&mut module, function, text)?;
+            std::fs::write(&path, module).ok()
+        });
+        planted.unwrap_or_else(|| panic!("`{function}` has no stub"));
+    }
+}
+
+/// The right ports of the fixture.
+fn right_ports() -> Vec<(String, String)> {
+    let folders = std::fs::read_dir(here("fixtures/planted")).unwrap().map(|entry| entry.unwrap().path());
+    let ports = folders.filter(|path| path.is_dir()).map(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, std::fs::read_to_string(path.join("right.rs")).unwrap())
+    });
+    ports.collect()
+}
+
+/// What is said of each function, by its name.
+fn functions(json: &Value) -> BTreeMap<&str, &Value> {
+    let all = json["functions"].as_array().unwrap();
+    all.iter().map(|one| (one["symbol"].as_str().unwrap(), one)).collect()
+}
+
+const GAUGE_ADD: &str = "pub fn gauge_add(by: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    unsafe {
+        globals::calls = globals::calls.wrapping_add(1);
+        globals::level = callee::clamp(globals::level.wrapping_add(by % 1000));
+        globals::level
+    }
+}";
+
+const GAUGE_SCALED: &str = "pub fn gauge_scaled(factor: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    callee::gauge_level().wrapping_mul(factor % 10)
+}";
+
+#[test]
+fn the_tests_of_the_library_pass_with_the_port_and_fail_with_a_wrong_one() {
+    let repo = kit();
+    let ports = right_ports();
+    port(&repo, &ports.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect::<Vec<_>>());
+    // What is generated follows what is ported.
+    repo.run(&["init"]).ok();
+    let before = repo.tree();
+    let ran = repo.run(&["dropin", "--format", "json"]);
+    let json = ran.ok().json("dropin");
+    assert_same(&before, &repo.tree());
+    assert_eq!(json["verdict"], "same");
+    assert_eq!((&json["linked"], &json["started"]), (&json!(9), &json!(9)));
+    let command = json!({
+        "command": ["make", "test"], "c": { "code": 0 }, "port": { "code": 0 }, "lines": 18, "difference": null,
+    });
+    assert_eq!(json["commands"], json!([command]));
+    let functions = functions(&json);
+    assert_eq!(functions.len(), ports.len());
+    for (name, one) in &functions {
+        if one["intercepted"] == true {
+            assert!(one["calls"].as_u64().unwrap() > 0, "{name}: {one}");
+            assert_eq!(one["ran_as_c"], 0, "{name}");
+        } else {
+            assert!(one["kept_by_c"].as_str().unwrap().starts_with("static in C"), "{name}: {one}");
+            assert_eq!(one["calls"], Value::Null, "{name}");
+        }
+    }
+    // The same state is seen from nobody else's tests.
+    assert_eq!(functions["kit_round_div"]["calls"], 33);
+    assert_eq!(functions["kit_inexact_count"]["calls"], 2);
+
+    repo.replace("rust/src/settings.rs", "globals::inexact_count.wrapping_add(1)", "globals::inexact_count");
+    let ran = repo.run(&["dropin"]);
+    ran.code(10).shows("make test: differs: C alone: exit 0, with the port: exit 2");
+    ran.shows("ok build/test_settings").shows("kit_inexact_count() == 20");
+}
+
+#[test]
+fn c_and_port_share_state_in_programs_of_every_kind() {
+    let repo = gauge();
+    port(&repo, &[("gauge_add", GAUGE_ADD), ("gauge_scaled", GAUGE_SCALED)]);
+    let ran = repo.run(&["dropin", "--format", "json"]);
+    let json = ran.ok().json("dropin");
+    assert_eq!(json["verdict"], "same");
+    let commands = json["commands"].as_array().unwrap();
+    assert_eq!(commands.len(), 5);
+    // It is what it is meant to be with C alone.
+    assert_eq!((&commands[0]["c"]["code"], &commands[0]["lines"]), (&json!(7), &json!(4)));
+    // The program of the shared library has none of the library's objects.
+    assert_eq!(json["linked"], 5);
+    assert_eq!(json["started"], 5);
+    let functions = functions(&json);
+    // 3 in each of the two programs of state.c, 2 in the killed ones, 1 in each of the others.
+    assert_eq!(functions["gauge_add"]["calls"], 10);
+    assert_eq!(functions["gauge_scaled"]["calls"], 2);
+    assert_eq!(
+        (&functions["gauge_add"]["ran_as_c"], &functions["gauge_scaled"]["ran_as_c"]),
+        (&json!(0), &json!(0))
+    );
+}
+
+#[test]
+fn c_that_runs_in_the_place_of_its_port_is_told() {
+    let repo = gauge();
+    port(&repo, &[("gauge_add", GAUGE_ADD)]);
+    let flags = ["--config", "dropin.build=[['make', 'alias', 'EXTRA=-DGAUGE_SECOND_NAME']]"];
+    let run = ["--config", "dropin.run=[['./alias']]"];
+    let ran = repo.run(&[&["dropin", "--format", "json"], &flags[..], &run[..]].concat());
+    let json = ran.code(10).json("dropin");
+    assert_eq!(json["verdict"], "ran-as-c");
+    let functions = functions(&json);
+    assert_eq!(
+        (&functions["gauge_add"]["calls"], &functions["gauge_add"]["ran_as_c"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(json["commands"][0]["difference"], Value::Null);
+    let ran = repo.run(&[&["dropin"], &flags[..], &run[..]].concat());
+    ran.code(10).shows("C functions ran in the place of their ports: gauge_add").shows("docs/limits.md");
+}
+
+#[test]
+fn a_build_that_goes_around_the_compilers_on_the_path_proves_nothing() {
+    let repo = gauge();
+    port(&repo, &[("gauge_add", GAUGE_ADD)]);
+    let cc = cargo_implfuzz::toolchain::Search::from_env().program(&["cc", "gcc"]).unwrap();
+    let build = format!("dropin.build=[['make', 'state', 'CC={}']]", cc.display());
+    let ran = repo.run(&["dropin", "--config", &build, "--config", "dropin.run=[['./state']]"]);
+    ran.code(11)
+        .shows("./state: the same with the port")
+        .shows("no program got the port")
+        .shows("help: let it use `CC`");
+}
+
+#[test]
+fn what_is_missing_is_said_with_what_mends_it() {
+    let repo = Repo::initialised();
+    repo.run(&["dropin"]).fails(2, &["does not say what to run", "run = [[\"make\", \"test\"]]"]);
+    let run = ["--config", "dropin.run=[['./test']]"];
+    repo.run(&[&["dropin"], &run[..]].concat())
+        .fails(2, &["no port that a C program could call", "cargo implfuzz port"]);
+    port(&repo, &[("twice", "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}")]);
+    let build = ["--config", "dropin.build=[['sh', '-c', 'echo so and so; exit 4']]"];
+    let ran = repo.run(&[&["dropin"], &build[..], &run[..]].concat());
+    ran.fails(1, &["fails (C alone: exit 4)", "so and so", "correct `build` under [dropin]"]);
+    repo.run(&["dropin", "--config", "dropin.run=[[]]"]).fails(2, &["a command in [dropin] has no program"]);
+    repo.run(&["dropin", "--config", "dropin.runs=[]"]).fails(2, &["unknown key `runs`"]);
+}

@@ -1,0 +1,10 @@
+/* Linked with one object of the library only. */
+#include <stdio.h>
+
+#include "gauge.h"
+
+int main(void)
+{
+    printf("%d\n", gauge_add(5));
+    return 0;
+}
