@@ -73,6 +73,10 @@ const GAUGE_ADD: &str = "pub fn gauge_add(by: ::core::ffi::c_int) -> ::core::ffi
     }
 }";
 
+const CLAMP: &str = "pub fn clamp(value: ::core::ffi::c_int) -> ::core::ffi::c_int {
+    value.min(100)
+}";
+
 const GAUGE_SCALED: &str = "pub fn gauge_scaled(factor: ::core::ffi::c_int) -> ::core::ffi::c_int {
     callee::gauge_level().wrapping_mul(factor % 10)
 }";
@@ -142,7 +146,7 @@ fn c_and_port_share_state_in_programs_of_every_kind() {
 #[test]
 fn c_that_runs_in_the_place_of_its_port_is_told() {
     let repo = gauge();
-    port(&repo, &[("gauge_add", GAUGE_ADD)]);
+    port(&repo, &[("gauge_add", GAUGE_ADD), ("clamp", CLAMP)]);
     let flags = ["--config", "dropin.build=[['make', 'alias', 'EXTRA=-DGAUGE_SECOND_NAME']]"];
     let run = ["--config", "dropin.run=[['./alias']]"];
     let ran = repo.run(&[&["dropin", "--format", "json"], &flags[..], &run[..]].concat());
@@ -154,6 +158,11 @@ fn c_that_runs_in_the_place_of_its_port_is_told() {
         (&json!(1), &json!(1))
     );
     assert_eq!(json["commands"][0]["difference"], Value::Null);
+    // The compiler has a copy of it in its caller, which is told too; nobody promised that a static is intercepted.
+    assert_eq!(
+        (&functions["clamp"]["intercepted"], &functions["clamp"]["ran_as_c"]),
+        (&json!(false), &json!(1))
+    );
     let ran = repo.run(&[&["dropin"], &flags[..], &run[..]].concat());
     ran.code(10).shows("C functions ran in the place of their ports: gauge_add").shows("docs/limits.md");
 }

@@ -31,7 +31,6 @@ use plan::{PortedFunction, Route};
 use port::PortSide;
 use runtime::Counts;
 use side::{Place, Ran};
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use wrapper::{Log, Settings};
@@ -166,18 +165,14 @@ impl<'p> Work<'_, 'p> {
     fn place(&self) -> Result<Place> {
         let config = &self.project().config;
         let bin = self.dir.join("bin");
-        let find = |name: &str| Search::from_env().program(&[name]);
-        let mut compilers = Vec::new();
-        for (variable, default) in [("CC", "cc"), ("CXX", "c++")] {
-            let named = side::named(variable, find).or_else(|| Some((find(default)?, Vec::new())));
-            let Some((path, arguments)) = named else { continue };
-            let name = path.file_name().unwrap_or_default();
-            let mut value = bin.join(name).into_os_string();
-            for argument in arguments {
-                value.push(OsString::from(format!(" {argument}")));
-            }
-            compilers.push((variable, value));
-        }
+        // By its name alone it is found in `bin`, and a blank in our path is in nobody's way.
+        let compilers = ["CC", "CXX"].into_iter().filter_map(|variable| {
+            let (path, arguments) = side::named(variable)?;
+            let mut value = path.file_name()?.to_owned();
+            value.push(arguments);
+            Some((variable, value))
+        });
+        let compilers = compilers.collect();
         Ok(Place {
             tree: self.dir.join("tree"),
             bin,
@@ -193,10 +188,8 @@ impl<'p> Work<'_, 'p> {
     }
 
     fn install(&self, place: &Place, settings: Option<&PathBuf>) -> Result<()> {
-        let find = |name: &str| Search::from_env().program(&[name]);
-        let named = ["CC", "CXX"].iter().filter_map(|variable| side::named(variable, find));
-        let defaults = ["cc", "c++"].iter().filter_map(|name| find(name));
-        let named: Vec<PathBuf> = named.map(|(path, _)| path).chain(defaults).collect();
+        let named = ["CC", "CXX"].into_iter().filter_map(side::named);
+        let named: Vec<PathBuf> = named.map(|(path, _)| path).collect();
         let compilers = wrapper::compilers(&Search::from_env().path, &named);
         wrapper::install(&place.bin, &compilers, settings.map(PathBuf::as_path))
     }

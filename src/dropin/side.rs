@@ -3,8 +3,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::process::{Exit, Interrupt, Job, Output};
+use crate::toolchain::Search;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How many lines of a failed build are told.
@@ -17,7 +18,7 @@ pub(super) struct Place {
     pub tree: PathBuf,
     /// Programs with the names of compilers.
     pub bin: PathBuf,
-    /// `CC` and `CXX`, which are in `bin`.
+    /// `CC` and `CXX`, where they are set.
     pub compilers: Vec<(&'static str, OsString)>,
     /// Variables that are nobody's business there.
     pub secrets: Vec<String>,
@@ -113,14 +114,14 @@ pub fn shown(exit: Exit) -> String {
     }
 }
 
-/// The place of a program on the search path that is named by a variable such as `CC`, and its arguments.
-pub(super) fn named(
-    variable: &str,
-    find: impl Fn(&str) -> Option<PathBuf>,
-) -> Option<(PathBuf, Vec<String>)> {
+/// The program that a variable such as `CC` names, and the arguments behind it with their blanks.
+pub(super) fn named(variable: &str) -> Option<(PathBuf, String)> {
     let text = std::env::var(variable).ok()?;
-    let mut words = text.split_whitespace().map(str::to_owned);
-    let program = words.next()?;
-    let path = if program.contains('/') { Some(Path::new(&program).to_owned()) } else { find(&program) };
-    Some((path?, words.collect()))
+    let text = text.trim();
+    let (program, arguments) = text.split_at(text.find(' ').unwrap_or(text.len()));
+    let path = match program.contains('/') {
+        true => PathBuf::from(program),
+        false => Search::from_env().program(&[program])?,
+    };
+    Some((path, arguments.to_owned()))
 }
