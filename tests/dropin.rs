@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use support::clib::copy_tree;
-use support::{Repo, assert_same, plant};
+use support::{Ran, Repo, assert_same, plant};
 
 fn here(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -78,7 +78,7 @@ const CLAMP: &str = "pub fn clamp(value: ::core::ffi::c_int) -> ::core::ffi::c_i
 }";
 
 const GAUGE_SCALED: &str = "pub fn gauge_scaled(factor: ::core::ffi::c_int) -> ::core::ffi::c_int {
-    callee::gauge_level().wrapping_mul(factor % 10)
+    callee::gauge_level().wrapping_mul(callee::in_range(factor))
 }";
 
 #[test]
@@ -188,9 +188,10 @@ fn what_is_missing_is_said_with_what_mends_it() {
     repo.run(&[&["dropin"], &run[..]].concat())
         .fails(2, &["no port that a C program could call", "cargo implfuzz port"]);
     port(&repo, &[("twice", "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}")]);
-    let build = ["--config", "dropin.build=[['sh', '-c', 'echo so and so; exit 4']]"];
-    let ran = repo.run(&[&["dropin"], &build[..], &run[..]].concat());
-    ran.fails(1, &["fails (C alone: exit 4)", "so and so", "correct `build` under [dropin]"]);
+    let build = ["--config", "dropin.build=[['sh', '-c', 'echo \"so and $OPENAI_API_KEY so\"; exit 4']]"];
+    let mut command = repo.command(&[&["dropin"], &build[..], &run[..]].concat());
+    let ran = Ran::of(command.env("OPENAI_API_KEY", "a-secret"));
+    ran.fails(1, &["fails (C alone: exit 4)", "so and  so", "correct `build` under [dropin]"]);
     repo.run(&["dropin", "--config", "dropin.run=[[]]"]).fails(2, &["a command in [dropin] has no program"]);
     repo.run(&["dropin", "--config", "dropin.runs=[]"]).fails(2, &["unknown key `runs`"]);
 }

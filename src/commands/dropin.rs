@@ -124,7 +124,7 @@ fn row(one: &Counted) -> Vec<String> {
     let number = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     let remark = match (&one.kept_by_c, one.calls) {
         (Some(why), _) => why.clone(),
-        (None, Some(0)) => "no program calls it".into(),
+        (None, Some(0)) => "C never calls it".into(),
         (None, _) if one.ran_as_c.is_none() => "its C source was not compiled in this build".into(),
         (None, _) => String::new(),
     };

@@ -30,7 +30,7 @@ use fs_err as fs;
 use plan::{PortedFunction, Route};
 use port::PortSide;
 use runtime::Counts;
-use side::{Place, Ran};
+use side::{Place, Ran, Who};
 use std::path::PathBuf;
 use std::time::Duration;
 use wrapper::{Log, Settings};
@@ -134,9 +134,9 @@ pub fn run(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Report> {
     let place = work.place()?;
     let both = (&commands.build[..], &commands.run[..]);
     work.prepare_c(&place)?;
-    let c = place.run(both, "C alone", interrupt, reporter)?;
+    let c = place.run(both, Who::C, interrupt, reporter)?;
     work.prepare_port(&place, &port)?;
-    let with_port = place.run(both, "with the port", interrupt, reporter)?;
+    let with_port = place.run(both, Who::Port, interrupt, reporter)?;
     work.report(&c, &with_port, &port)
 }
 

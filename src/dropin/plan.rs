@@ -102,7 +102,7 @@ pub(super) fn edits(
         let lines = alias_lines(project, &unit.file);
         let lines = lines.filter(|line| wanted.iter().any(|name| names(line, name)));
         // Two objects of a program may have the same static: a header's, or that of a source which a test includes.
-        let lines = lines.map(|line| line.replace("__attribute__((alias(", "__attribute__((weak, alias("));
+        let lines = lines.map(|line| line.replace(ALIAS, "__attribute__((weak, alias("));
         let lines: Vec<String> = lines.collect();
         if !lines.is_empty() {
             edits.entry(unit.file.clone()).or_default().lines = lines;
@@ -111,9 +111,13 @@ pub(super) fn edits(
     edits
 }
 
+/// The second names of a source, without its assertions.
 fn alias_lines<'p>(project: &'p Project, unit: &RelPath) -> impl Iterator<Item = &'p String> {
-    project.library.alias_lines.get(unit).into_iter().flatten()
+    let lines = project.library.alias_lines.get(unit).into_iter().flatten();
+    lines.filter(|line| line.contains(ALIAS))
 }
+
+const ALIAS: &str = "__attribute__((alias(";
 
 /// Whether a line of C has this name in it.
 fn names(line: &str, name: &str) -> bool {

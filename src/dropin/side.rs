@@ -25,6 +25,32 @@ pub(super) struct Place {
     pub timeout: Duration,
 }
 
+/// Who the library is on a side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    C,
+    Port,
+}
+
+impl Who {
+    fn words(self) -> &'static str {
+        match self {
+            Self::C => "C alone",
+            Self::Port => "with the port",
+        }
+    }
+
+    /// What is to be done where a build fails.
+    fn advice(self) -> (ErrorKind, &'static str) {
+        match self {
+            Self::C => (ErrorKind::C, "correct `build` under [dropin] in implfuzz.toml"),
+            Self::Port => {
+                (ErrorKind::Build, "with C alone it works: docs/limits.md says what `dropin` cannot do")
+            }
+        }
+    }
+}
+
 /// What a command left behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
@@ -37,11 +63,11 @@ pub struct Ran {
 const OF_MAKE: [&str; 3] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"];
 
 impl Place {
-    /// Builds, then runs. `who` is built is told.
+    /// Builds, then runs.
     pub fn run(
         &self,
         (build, run): (&[Vec<String>], &[Vec<String>]),
-        who: &str,
+        who: Who,
         interrupt: &Interrupt,
         reporter: &mut dyn Reporter,
     ) -> Result<Vec<Ran>> {
@@ -62,11 +88,14 @@ impl Place {
     fn start(
         &self,
         command: &[String],
-        who: &str,
+        who: Who,
         interrupt: &Interrupt,
         reporter: &mut dyn Reporter,
     ) -> Result<Output> {
-        reporter.event(Event::StepStarted { step: format!("{who}: {}", command.join(" ")), total: None });
+        reporter.event(Event::StepStarted {
+            step: format!("{}: {}", who.words(), command.join(" ")),
+            total: None,
+        });
         let [program, arguments @ ..] = command else {
             return Err(Error::new(ErrorKind::Config, "a command in [dropin] has no program"));
         };
@@ -87,14 +116,12 @@ impl Place {
         Ok(output)
     }
 
-    fn failed(&self, command: &[String], who: &str, output: &Output) -> Error {
+    fn failed(&self, command: &[String], who: Who, output: &Output) -> Error {
         let text = format!("{}{}", output.stdout_text(), output.stderr_text());
-        let (command, exit) = (command.join(" "), shown(output.exit));
-        let text = format!("`{command}` fails ({who}: {exit}):\n{}", last_lines(&text, TOLD));
-        Error::new(ErrorKind::C, text).help(format!(
-            "the copy is as the command left it, in {}; correct `build` under [dropin] in implfuzz.toml",
-            self.tree.display()
-        ))
+        let (command, exit, (kind, advice)) = (command.join(" "), shown(output.exit), who.advice());
+        let text = format!("`{command}` fails ({}: {exit}):\n{}", who.words(), last_lines(&text, TOLD));
+        let tree = self.tree.display();
+        Error::new(kind, text).help(format!("{advice}; the copy is as the command left it, in {tree}"))
     }
 }
 

@@ -55,8 +55,8 @@ impl Log {
     }
 }
 
-/// Flags for the library's sources. Watching must not make a warning an error, and objects must be readable.
-const WATCHED: [&str; 3] = ["-finstrument-functions", "-Wno-error", "-fno-lto"];
+/// Flags for the library's sources. Watching must not make a warning an error.
+const WATCHED: [&str; 2] = ["-finstrument-functions", "-Wno-error"];
 
 /// Runs as a compiler. Whether the real one had success.
 ///
@@ -85,8 +85,12 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
             settings.note("unit", unit.0.as_str())?;
         }
     }
+    // Objects must be such as can be read.
+    if words.iter().any(|word| word.starts_with("-flto")) {
+        job = job.arg("-fno-lto");
+    }
     if links {
-        job = job.args(["-fno-lto", "-xnone"]).arg(&settings.runtime).args(settings.native(line.is_static));
+        job = job.arg("-xnone").arg(&settings.runtime).args(settings.native(line.is_static));
     }
     Ok(job.inherit().run(&Interrupt::none())?.exit == Exit::Code(0))
 }

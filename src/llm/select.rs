@@ -225,6 +225,14 @@ mod tests {
     }
 
     #[test]
+    fn every_variable_that_may_hold_a_key_is_known() {
+        let text =
+            "api_key_env = 'A'\n[profiles.big]\napi_key_env = 'B'\n[roles]\nenhancer = { api_key_env = 'C' }";
+        let llm: Llm = toml::from_str(text).unwrap();
+        assert_eq!(key_variables(&llm), [ANTHROPIC_KEY, OPENAI_KEY, "A", "B", "C"]);
+    }
+
+    #[test]
     fn the_environment_decides_where_nothing_is_configured() {
         let none = ModelSettings::default;
         let both = [(OPENAI_KEY, "k-openai"), (ANTHROPIC_KEY, "k-anthropic")];

@@ -1,4 +1,4 @@
-/* Linked with one object of the library only. */
+/* Linked with one object of the library only: what ports of others need of C is not there. */
 #include <stdio.h>
 
 #include "gauge.h"
