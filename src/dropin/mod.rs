@@ -204,6 +204,10 @@ impl<'p> Work<'_, 'p> {
         let project = self.project();
         for (unit, edit) in plan::edits(project, &self.ported, &port.needed) {
             let path = place.tree.join(&unit.0);
+            if !path.is_file() {
+                // A build makes it; its functions are not intercepted.
+                continue;
+            }
             let time = fs::metadata(&path)?.modified()?;
             fs::write(&path, edit.apply(&fs::read(&path)?))?;
             // To make it is the source that it was.

@@ -5,7 +5,7 @@ use crate::c::archive::reached_by;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::symbol::{Linkage, RelPath};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// What becomes of calls that C makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,40 +75,31 @@ fn route(project: &Project, planned: &Planned, unit: Option<&RelPath>) -> Route 
 }
 
 /// What is put around the text of a source in the copy.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Edit {
+    /// Different for every source, from 1.
+    pub number: usize,
     /// Functions of it that may be replaced by the linker.
     pub weak: Vec<String>,
     /// Second names for statics.
     pub lines: Vec<String>,
 }
 
-/// What is done to which source. `needed` is what the port reaches in C.
-pub(super) fn edits(
-    project: &Project,
-    ported: &[PortedFunction],
-    needed: &[Name],
-) -> BTreeMap<RelPath, Edit> {
-    let mut edits: BTreeMap<RelPath, Edit> = BTreeMap::new();
-    for one in ported.iter().filter(|one| one.is_intercepted()) {
-        if let Some(unit) = one.unit {
-            edits.entry(unit.clone()).or_default().weak.push(one.planned.function.c_name.clone());
-        }
-    }
+/// What is done to each source. `needed` is what the port reaches in C.
+pub(super) fn edits(project: &Project, ported: &[PortedFunction], needed: &[Name]) -> Vec<(RelPath, Edit)> {
     let watched = ported.iter().filter(|one| !one.is_intercepted()).map(PortedFunction::linker_name);
     let wanted: BTreeSet<String> =
         needed.iter().map(|name| name.linker_name.clone()).chain(watched).collect();
-    for unit in &project.library.units {
+    let edits = (1..).zip(&project.library.units).map(|(number, unit)| {
+        let replaced = ported.iter().filter(|one| one.is_intercepted() && one.unit == Some(&unit.file));
+        let weak = replaced.map(|one| one.planned.function.c_name.clone()).collect();
         let lines = alias_lines(project, &unit.file);
         let lines = lines.filter(|line| wanted.iter().any(|name| names(line, name)));
         // Two objects of a program may have the same static: a header's, or that of a source which a test includes.
         let lines = lines.map(|line| line.replace(ALIAS, "__attribute__((weak, alias("));
-        let lines: Vec<String> = lines.collect();
-        if !lines.is_empty() {
-            edits.entry(unit.file.clone()).or_default().lines = lines;
-        }
-    }
-    edits
+        (unit.file.clone(), Edit { number, weak, lines: lines.collect() })
+    });
+    edits.collect()
 }
 
 /// The second names of a source, without its assertions.
@@ -125,30 +116,51 @@ fn names(line: &str, name: &str) -> bool {
 }
 
 impl Edit {
-    /// The source as it is compiled: its lines keep their numbers, and its file its name.
+    /// The source as it is compiled: its lines keep their numbers, and its file its name. Sources of a library include each
+    /// other, or a part of each other; then only the outermost has what is added.
     pub fn apply(&self, text: &[u8]) -> Vec<u8> {
-        let mut edited = String::new();
-        for name in &self.weak {
-            edited += &format!("#pragma weak {name}\n");
-        }
-        edited += "#line 1\n";
-        let mut edited = edited.into_bytes();
-        edited.extend(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
-        edited.push(b'\n');
-        edited.extend(self.lines.iter().flat_map(|line| format!("{line}\n").into_bytes()));
-        edited
+        let number = self.number;
+        let weak: String = self.weak.iter().map(|name| format!("#pragma weak {name}\n")).collect();
+        let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
+        let before = format!(
+            "#ifndef IMPLFUZZ_UNIT\n#define IMPLFUZZ_UNIT {number}\n#endif\n\
+             #if IMPLFUZZ_UNIT == {number}\n{weak}#endif\n#line 1\n"
+        );
+        let behind = format!("\n#if IMPLFUZZ_UNIT == {number}\n{lines}#undef IMPLFUZZ_UNIT\n#endif\n");
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
+        [before.as_bytes(), text, behind.as_bytes()].concat()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::{Interrupt, Job};
+    use crate::toolchain::Search;
+
+    /// What a compiler sees of a source.
+    fn preprocessed(dir: &std::path::Path, source: &str) -> Vec<String> {
+        let cc = Search::from_env().program(&["cc", "gcc", "clang"]).unwrap();
+        let job = Job::new(cc).args(["-E", "-P", source]).dir(dir);
+        let output = job.run(&Interrupt::none()).unwrap();
+        let text = output.stdout_text();
+        text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+    }
 
     #[test]
-    fn a_source_is_edited_around_its_text() {
-        let edit = Edit { weak: vec!["f".into(), "g".into()], lines: vec!["alias".into()] };
-        let text = String::from_utf8(edit.apply(b"\xef\xbb\xbfint f;")).unwrap();
-        assert_eq!(text, "#pragma weak f\n#pragma weak g\n#line 1\nint f;\nalias\n");
+    fn what_is_added_to_a_source_counts_once_wherever_it_is_included() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &[u8]| std::fs::write(dir.path().join(name), text).unwrap();
+        let edit =
+            |number, name: &str| Edit { number, weak: vec![name.into()], lines: vec![format!("a {name};")] };
+        write("inner.c", &edit(1, "f").apply(b"\xef\xbb\xbfint f = __LINE__;"));
+        write("outer.c", &edit(2, "g").apply(b"#include \"inner.c\"\nint g = __LINE__;\n"));
+        write("all.c", b"#include \"inner.c\"\n#include \"outer.c\"\n");
+        let inner = ["#pragma weak f", "int f = 1;", "a f;"];
+        let outer = ["#pragma weak g", "int f = 1;", "int g = 2;", "a g;"];
+        assert_eq!(preprocessed(dir.path(), "inner.c"), inner);
+        assert_eq!(preprocessed(dir.path(), "outer.c"), outer);
+        assert_eq!(preprocessed(dir.path(), "all.c"), [&inner[..], &outer[..]].concat());
     }
 
     #[test]
