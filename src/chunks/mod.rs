@@ -5,8 +5,11 @@
 //! conditions around it in its hash. A name is found by the look of it: whoever knows where a symbol stands asks for the
 //! chunks at that place.
 
+mod body;
 mod token;
 mod cut;
+
+pub use body::body;
 
 use crate::digest::sha256;
 use cut::{Form, Piece, cut, is_attribute, outside};

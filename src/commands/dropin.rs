@@ -125,7 +125,7 @@ fn row(one: &Counted) -> Vec<String> {
     let remark = match (&one.kept_by_c, one.calls) {
         (Some(why), _) => why.clone(),
         (None, Some(0)) => "C never calls it".into(),
-        (None, _) if one.ran_as_c.is_none() => "its C source was not compiled in this build".into(),
+        (None, _) if one.ran_as_c.is_none() => "whether its C runs cannot be seen".into(),
         (None, _) => String::new(),
     };
     vec![one.symbol.to_string(), number(one.calls), number(one.ran_as_c), remark]

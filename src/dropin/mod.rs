@@ -33,7 +33,7 @@ use runtime::Counts;
 use side::{Place, Ran, Who};
 use std::path::PathBuf;
 use std::time::Duration;
-use wrapper::{Log, Settings};
+use wrapper::Settings;
 
 /// What came of it.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ pub struct Counted {
     pub kept_by_c: Option<String>,
     /// Calls of the port by C; absent where C callers stay with C.
     pub calls: Option<u64>,
-    /// How often the C function ran; absent where nobody watched.
+    /// How often the C function ran; absent where its text could not be marked.
     pub ran_as_c: Option<u64>,
 }
 
@@ -216,9 +216,8 @@ impl<'p> Work<'_, 'p> {
         let [counts, runtime, log, settings] =
             ["counts", "runtime.o", "log", "settings.json"].map(|name| self.dir.join(name));
         drop(fs::remove_file(&log));
-        let watched: Vec<String> = self.watched().map(PortedFunction::linker_name).collect();
-        Counts::reset(&counts, watched.len())?;
-        let text = runtime::source(&watched, &port.needed, &counts);
+        Counts::reset(&counts, self.ported.len())?;
+        let text = runtime::source(self.ported.len(), &port.needed, &counts);
         let toolchain = project.toolchain(self.judge.interrupt)?;
         runtime::compile(&toolchain.cc.path, &text, &runtime, self.judge.interrupt)?;
         let functions = self.ported.iter().filter(|one| one.is_intercepted());
@@ -235,32 +234,23 @@ impl<'p> Work<'_, 'p> {
         self.install(place, Some(&settings))
     }
 
-    /// The functions that have counters, in their order.
-    fn watched(&self) -> impl Iterator<Item = &PortedFunction<'p>> {
-        self.ported.iter().filter(|one| one.is_watched(self.project()))
-    }
-
     fn report(&self, c: &[Ran], with_port: &[Ran], port: &PortSide) -> Result<Report> {
         let counts = Counts::read(&self.dir.join("counts"))?;
-        let log = Log::read(&self.dir.join("log"));
         let run = &self.project().config.dropin.run;
         let pairs = run.iter().zip(c.iter().zip(with_port));
         let commands = pairs.map(|(command, (c, port))| Compared::of(command, c, port)).collect();
-        let counted = counts.functions.iter().map(Some).chain(std::iter::repeat(None));
-        let functions = self.ported.iter().zip(counted).map(|(one, counted)| {
-            let was_watched = one.unit.is_some_and(|unit| log.watched.contains(unit.0.as_str()));
-            Counted {
-                symbol: one.planned.function.name.clone(),
-                kept_by_c: match &one.route {
-                    Route::Port => None,
-                    Route::C(why) => Some(why.clone()),
-                },
-                calls: counted.filter(|_| one.is_intercepted()).map(|counted| counted.0),
-                ran_as_c: counted.filter(|_| was_watched).map(|counted| counted.1),
-            }
+        let functions = self.ported.iter().zip(&counts.functions).map(|(one, (calls, ran))| Counted {
+            symbol: one.planned.function.name.clone(),
+            kept_by_c: match &one.route {
+                Route::Port => None,
+                Route::C(why) => Some(why.clone()),
+            },
+            calls: one.is_intercepted().then_some(*calls),
+            ran_as_c: one.body.map(|_| *ran),
         });
         let functions = functions.collect();
-        let (apart, linked, started) = (port.apart.clone(), log.linked, counts.programs);
+        let (apart, linked, started) =
+            (port.apart.clone(), wrapper::linked(&self.dir.join("log")), counts.programs);
         Ok(Report { commands, functions, apart, linked, started })
     }
 }

@@ -1,11 +1,10 @@
 //! Which ports C programs can be made to call, and what is done to the text of each C source for it.
 
 use super::names::Name;
-use crate::c::archive::reached_by;
+use crate::chunks::body;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
-use crate::symbol::{Linkage, RelPath};
-use std::collections::BTreeSet;
+use crate::symbol::{Function, Linkage, RelPath};
 
 /// What becomes of calls that C makes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,39 +22,37 @@ pub(super) struct PortedFunction<'p> {
     /// The source that the C function is compiled in.
     pub unit: Option<&'p RelPath>,
     pub route: Route,
+    /// Where in that source its body begins: what stands there runs whenever the C function does.
+    pub body: Option<usize>,
 }
 
 impl PortedFunction<'_> {
-    /// The name by which the program can be asked for the C function.
-    pub fn linker_name(&self) -> String {
-        let function = &self.planned.function;
-        reached_by(function.linkage, &function.module, &function.c_name)
-    }
-
     /// Whether C calls come to the port.
     pub fn is_intercepted(&self) -> bool {
         self.route == Route::Port
     }
-
-    /// Whether it can be seen that the C function runs: it has a name that other units reach.
-    pub fn is_watched(&self, project: &Project) -> bool {
-        let name = self.linker_name();
-        self.is_intercepted()
-            || self.unit.is_some_and(|unit| alias_lines(project, unit).any(|line| names(line, &name)))
-    }
 }
 
-/// All ports of the tree: those that C programs call first, then those that are only watched, then the rest.
+/// All ports of the tree, those that C programs call first.
 pub(super) fn ported(project: &Project) -> Vec<PortedFunction<'_>> {
     let ported = project.planned.iter().filter(|p| project.ported(&p.function) == Ported::Yes);
     let mut all: Vec<PortedFunction> = ported
         .map(|planned| {
             let unit = project.library.unit_of.get(&planned.function.key);
-            PortedFunction { planned, unit, route: route(project, planned, unit) }
+            let body = body_of(project, &planned.function, unit);
+            PortedFunction { planned, unit, route: route(project, planned, unit), body }
         })
         .collect();
-    all.sort_by_key(|one| (!one.is_intercepted(), !one.is_watched(project)));
+    all.sort_by_key(|one| !one.is_intercepted());
     all
+}
+
+/// The begin of a body that stands in the source itself: what is added to a source is not in front of all headers.
+fn body_of(project: &Project, function: &Function, unit: Option<&RelPath>) -> Option<usize> {
+    let place = unit.filter(|unit| **unit == function.place.file).map(|_| &function.place)?;
+    let text = std::fs::read(project.workspace.root().join(&place.file.0)).ok()?;
+    let is_there = text.get(place.start..place.end) == Some(function.text.as_bytes());
+    is_there.then(|| body(&function.text)).flatten().map(|at| place.start + at)
 }
 
 fn route(project: &Project, planned: &Planned, unit: Option<&RelPath>) -> Route {
@@ -74,30 +71,33 @@ fn route(project: &Project, planned: &Planned, unit: Option<&RelPath>) -> Route 
     }
 }
 
-/// What is put around the text of a source in the copy.
+/// What is put into and around the text of a source in the copy.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     /// Different for every source, from 1.
     pub number: usize,
     /// Functions of it that may be replaced by the linker.
     pub weak: Vec<String>,
+    /// Begins of bodies, the last one first, and the numbers of their counters.
+    pub marks: Vec<(usize, usize)>,
     /// Second names for statics.
     pub lines: Vec<String>,
 }
 
 /// What is done to each source. `needed` is what the port reaches in C.
 pub(super) fn edits(project: &Project, ported: &[PortedFunction], needed: &[Name]) -> Vec<(RelPath, Edit)> {
-    let watched = ported.iter().filter(|one| !one.is_intercepted()).map(PortedFunction::linker_name);
-    let wanted: BTreeSet<String> =
-        needed.iter().map(|name| name.linker_name.clone()).chain(watched).collect();
     let edits = (1..).zip(&project.library.units).map(|(number, unit)| {
-        let replaced = ported.iter().filter(|one| one.is_intercepted() && one.unit == Some(&unit.file));
-        let weak = replaced.map(|one| one.planned.function.c_name.clone()).collect();
+        let here = ported.iter().enumerate().filter(|(_, one)| one.unit == Some(&unit.file));
+        let replaced = here.clone().filter(|(_, one)| one.is_intercepted());
+        let weak = replaced.map(|(_, one)| one.planned.function.c_name.clone()).collect();
+        let mut marks: Vec<(usize, usize)> =
+            here.filter_map(|(counter, one)| Some((one.body?, counter))).collect();
+        marks.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         let lines = alias_lines(project, &unit.file);
-        let lines = lines.filter(|line| wanted.iter().any(|name| names(line, name)));
+        let lines = lines.filter(|line| needed.iter().any(|name| names(line, &name.linker_name)));
         // Two objects of a program may have the same static: a header's, or that of a source which a test includes.
-        let lines = lines.map(|line| line.replace(ALIAS, "__attribute__((weak, alias("));
-        (unit.file.clone(), Edit { number, weak, lines: lines.collect() })
+        let lines = lines.map(|line| line.replace(ALIAS, "__attribute__((weak, alias(")).collect();
+        (unit.file.clone(), Edit { number, weak, marks, lines })
     });
     edits.collect()
 }
@@ -115,20 +115,32 @@ fn names(line: &str, name: &str) -> bool {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).any(|word| word == name)
 }
 
+/// In front of the outermost source. The counter is absent in what is linked without the port. A declaration may stand in
+/// front of all others.
+const MARK: &str = "extern int implfuzz_dropin_ran(unsigned) __attribute__((weak));\n\
+    #define IMPLFUZZ_RAN(number) __attribute__((unused)) int implfuzz_ran = \
+    implfuzz_dropin_ran ? implfuzz_dropin_ran(number) : 0;\n";
+
 impl Edit {
     /// The source as it is compiled: its lines keep their numbers, and its file its name. Sources of a library include each
-    /// other, or a part of each other; then only the outermost has what is added.
+    /// other, or a part of each other; then only the outermost has what is added around it.
     pub fn apply(&self, text: &[u8]) -> Vec<u8> {
         let number = self.number;
         let weak: String = self.weak.iter().map(|name| format!("#pragma weak {name}\n")).collect();
         let lines: String = self.lines.iter().map(|line| format!("{line}\n")).collect();
         let before = format!(
-            "#ifndef IMPLFUZZ_UNIT\n#define IMPLFUZZ_UNIT {number}\n#endif\n\
+            "#ifndef IMPLFUZZ_UNIT\n#define IMPLFUZZ_UNIT {number}\n{MARK}#endif\n\
              #if IMPLFUZZ_UNIT == {number}\n{weak}#endif\n#line 1\n"
         );
-        let behind = format!("\n#if IMPLFUZZ_UNIT == {number}\n{lines}#undef IMPLFUZZ_UNIT\n#endif\n");
-        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-        [before.as_bytes(), text, behind.as_bytes()].concat()
+        let behind = format!(
+            "\n#if IMPLFUZZ_UNIT == {number}\n{lines}#undef IMPLFUZZ_UNIT\n#undef IMPLFUZZ_RAN\n#endif\n"
+        );
+        let mut marked = text.to_vec();
+        for (at, counter) in &self.marks {
+            marked.splice(at..at, format!(" IMPLFUZZ_RAN({counter})").into_bytes());
+        }
+        let marked = marked.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&marked);
+        [before.as_bytes(), marked, behind.as_bytes()].concat()
     }
 }
 
@@ -144,15 +156,22 @@ mod tests {
         let job = Job::new(cc).args(["-E", "-P", source]).dir(dir);
         let output = job.run(&Interrupt::none()).unwrap();
         let text = output.stdout_text();
-        text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        text.lines()
+            .filter(|line| !line.is_empty() && !line.contains("implfuzz_dropin_ran"))
+            .map(str::to_owned)
+            .collect()
     }
 
     #[test]
     fn what_is_added_to_a_source_counts_once_wherever_it_is_included() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &[u8]| std::fs::write(dir.path().join(name), text).unwrap();
-        let edit =
-            |number, name: &str| Edit { number, weak: vec![name.into()], lines: vec![format!("a {name};")] };
+        let edit = |number, name: &str| Edit {
+            number,
+            weak: vec![name.into()],
+            marks: vec![],
+            lines: vec![format!("a {name};")],
+        };
         write("inner.c", &edit(1, "f").apply(b"\xef\xbb\xbfint f = __LINE__;"));
         write("outer.c", &edit(2, "g").apply(b"#include \"inner.c\"\nint g = __LINE__;\n"));
         write("all.c", b"#include \"inner.c\"\n#include \"outer.c\"\n");
@@ -161,6 +180,13 @@ mod tests {
         assert_eq!(preprocessed(dir.path(), "inner.c"), inner);
         assert_eq!(preprocessed(dir.path(), "outer.c"), outer);
         assert_eq!(preprocessed(dir.path(), "all.c"), [&inner[..], &outer[..]].concat());
+    }
+
+    #[test]
+    fn a_mark_stands_in_front_of_a_body() {
+        let edit = Edit { number: 1, weak: Vec::new(), marks: vec![(19, 7), (8, 2)], lines: Vec::new() };
+        let text = String::from_utf8(edit.apply(b"int f(){}\nint g() {\n}\n")).unwrap();
+        assert!(text.contains("\nint f(){ IMPLFUZZ_RAN(2)}\nint g() { IMPLFUZZ_RAN(7)\n}\n"), "{text}");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! The C file that is linked behind every program with the port: counters, the watch, and stand-ins for what a program
-//! has not. The counters are in a file, where no end of a process loses them.
+//! The C file that is linked behind every program with the port: counters, and stand-ins for what a program has
+//! not. The counters are in a file, where no end of a process loses them.
 
 use super::names::Name;
 use crate::error::{Error, ErrorKind, Result};
@@ -43,28 +43,20 @@ impl Counts {
     }
 }
 
-/// The C file. `watched` are functions by their linker names, in the order of the counters; `needed` is what the port
-/// reaches in C.
-pub(super) fn source(watched: &[String], needed: &[Name], counts: &Path) -> String {
+/// The C file for so many functions; `needed` is what the port reaches in C.
+pub(super) fn source(functions: usize, needed: &[Name], counts: &Path) -> String {
     let counts = counts.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
-    let mut text = format!("#define FUNCTIONS {}\n#define COUNTS \"{counts}\"\n{TEXT}\n", watched.len());
+    let mut text = format!("#define FUNCTIONS {functions}\n#define COUNTS \"{counts}\"\n{TEXT}");
     // The linker's name behind a name of ours: nothing that the headers declare is in the way.
-    for (number, name) in watched.iter().enumerate() {
-        text += &format!("extern char implfuzz_watched_{number} __asm__(\"{name}\");\n");
-    }
-    let addresses: Vec<String> = (0..watched.len()).map(|n| format!("&implfuzz_watched_{n}")).collect();
-    text += &format!("char *const implfuzz_functions[FUNCTIONS] = {{{}}};\n", addresses.join(", "));
-    let statics = watched.iter().filter(|name| !needed.iter().any(|needed| needed.linker_name == **name));
-    let statics = statics.map(|name| (name, name, false));
-    let all = needed.iter().map(|n| (&n.linker_name, &n.c_name, n.is_variable)).chain(statics);
-    for (number, (linker_name, c_name, is_variable)) in all.enumerate() {
+    for (number, name) in needed.iter().enumerate() {
+        let Name { linker_name, c_name, is_variable } = name;
         let absent = format!("implfuzz_absent_{number}");
         text += &match is_variable {
-            true => {
-                format!("__attribute__((weak, aligned(16))) char {absent}[64] __asm__(\"{linker_name}\");\n")
-            }
+            true => format!(
+                "\n__attribute__((weak, aligned(16))) char {absent}[64] __asm__(\"{linker_name}\");\n"
+            ),
             false => format!(
-                "__attribute__((weak)) void {absent}(void) __asm__(\"{linker_name}\");\n\
+                "\n__attribute__((weak)) void {absent}(void) __asm__(\"{linker_name}\");\n\
                  void {absent}(void) {{ absent(\"{c_name}\"); }}\n"
             ),
         };

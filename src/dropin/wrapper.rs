@@ -31,32 +31,14 @@ pub(super) struct Settings {
     pub runtime: PathBuf,
     /// What the port needs of the system.
     pub native: Vec<String>,
-    /// A line for each program that got the port, and for each source that is watched.
+    /// A line for each program that got the port.
     pub log: PathBuf,
 }
 
-/// What a build did with its compilers.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Log {
-    /// Programs and shared libraries that got the port.
-    pub linked: usize,
-    pub watched: BTreeSet<String>,
+/// How many programs and shared libraries got the port; without a log it is none.
+pub(super) fn linked(log: &Path) -> usize {
+    fs::read_to_string(log).unwrap_or_default().lines().count()
 }
-
-impl Log {
-    /// Reads it; without a file nothing was done.
-    pub fn read(path: &Path) -> Self {
-        let text = fs::read_to_string(path).unwrap_or_default();
-        let watched = text.lines().filter_map(|line| line.strip_prefix("unit ")).map(str::to_owned);
-        Self {
-            linked: text.lines().filter(|line| line.starts_with("link ")).count(),
-            watched: watched.collect(),
-        }
-    }
-}
-
-/// Flags for the library's sources. Watching must not make a warning an error.
-const WATCHED: [&str; 2] = ["-finstrument-functions", "-Wno-error"];
 
 /// Runs as a compiler. Whether the real one had success.
 ///
@@ -76,14 +58,12 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
     let links = line.links && settings.is_library(&line, &units)?;
     if links {
         job = job.arg("-Wl,--whole-archive").arg(&settings.archive).arg("-Wl,--no-whole-archive");
-        settings.note("link", line.output.as_deref().unwrap_or("a.out"))?;
+        settings.note(line.output.as_deref().unwrap_or("a.out"))?;
     }
     job = job.args(arguments);
     if !units.is_empty() {
-        job = job.args(WATCHED);
-        for unit in units {
-            settings.note("unit", unit.0.as_str())?;
-        }
+        // What is added to a source must not make a warning an error.
+        job = job.arg("-Wno-error");
     }
     // Objects must be such as can be read.
     if words.iter().any(|word| word.starts_with("-flto")) {
@@ -122,9 +102,9 @@ impl Settings {
         self.native.iter().map(word).collect()
     }
 
-    fn note(&self, what: &str, about: &str) -> Result<()> {
+    fn note(&self, program: &str) -> Result<()> {
         let mut log = fs::OpenOptions::new().create(true).append(true).open(&self.log)?;
-        Ok(log.write_all(format!("{what} {about}\n").as_bytes())?)
+        Ok(log.write_all(format!("{program}\n").as_bytes())?)
     }
 }
 
