@@ -192,6 +192,8 @@ fn what_is_missing_is_said_with_what_mends_it() {
     let mut command = repo.command(&[&["dropin"], &build[..], &run[..]].concat());
     let ran = Ran::of(command.env("OPENAI_API_KEY", "a-secret"));
     ran.fails(1, &["fails (C alone: exit 4)", "so and  so", "correct `build` under [dropin]"]);
+    repo.run(&[&["dropin"], &run[..]].concat())
+        .fails(1, &["cannot start `./test`", "correct `build` and `run`"]);
     repo.run(&["dropin", "--config", "dropin.run=[[]]"]).fails(2, &["a command in [dropin] has no program"]);
     repo.run(&["dropin", "--config", "dropin.runs=[]"]).fails(2, &["unknown key `runs`"]);
 }

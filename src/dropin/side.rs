@@ -110,7 +110,7 @@ impl Place {
         for name in OF_MAKE.into_iter().chain(self.secrets.iter().map(String::as_str)) {
             job = job.env_remove(name);
         }
-        let output = job.run(interrupt)?;
+        let output = job.run(interrupt).map_err(|error| not_started(error, who))?;
         let message = format!("{} after {:.1} s", shown(output.exit), output.elapsed.as_secs_f64());
         reporter.event(Event::StepFinished { message });
         Ok(output)
@@ -123,6 +123,14 @@ impl Place {
         let tree = self.tree.display();
         Error::new(kind, text).help(format!("{advice}; the copy is as the command left it, in {tree}"))
     }
+}
+
+fn not_started(error: Error, who: Who) -> Error {
+    if error.kind() == ErrorKind::Interrupted {
+        return error;
+    }
+    Error::new(error.kind(), format!("[dropin] in implfuzz.toml ({}): {error}", who.words()))
+        .help("correct `build` and `run`: commands start in the root of a copy of the library")
 }
 
 /// The last lines of a text, indented.

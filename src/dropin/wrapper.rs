@@ -4,7 +4,7 @@
 use super::arguments::Line;
 use super::names::defines;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Exit, Interrupt, Job};
+use crate::process::{Interrupt, Job};
 use crate::symbol::RelPath;
 use crate::workspace::write_atomic;
 use fs_err as fs;
@@ -49,12 +49,16 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
         return Err(Error::new(ErrorKind::Usage, format!("`{COMMAND}` is for builds that `dropin` starts"))
             .help("cargo implfuzz dropin"));
     };
+    if std::env::var_os(INSIDE).is_some() {
+        return Ok(Job::new(compiler).args(arguments).inherit().run(&Interrupt::none())?.exit.success());
+    }
     let settings: Settings = serde_json::from_slice(&fs::read(PathBuf::from(settings))?)
         .map_err(|error| Error::new(ErrorKind::Internal, format!("the settings of `dropin`: {error}")))?;
+    let (behind, arguments) = launched(arguments);
     let words: Vec<String> = arguments.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let line = Line::read(&words);
     let units = settings.units_of(&line);
-    let mut job = Job::new(compiler);
+    let mut job = Job::new(compiler).env(INSIDE, "1").args(behind);
     let links = line.links && settings.is_library(&line, &units)?;
     if links {
         job = job.arg("-Wl,--whole-archive").arg(&settings.archive).arg("-Wl,--no-whole-archive");
@@ -72,7 +76,16 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
     if links {
         job = job.arg("-xnone").arg(&settings.runtime).args(settings.native(line.is_static));
     }
-    Ok(job.inherit().run(&Interrupt::none())?.exit == Exit::Code(0))
+    Ok(job.inherit().run(&Interrupt::none())?.exit.success())
+}
+
+/// Set for what a compiler starts: where that is a compiler again, its command line has the port already.
+const INSIDE: &str = "IMPLFUZZ_DROPIN_COMPILER";
+
+/// The compiler that a launcher is given (`CC = ccache gcc`), and the words behind it.
+fn launched(words: &[OsString]) -> (&[OsString], &[OsString]) {
+    let name = words.first().and_then(|word| Path::new(word).file_name()?.to_str());
+    words.split_at(usize::from(name.is_some_and(is_compiler)))
 }
 
 impl Settings {
@@ -166,6 +179,14 @@ fn is_compiler(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::process::Exit;
+
+    #[test]
+    fn a_launcher_gets_its_compiler_first() {
+        let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+        assert_eq!(launched(&words("/usr/bin/gcc -c x.c")).0, words("/usr/bin/gcc"));
+        assert!(launched(&words("-c gcc")).0.is_empty() && launched(&words("x.c")).0.is_empty());
+    }
 
     #[test]
     fn compilers_are_known_by_their_names() {
