@@ -124,8 +124,8 @@ fn row(one: &Counted) -> Vec<String> {
     let number = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     let remark = match (&one.kept_by_c, one.calls) {
         (Some(why), _) => why.clone(),
-        (None, Some(0)) => "C never calls it".into(),
         (None, _) if one.ran_as_c.is_none() => "whether its C runs cannot be seen".into(),
+        (None, Some(0)) => "C never calls it".into(),
         (None, _) => String::new(),
     };
     vec![one.symbol.to_string(), number(one.calls), number(one.ran_as_c), remark]
