@@ -236,8 +236,8 @@ fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {
 }
 
 /// The runs over one function.
-struct Job<'a> {
-    campaign: Campaign<'a>,
+struct Job {
+    campaign: Campaign,
     /// Those of its mutants that are the same code as it; none where it has no mutants.
     same: Option<BTreeSet<usize>>,
 }
@@ -251,8 +251,8 @@ struct Ran {
     mutant_millis: u64,
 }
 
-impl<'a> Job<'a> {
-    fn of(judge: &Judge, planned: &'a Planned, (binary, made): (&'a Path, &Mutants)) -> Self {
+impl Job {
+    fn of(judge: &Judge, planned: &Planned, (binary, made): (&Path, &Mutants)) -> Self {
         let name = &planned.function.name;
         let same = made.of.contains_key(name).then(|| made.same.get(name).cloned().unwrap_or_default());
         Self { campaign: judge.campaign(binary, planned), same }

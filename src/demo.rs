@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::init;
 use crate::judge::Judge;
-use crate::port::run::{self, PortResult};
+use crate::port::run::{self, Order, PortResult};
 use crate::ported::Ported;
 use crate::process::Interrupt;
 use crate::project::{Options, Project};
@@ -71,7 +71,9 @@ pub fn demo(
         p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
     });
     let porting = Judge::new(&project, interrupt);
-    let (ports, totals) = run::port(&project, &mut store, &wanted, "demo: port --all", porting, reporter)?;
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let order = Order { wanted: &wanted, command: "demo: port --all", jobs };
+    let (ports, totals) = run::port(&project, &mut store, order, porting, reporter)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
     let command = "demo: verify --all";
     let judgements = verify::verify(&project, &mut store, (&ported, command), None, &judge, reporter)?;

@@ -8,6 +8,7 @@ mod engine;
 mod outcome;
 pub mod ways;
 
+pub use build::LaterBuild;
 pub use committed::About;
 pub use outcome::Outcome;
 
@@ -68,7 +69,7 @@ impl<'p> Judge<'p> {
     }
 
     /// The campaign of a symbol in a built binary.
-    pub fn campaign<'a>(&self, binary: &'a Path, planned: &'a Planned) -> Campaign<'a> {
+    pub fn campaign(&self, binary: &Path, planned: &Planned) -> Campaign {
         let fuzz = &self.project.config.fuzz;
         let name = &planned.function.name;
         // Elements are wider than bytes; a contract may ask for more than the general limit.
@@ -85,8 +86,8 @@ impl<'p> Judge<'p> {
         let globals = planned.judgeable.contract().into_iter().flat_map(|c| &c.globals);
         let globals = globals.map(|used| input_bytes(&self.project.library, used));
         Campaign {
-            binary,
-            target: name,
+            binary: binary.to_owned(),
+            target: name.clone(),
             work: self.project.workspace.cache().join("fuzz").join(name.as_str()),
             regressions: vec![self.seeds(name), self.private_seeds(name)],
             seed: fuzz.seed,

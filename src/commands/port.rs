@@ -3,9 +3,10 @@
 use super::{Session, Which, explain, rows};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
-use crate::port::run::{self, End};
+use crate::port::run::{self, End, Order};
 use crate::report::{finding, finding_json};
 use serde_json::json;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 /// Lets a model port functions, each judged by fuzzing against the C original
@@ -18,6 +19,9 @@ pub struct Args {
     /// Write every exchange with the model into this directory, for the `replay` provider
     #[arg(long, value_name = "DIR")]
     record: Option<PathBuf>,
+    /// Port so many functions at a time: models are waited for side by side, and as many compute as there are cores
+    #[arg(short, long, value_name = "N", default_value = "1")]
+    jobs: NonZeroUsize,
     /// Port nothing: print the steps that the last run took for these functions, each with the reason
     #[arg(long, conflicts_with = "record")]
     explain: bool,
@@ -43,7 +47,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
     let command = args.which.words("port");
     let judge = Judge::new(&project, &session.interrupt);
-    let (results, totals) = run::port(&project, &mut store, &wanted, &command, judge, reporter.as_mut())?;
+    let order = Order { wanted: &wanted, command: &command, jobs: args.jobs.get() };
+    let (results, totals) = run::port(&project, &mut store, order, judge, reporter.as_mut())?;
     drop(reporter);
     let findings: Vec<_> = results
         .iter()
@@ -66,7 +71,12 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(match () {
         () if failed(End::Budget) => ExitCode::Budget,
         () if refuted => ExitCode::Divergence,
-        () if failed(End::Failed) || (failed(End::NotJudgeable) && !args.which.all) => ExitCode::Incomplete,
+        () if failed(End::Failed)
+            || failed(End::Skipped)
+            || (failed(End::NotJudgeable) && !args.which.all) =>
+        {
+            ExitCode::Incomplete
+        }
         () => ExitCode::Ok,
     })
 }

@@ -46,7 +46,7 @@ const SECONDS: u64 = 60;
 /// How often the C original may end its process in a way that the guard does not see.
 const ENDS: usize = 16;
 
-impl Campaign<'_> {
+impl Campaign {
     /// Runs the C original alone over all inputs of the run before, then the port alone over those that C accepts, and
     /// compares what they tell.
     ///

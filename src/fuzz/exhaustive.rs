@@ -27,7 +27,7 @@ enum Word {
     Ended(u64, Result<Ended>),
 }
 
-impl Campaign<'_> {
+impl Campaign {
     /// Judges with the strongest engine that the budget pays for: `points` is how many inputs there are, where they can be
     /// tried one by one.
     ///

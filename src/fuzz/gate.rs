@@ -34,7 +34,7 @@ impl HeldBack {
     }
 }
 
-impl Campaign<'_> {
+impl Campaign {
     /// A run with all boundary inputs, those that earlier gates found in `hidden`, and another way through the space.
     ///
     /// # Errors

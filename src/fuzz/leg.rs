@@ -50,7 +50,7 @@ impl From<Budget> for Leg {
     }
 }
 
-impl Campaign<'_> {
+impl Campaign {
     pub(super) fn leg(
         &self,
         (leg, seed): (Leg, u32),

@@ -34,7 +34,7 @@ const TABLE: usize = 1 << 12;
 /// A mutant that needs longer than this for what the original does in less hangs. Milliseconds of processor time.
 const CALL_TIMEOUT_MS: u64 = 200;
 
-impl Campaign<'_> {
+impl Campaign {
     /// The original against itself, from an empty corpus: statistics, and what differs all the same.
     ///
     /// # Errors

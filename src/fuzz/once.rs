@@ -16,7 +16,7 @@ pub enum Once {
     Differs(Finding),
 }
 
-impl Campaign<'_> {
+impl Campaign {
     /// Whether a port that was too slow, or took too much memory, is none to blame: the C original rejects the input when it is
     /// asked again, or both sides together stay within the processor time of one call and the memory, and it was the machine
     /// that was slow, or what C left behind on many inputs before.

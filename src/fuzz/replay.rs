@@ -37,7 +37,7 @@ pub enum Replay {
 /// How often the port may end the process before the rest is for the C original alone; and how often that may.
 pub const ENDS: u64 = 4;
 
-impl Campaign<'_> {
+impl Campaign {
     /// Whether a run has left inputs, or a counterexample is kept.
     pub fn has_inputs(&self) -> bool {
         let is_filled = |dir: &PathBuf| fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());

@@ -14,9 +14,9 @@ use std::time::Duration;
 
 /// A target and how it is run.
 #[derive(Debug, Clone)]
-pub struct Campaign<'a> {
-    pub binary: &'a Path,
-    pub target: &'a SymbolName,
+pub struct Campaign {
+    pub binary: PathBuf,
+    pub target: SymbolName,
     /// A directory for this target alone: corpus, boundary seeds, artifact.
     pub work: PathBuf,
     /// Directories of inputs from earlier findings.
@@ -57,7 +57,7 @@ pub const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_
 /// For writing the boundary inputs.
 const SEEDS_TIME: Duration = Duration::from_secs(60);
 
-impl Campaign<'_> {
+impl Campaign {
     /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
     /// value profiles, which solve chains of comparisons.
     pub fn judge(
@@ -165,14 +165,14 @@ impl Campaign<'_> {
     pub(super) fn job(&self) -> Job {
         drop(fs::create_dir_all(&self.work));
         let job = match &self.subject {
-            Subject::Port => Job::new(self.binary),
-            Subject::Nobody => Job::new(self.binary).env("IMPLFUZZ_SUBJECT", "nobody"),
-            Subject::Original => Job::new(self.binary).env("IMPLFUZZ_SUBJECT", "original"),
-            Subject::PortMutants { skipped, current } => Job::new(self.binary)
+            Subject::Port => Job::new(&self.binary),
+            Subject::Nobody => Job::new(&self.binary).env("IMPLFUZZ_SUBJECT", "nobody"),
+            Subject::Original => Job::new(&self.binary).env("IMPLFUZZ_SUBJECT", "original"),
+            Subject::PortMutants { skipped, current } => Job::new(&self.binary)
                 .env("IMPLFUZZ_SUBJECT", "port-mutants")
                 .env("IMPLFUZZ_SKIP", skipped)
                 .env("IMPLFUZZ_CURRENT", current),
-            Subject::Mutants { skipped, current } => Job::new(self.binary)
+            Subject::Mutants { skipped, current } => Job::new(&self.binary)
                 .env("IMPLFUZZ_SUBJECT", "mutants")
                 .env("IMPLFUZZ_SKIP", skipped)
                 .env("IMPLFUZZ_CURRENT", current),

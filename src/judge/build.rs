@@ -6,9 +6,48 @@ use crate::fuzz::build::{Builder, Built, Counts};
 use crate::fuzz::libfuzzer;
 use crate::fuzz::overlay::Overlay;
 use crate::fuzz::standalone::Standalone;
+use crate::process::Interrupt;
 use std::path::{Path, PathBuf};
 
-impl Judge<'_> {
+/// A build that is described here and done elsewhere: on a thread of its own, in one of several places.
+#[derive(Debug)]
+pub struct LaterBuild<'p> {
+    builder: Builder<'p>,
+    source: PathBuf,
+    /// Where the copy of the port is in the first place.
+    overlay: PathBuf,
+    replaced: Vec<(PathBuf, String)>,
+}
+
+impl LaterBuild<'_> {
+    /// Builds in the place with this number. Each has a copy of the port and a target directory of its own: what is first
+    /// built there takes long.
+    ///
+    /// # Errors
+    /// As those of [`Judge::build`].
+    pub fn run(mut self, place: usize, interrupt: &Interrupt) -> Result<Built> {
+        if place > 0 {
+            let (first, host) = (self.builder.target_dir, &self.builder.toolchain.host);
+            self.builder.target_dir = first.join(format!("place-{place}"));
+            self.builder.libfuzzer = libfuzzer::of_other_builds(&first, &self.builder.target_dir, host)?;
+            self.overlay = self.overlay.with_extension(format!("{place}"));
+        }
+        let overlay = Overlay::sync(&self.source, &self.overlay, &self.replaced)?;
+        self.builder.build(&overlay, interrupt)
+    }
+}
+
+impl<'p> Judge<'p> {
+    /// As [`Judge::build`], with a binary of its own, some time later.
+    ///
+    /// # Errors
+    /// `Environment` where a tool is missing.
+    pub fn build_later(&self, name: &str, replaced: Vec<(PathBuf, String)>) -> Result<LaterBuild<'p>> {
+        let workspace = &self.project.workspace;
+        let builder = self.builder(&workspace.cache().join(name), Counts::Edges)?;
+        Ok(LaterBuild { builder, source: self.project.rust_dir(), overlay: workspace.overlay(), replaced })
+    }
+
     /// Builds the tree, with some files of the port's crate replaced by candidates.
     pub fn build(&self, replaced: &[(PathBuf, String)]) -> Result<Built> {
         let workspace = &self.project.workspace;
@@ -65,7 +104,7 @@ impl Judge<'_> {
         self.builder(&bin_dir, Counts::Edges)?.static_library(&overlay, to, self.interrupt)
     }
 
-    fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'_>> {
+    fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'p>> {
         let workspace = &self.project.workspace;
         // Deeper than the user's own directory, so that both can be used at the same time.
         let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {

@@ -1,10 +1,9 @@
-//! One question within the budget, asked a second time with more room when the answer is cut off.
+//! One question to a model, within what a budget permits.
 
-use super::budget::Budget;
+use super::budget::{Permit, Worst};
 use super::error::ModelError;
 use super::exchange::{Prompt, Reply, StopReason};
 use super::select::Chosen;
-use crate::error::Result;
 use crate::process::Interrupt;
 use std::time::{Duration, Instant};
 
@@ -16,32 +15,34 @@ pub struct Exchange {
     pub reply: std::result::Result<Reply, ModelError>,
     /// Of a recording: the time then.
     pub took: Duration,
+    /// What was set aside for it.
+    pub(super) worst: Worst,
 }
 
-/// Asks `chosen` after `budget` allows it, and charges the budget. An answer that `max_tokens` cut off is asked for
-/// once more with the double; if that is cut off too, it is returned as it is (see [`StopReason::is_truncated`]). Every
-/// exchange that takes place is given to `see`.
-pub fn ask(
-    chosen: &Chosen,
-    prompt: &Prompt,
-    budget: &mut Budget,
-    interrupt: &Interrupt,
-    see: &mut dyn FnMut(Exchange),
-) -> Result<Reply> {
-    let mut once = |prompt: &Prompt| -> Result<Reply> {
-        budget.check(prompt, &chosen.settings.prices)?;
-        let started = Instant::now();
-        let result = chosen.model.complete(prompt, interrupt);
-        let took = result.as_ref().map_or_else(|_| started.elapsed(), |reply| reply.latency);
-        see(Exchange { prompt: prompt.clone(), reply: result.clone(), took });
-        let reply = result?;
-        budget.charge(&prompt.symbol, &reply.usage, reply.usage.cost(&chosen.settings.prices));
-        Ok(reply)
-    };
-    let reply = once(prompt)?;
-    if reply.stop != StopReason::MaxTokens || prompt.enlarged {
-        return Ok(reply);
+impl Exchange {
+    /// One that took no time.
+    #[cfg(test)]
+    pub(super) fn of(permit: Permit, reply: std::result::Result<Reply, ModelError>) -> Self {
+        Self { prompt: permit.prompt, reply, took: Duration::ZERO, worst: permit.worst }
     }
-    let max_tokens = prompt.max_tokens.saturating_mul(2);
-    once(&Prompt { max_tokens, enlarged: true, ..prompt.clone() })
+
+    /// The question once more with the double of `max_tokens`, where they cut the answer off for the first time. What is
+    /// cut off then, too, is not asked again (see [`StopReason::is_truncated`]).
+    pub fn longer(&self) -> Option<Prompt> {
+        let reply = self.reply.as_ref().ok()?;
+        if reply.stop != StopReason::MaxTokens || self.prompt.enlarged {
+            return None;
+        }
+        let max_tokens = self.prompt.max_tokens.saturating_mul(2);
+        Some(Prompt { max_tokens, enlarged: true, ..self.prompt.clone() })
+    }
+}
+
+/// Asks, and waits for the answer. The budget that permitted it must hear of the exchange ([`super::Budget::settle`]).
+pub fn ask(chosen: &Chosen, permit: Permit, interrupt: &Interrupt) -> Exchange {
+    let started = Instant::now();
+    let Permit { prompt, worst } = permit;
+    let reply = chosen.model.complete(&prompt, interrupt);
+    let took = reply.as_ref().map_or_else(|_| started.elapsed(), |reply| reply.latency);
+    Exchange { prompt, reply, took, worst }
 }

@@ -1,5 +1,7 @@
-//! Budgets: whether there is enough left for a call, decided before it is made.
+//! Budgets: whether there is enough left for a call, decided before it is made. What calls under way may still use is
+//! set aside, so that several at a time keep the limits too.
 
+use super::ask::Exchange;
 use super::exchange::Prompt;
 use super::usage::{Cost, Tokens, Usage, missing_prices};
 use crate::config::{Llm, ModelSettings, Prices};
@@ -15,6 +17,29 @@ pub struct Budget {
     max_cost: Option<Cost>,
     spent: BTreeMap<SymbolName, Tokens>,
     cost: Cost,
+    /// The worst cases of calls under way.
+    aside: Vec<(SymbolName, Worst)>,
+}
+
+/// The most that a call can use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Worst {
+    tokens: Tokens,
+    cost: Cost,
+}
+
+/// A question that a budget has room for; the only way to a model.
+#[derive(Debug)]
+pub struct Permit {
+    pub(super) prompt: Prompt,
+    pub(super) worst: Worst,
+}
+
+impl Permit {
+    /// What is asked.
+    pub fn prompt(&self) -> &Prompt {
+        &self.prompt
+    }
 }
 
 impl Budget {
@@ -34,48 +59,56 @@ impl Budget {
         })
     }
 
-    /// Whether the worst case of `prompt` still fits: all that it sends, and as long an answer as it allows. `Err`
-    /// has kind `Budget`.
-    pub fn check(&self, prompt: &Prompt, prices: &Prices) -> Result<()> {
-        let worst = Usage {
-            input: prompt.most(),
-            output: Tokens(prompt.max_tokens),
-            estimated: true,
-            ..Usage::default()
+    /// Sets the worst case of `prompt` aside: all that it sends, and as long an answer as it allows. `Err` (kind
+    /// `Budget`) where that does not fit.
+    pub fn permit(&mut self, prompt: Prompt, prices: &Prices) -> Result<Permit> {
+        let worst = worst(&prompt, prices);
+        self.check(&prompt.symbol, worst)?;
+        self.aside.push((prompt.symbol.clone(), worst));
+        Ok(Permit { prompt, worst })
+    }
+
+    /// Notes what a permitted exchange used; nothing where it failed. What was set aside is free again.
+    pub fn settle(&mut self, exchange: &Exchange, prices: &Prices) {
+        let done = (exchange.prompt.symbol.clone(), exchange.worst);
+        if let Some(at) = self.aside.iter().position(|aside| *aside == done) {
+            self.aside.swap_remove(at);
+        }
+        if let Ok(reply) = &exchange.reply {
+            self.charge(&exchange.prompt.symbol, &reply.usage, reply.usage.cost(prices));
+        }
+    }
+
+    fn check(&self, symbol: &SymbolName, worst: Worst) -> Result<()> {
+        let aside = |of: &dyn Fn(&SymbolName) -> bool| -> Tokens {
+            self.aside.iter().filter(|(symbol, _)| of(symbol)).map(|(_, worst)| worst.tokens).sum()
         };
-        let symbol = &prompt.symbol;
         let limits = [
-            (self.per_symbol, self.of_symbol(symbol), format!("of {symbol}"), "max_tokens_per_symbol"),
-            (self.per_run, self.of_run(), "of the run".into(), "max_tokens_per_run"),
+            (
+                self.per_symbol,
+                self.of_symbol(symbol) + aside(&|other| other == symbol),
+                format!("of {symbol}"),
+                "max_tokens_per_symbol",
+            ),
+            (self.per_run, self.of_run() + aside(&|_| true), "of the run".into(), "max_tokens_per_run"),
         ];
         for (limit, spent, whose, key) in limits {
             if let Some(limit) = limit
-                && spent + worst.total() > limit
+                && spent + worst.tokens > limit
             {
                 let message = format!(
                     "the token budget {whose} is spent: {} of {} used, the next call may take {}",
-                    spent.0,
-                    limit.0,
-                    worst.total().0
+                    spent.0, limit.0, worst.tokens.0
                 );
                 return Err(spent_error(message, key));
             }
         }
-        self.check_cost(worst, prices)
-    }
-
-    fn check_cost(&self, worst: Usage, prices: &Prices) -> Result<()> {
-        let dearest = Prices {
-            input: [prices.input, prices.cache_write].into_iter().flatten().reduce(f64::max),
-            ..*prices
-        };
-        // An unknown price with a limit was refused at the start, except for recordings, which cost nothing.
-        let next = worst.cost(&dearest).unwrap_or_default();
+        let cost = self.aside.iter().fold(self.cost, |cost, (_, worst)| cost + worst.cost);
         match self.max_cost {
-            Some(limit) if self.cost + next > limit => Err(spent_error(
+            Some(limit) if cost + worst.cost > limit => Err(spent_error(
                 format!(
-                    "the money budget is spent: {} of {limit} used, the next call may take {next}",
-                    self.cost
+                    "the money budget is spent: {cost} of {limit} used, the next call may take {}",
+                    worst.cost
                 ),
                 "max_cost",
             )),
@@ -83,13 +116,20 @@ impl Budget {
         }
     }
 
-    /// Whether another symbol could still ask for as much as `prompt` does: only the limit of one symbol is in its way.
-    pub fn admits_others(&self, prompt: &Prompt, prices: &Prices) -> bool {
-        Self { per_symbol: None, ..self.clone() }.check(prompt, prices).is_ok()
+    /// Whether `prompt` would fit if calls under way used nothing: then it may fit when they have ended.
+    pub fn may_admit_later(&self, prompt: &Prompt, prices: &Prices) -> bool {
+        let later = Self { aside: Vec::new(), ..self.clone() };
+        !self.aside.is_empty() && later.check(&prompt.symbol, worst(prompt, prices)).is_ok()
     }
 
-    /// Notes what an exchange used. `cost` is absent where it is unknown.
-    pub fn charge(&mut self, symbol: &SymbolName, usage: &Usage, cost: Option<Cost>) {
+    /// Whether another symbol could still ask for as much as `prompt` does: only the limit of one symbol is in its way.
+    pub fn admits_others(&self, prompt: &Prompt, prices: &Prices) -> bool {
+        let others = Self { per_symbol: None, ..self.clone() };
+        others.check(&prompt.symbol, worst(prompt, prices)).is_ok()
+    }
+
+    /// `cost` is absent where it is unknown.
+    fn charge(&mut self, symbol: &SymbolName, usage: &Usage, cost: Option<Cost>) {
         *self.spent.entry(symbol.clone()).or_default() += usage.total();
         self.cost = self.cost + cost.unwrap_or_default();
     }
@@ -103,6 +143,21 @@ impl Budget {
     pub fn of_run(&self) -> Tokens {
         self.spent.values().copied().sum()
     }
+}
+
+fn worst(prompt: &Prompt, prices: &Prices) -> Worst {
+    let usage = Usage {
+        input: prompt.estimate(),
+        output: Tokens(prompt.max_tokens),
+        estimated: true,
+        ..Usage::default()
+    };
+    let dearest = Prices {
+        input: [prices.input, prices.cache_write].into_iter().flatten().reduce(f64::max),
+        ..*prices
+    };
+    // An unknown price with a limit was refused at the start, except for recordings, which cost nothing.
+    Worst { tokens: usage.total(), cost: usage.cost(&dearest).unwrap_or_default() }
 }
 
 fn spent_error(message: String, key: &str) -> Error {
@@ -126,6 +181,7 @@ fn check_prices(settings: &ModelSettings) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::error::ModelError;
     use super::super::exchange::sample_prompt;
     use super::*;
     use crate::config::Provider;
@@ -141,13 +197,13 @@ mod tests {
         let llm = Llm { max_tokens_per_symbol: Some(worst + 10), ..Llm::default() };
         let mut budget = Budget::new(&llm, &[]).unwrap();
         budget.charge(&prompt.symbol, &usage(10), None);
-        budget.check(&prompt, &Prices::default()).unwrap();
+        drop(budget.clone().permit(prompt.clone(), &Prices::default()).unwrap());
         budget.charge(&prompt.symbol, &usage(1), None);
-        let error = budget.check(&prompt, &Prices::default()).unwrap_err();
+        let error = budget.permit(prompt.clone(), &Prices::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Budget);
         assert!(error.help_text().unwrap().contains("max_tokens_per_symbol"));
         let other = Prompt { symbol: SymbolName::new("other"), ..prompt };
-        budget.check(&other, &Prices::default()).unwrap();
+        budget.permit(other, &Prices::default()).unwrap();
     }
 
     #[test]
@@ -156,10 +212,10 @@ mod tests {
         let llm = Llm { max_tokens_per_run: Some(2_000), ..Llm::default() };
         let mut budget = Budget::new(&llm, &[]).unwrap();
         budget.charge(&SymbolName::new("a"), &usage(500), None);
-        budget.check(&prompt, &Prices::default()).unwrap();
+        drop(budget.clone().permit(prompt.clone(), &Prices::default()).unwrap());
         budget.charge(&SymbolName::new("b"), &usage(500), None);
         assert_eq!(budget.of_run(), Tokens(1_000));
-        assert!(budget.check(&prompt, &Prices::default()).is_err());
+        assert!(budget.permit(prompt, &Prices::default()).is_err());
     }
 
     #[test]
@@ -171,10 +227,27 @@ mod tests {
             ModelSettings { provider: Some(Provider::Anthropic), prices, ..ModelSettings::default() };
         let llm = Llm { max_cost: Some(1.5), ..Llm::default() };
         let mut budget = Budget::new(&llm, &[&settings]).unwrap();
-        budget.check(&prompt, &prices).unwrap();
+        drop(budget.clone().permit(prompt.clone(), &prices).unwrap());
         budget.charge(&prompt.symbol, &usage(1), Some(Cost::from_units(0.6)));
-        let error = budget.check(&prompt, &prices).unwrap_err();
+        let error = budget.permit(prompt, &prices).unwrap_err();
         assert!(error.to_string().contains("0.6000 of 1.5000"), "{error}");
+    }
+
+    #[test]
+    fn calls_under_way_count_with_the_most_that_they_can_use() {
+        let prompt = sample_prompt();
+        let most = prompt.estimate().0 + prompt.max_tokens;
+        let llm = Llm { max_tokens_per_run: Some(2 * most - 1), ..Llm::default() };
+        let (mut budget, prices) = (Budget::new(&llm, &[]).unwrap(), Prices::default());
+        let permit = budget.permit(prompt.clone(), &prices).unwrap();
+        assert!(budget.permit(prompt.clone(), &prices).is_err());
+        assert!(budget.may_admit_later(&prompt, &prices));
+        let failed = ModelError::Interrupted;
+        budget.settle(&Exchange::of(permit, Err(failed)), &prices);
+        assert_eq!(budget.of_run(), Tokens(0));
+        drop(budget.permit(prompt.clone(), &prices).unwrap());
+        let mut small = Budget::new(&Llm { max_tokens_per_run: Some(most - 1), ..llm }, &[]).unwrap();
+        assert!(small.permit(prompt.clone(), &prices).is_err() && !small.may_admit_later(&prompt, &prices));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::record::{self, Recorder};
 use super::secret::Redactor;
 use super::server::{Server, Step};
 use super::usage::Tokens;
-use super::{Chosen, Model, ModelError, Reply, ask};
+use super::{Chosen, Exchange, Model, ModelError, Reply, ask};
 use crate::config::{Llm, ModelSettings};
 use crate::process::Interrupt;
 use secrecy::SecretString;
@@ -169,8 +169,8 @@ fn what_is_sent_again_is_one_exchange_and_its_time_has_the_waits() {
         let mut budget = Budget::new(&Llm::default(), &[&settings]).unwrap();
         let chosen = Chosen { model: Box::new(anthropic(&server, LONG)), settings };
         let mut seen = Vec::new();
-        let result = ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |exchange| {
-            seen.push((exchange.reply.ok().map(|reply| reply.retries), exchange.took));
+        let result = converse(&chosen, &mut budget, &mut |exchange| {
+            seen.push((exchange.reply.as_ref().ok().map(|reply| reply.retries), exchange.took));
         });
         assert_eq!((result.is_ok(), server.requests().len()), (retries.is_some(), 2));
         let [(told, took)] = seen[..] else { panic!("one exchange, not {seen:?}") };
@@ -179,12 +179,31 @@ fn what_is_sent_again_is_one_exchange_and_its_time_has_the_waits() {
     }
 }
 
+/// As a port does: asks, and asks once more for what was cut off.
+fn converse(
+    chosen: &Chosen,
+    budget: &mut Budget,
+    see: &mut dyn FnMut(&Exchange),
+) -> crate::error::Result<Reply> {
+    let (mut prompt, prices) = (sample_prompt(), chosen.settings.prices);
+    loop {
+        let permit = budget.permit(prompt, &prices)?;
+        let exchange = ask(chosen, permit, &Interrupt::none());
+        budget.settle(&exchange, &prices);
+        see(&exchange);
+        match exchange.longer() {
+            Some(longer) => prompt = longer,
+            None => return Ok(exchange.reply?),
+        }
+    }
+}
+
 fn ask_with(server: &Server, llm: &Llm) -> (crate::error::Result<Reply>, Vec<(u64, bool)>, Tokens) {
     let settings = settings(server, LONG);
     let mut budget = Budget::new(llm, &[&settings]).unwrap();
     let chosen = Chosen { model: Box::new(anthropic(server, LONG)), settings };
     let mut seen = Vec::new();
-    let result = ask(&chosen, &sample_prompt(), &mut budget, &Interrupt::none(), &mut |exchange| {
+    let result = converse(&chosen, &mut budget, &mut |exchange| {
         seen.push((exchange.prompt.max_tokens, exchange.reply.is_ok()));
     });
     (result, seen, budget.of_run())

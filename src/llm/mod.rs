@@ -24,7 +24,7 @@ mod server;
 mod usage;
 
 pub use ask::{Exchange, ask};
-pub use budget::Budget;
+pub use budget::{Budget, Permit};
 pub use error::ModelError;
 pub use exchange::{Block, Drift, Message, Prompt, Reply, Speaker, StopReason};
 pub use reply::{Blocks, Label, ReplyProblem};

@@ -1,22 +1,24 @@
-//! The port of one function, carried out: what the supervisor decides is done here, step by step; the runs are in `runs`,
-//! what is stored of all that in `trace`.
+//! The port of one function, carried out: what the supervisor decides is done here, step by step; questions are in `asking`,
+//! builds in `building`, runs in `runs`, what is stored of all that in `trace`.
+//!
+//! What takes long is handed out as a job and taken up again when it is done, so that many ports go on at a time while one
+//! thread decides.
 
+mod asking;
+mod building;
 mod runs;
 mod trace;
 
 use super::context::{CalleeState, PortContext, Sources};
 use super::feedback::{self, AuditNote, Candidate, Feedback};
-use super::prompt::Question;
+use super::pool::{Job, Need};
 use super::session::Session;
-use super::supervisor::{self, Outcome, PortState, Step};
+use super::supervisor::{self, Outcome, PortState, Step, StopReason};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
-use crate::init;
-use crate::linkage::Linkage;
-use crate::llm::{Blocks, Label, Reply, StopReason as ModelStop};
-use crate::project::Planned;
-use crate::proofs::{self, Linked};
+use crate::llm::Exchange;
+use crate::project::{Planned, Project};
 use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
@@ -30,18 +32,47 @@ pub enum Ended {
     /// The module's new text, the run that accepted it and the one apart, and the role that wrote it.
     Accepted { module: String, verdict: Verdict, apart: Measured<Share>, role: &'static str },
     /// The tree stays as it was.
-    Stopped { reason: supervisor::StopReason, detail: String, finding: Option<Finding> },
+    Stopped { reason: StopReason, detail: String, finding: Option<Finding> },
+}
+
+/// What a port needs before it can go on.
+pub enum Turn<'p> {
+    Job(Need, Job<'p, Done>),
+    /// Calls of others are under way, after which the budget may have room.
+    Room,
+    /// Another port is being put into the tree.
+    Tree,
+    Ended(Box<Ended>),
+}
+
+/// What comes back from a job.
+#[derive(Debug)]
+pub enum Done {
+    Asked(Box<Exchange>),
+    Built(Result<Built>),
+    Ran(Result<Verdict>),
+    Judged(Result<runs::Judged>),
+}
+
+/// What is known of a step that was begun or taken up again.
+enum Progress<'p> {
+    Outcome(Outcome),
+    Job(Need, Job<'p, Done>),
+    Room,
 }
 
 /// One function on its way.
-pub struct Attempting<'r, 'p> {
-    run: &'r mut Session<'p>,
+pub struct Attempting<'p> {
     planned: &'p Planned,
+    /// The name of its binary among those of the run.
+    bin: String,
     context: PortContext,
     state: PortState,
     /// The module's text with the candidate in it.
     spliced: String,
     binary: Option<PathBuf>,
+    /// How many ports of this run were in the tree that the candidate was put into last.
+    tree: u64,
     /// The run of the loop over this binary, where it was no smaller than the one that accepts.
     looped: Option<Verdict>,
     feedback: Option<Feedback>,
@@ -54,33 +85,20 @@ pub struct Attempting<'r, 'p> {
     taking: Option<trace::Taking>,
 }
 
-impl<'r, 'p> Attempting<'r, 'p> {
-    /// Gathers what the prompts need.
-    pub fn new(run: &'r mut Session<'p>, planned: &'p Planned) -> Result<Self> {
+impl<'p> Attempting<'p> {
+    /// Gathers what the prompts need. `bin` names the place of its binary.
+    pub fn new(run: &Session<'p>, planned: &'p Planned, bin: String) -> Result<Self> {
         let project = run.project;
-        let callee = |function: &crate::symbol::Function| {
-            let other = project.planned.iter().find(|p| p.function.key == function.key)?;
-            let ported = project.ported(function) == crate::ported::Ported::Yes;
-            Some(CalleeState { rust: stub(&other.bound()), ported })
-        };
-        let globals = fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?;
-        let context = PortContext::build(&Sources {
-            library: &project.library,
-            function: &planned.function,
-            judgeable: &planned.judgeable,
-            stub: &stub(&planned.bound()),
-            ffi: &project.ffi,
-            globals: &globals,
-            callee: &callee,
-        })?;
+        let context = context(project, planned)?;
         let state = PortState::new(project.config.limits.clone());
         Ok(Self {
-            run,
             planned,
+            bin,
             context,
             state,
             spliced: String::new(),
             binary: None,
+            tree: 0,
             looped: None,
             feedback: None,
             finding: None,
@@ -92,45 +110,98 @@ impl<'r, 'p> Attempting<'r, 'p> {
         })
     }
 
-    /// Follows the supervisor to the end.
-    pub fn carry_out(mut self) -> Result<Ended> {
+    /// Whether it waits to be put into the tree: no other port may change the tree until it is there, or refused.
+    pub fn is_settling(&self) -> bool {
+        supervisor::is_settling(&self.state)
+    }
+
+    /// Follows the supervisor until something takes long, or to the end. `free`: nobody else is being put into the tree.
+    pub fn go_on(&mut self, run: &mut Session<'p>, free: bool) -> Result<Turn<'p>> {
         loop {
-            self.run.judge.interrupt.check()?;
+            run.judge.interrupt.check()?;
             let step = supervisor::next(&self.state);
-            self.begin(&step)?;
-            let result = match &step {
-                Step::AskPrototyper { reply_problem } => self.ask(false, false, reply_problem.as_deref()),
+            if !free && (step == Step::Done || self.is_settling()) {
+                return Ok(Turn::Tree);
+            }
+            if let Step::Stop(reason) = step {
+                return self.stopped(run, reason, &step).map(ended);
+            }
+            if step == Step::Done {
+                // What was judged must be what will stand there.
+                if self.tree != run.tree {
+                    supervisor::apply(&mut self.state, Outcome::TreeMoved);
+                    continue;
+                }
+                self.begin(run, &step)?;
+                return self.done(run).map(ended);
+            }
+            self.begin(run, &step)?;
+            let begun = match &step {
+                Step::AskPrototyper { reply_problem } => {
+                    self.ask(run, false, false, reply_problem.as_deref())
+                }
                 Step::AskEnhancer { repeated, reply_problem, .. } => {
-                    self.ask(true, *repeated, reply_problem.as_deref())
+                    self.ask(run, true, *repeated, reply_problem.as_deref())
                 }
-                Step::Audit => self.audit(),
-                Step::Build => self.build(),
-                Step::Smoke => self.smoke(),
-                Step::Fuzz => self.fuzz_in_loop(),
-                Step::Accept => self.accept(),
-                Step::Done => return self.done(),
-                Step::Stop(reason) => {
-                    self.end((reason.word(), &self.trouble.clone()))?;
-                    let (reason, detail) = (*reason, self.trouble);
-                    return Ok(Ended::Stopped { reason, detail, finding: self.finding });
-                }
+                Step::Audit => self.audit(run).map(Progress::Outcome),
+                Step::Build => self.build(run),
+                Step::Smoke => self.smoke(run),
+                Step::Fuzz => self.fuzz(run),
+                Step::Accept => self.accept(run),
+                Step::Done | Step::Stop(_) => unreachable!("both were looked at"),
             };
-            let traced = self.end_with(&result);
-            let outcome = result?;
-            traced?;
-            self.note(&step, &outcome)?;
-            supervisor::apply(&mut self.state, outcome);
+            if let Some(turn) = self.took(run, &step, begun)? {
+                return Ok(turn);
+            }
         }
     }
 
-    fn done(mut self) -> Result<Ended> {
-        self.end(("accepted", ""))?;
+    /// Takes up what a job has brought. None: it can go on.
+    pub fn take_up(&mut self, run: &mut Session<'p>, done: Done) -> Result<Option<Turn<'p>>> {
+        let step = supervisor::next(&self.state);
+        let progress = match done {
+            Done::Asked(exchange) => self.asked(run, *exchange),
+            Done::Built(built) => built.and_then(|built| self.built(run, built)),
+            Done::Ran(verdict) => verdict.and_then(|verdict| self.ran(run, &step, verdict)),
+            Done::Judged(judged) => judged.and_then(|judged| self.judged(run, judged)),
+        };
+        self.took(run, &step, progress)
+    }
+
+    fn took(
+        &mut self,
+        run: &mut Session<'p>,
+        step: &Step,
+        progress: Result<Progress<'p>>,
+    ) -> Result<Option<Turn<'p>>> {
+        let result = match progress {
+            Ok(Progress::Job(need, job)) => return Ok(Some(Turn::Job(need, job))),
+            Ok(Progress::Room) => return Ok(Some(Turn::Room)),
+            Ok(Progress::Outcome(outcome)) => Ok(outcome),
+            Err(error) => Err(error),
+        };
+        let traced = self.end_with(run, &result);
+        let outcome = result?;
+        traced?;
+        self.note(run, step, &outcome)?;
+        supervisor::apply(&mut self.state, outcome);
+        Ok(None)
+    }
+
+    fn stopped(&mut self, run: &mut Session<'p>, reason: StopReason, step: &Step) -> Result<Ended> {
+        self.begin(run, step)?;
+        self.end(run, (reason.word(), &self.trouble.clone()))?;
+        Ok(Ended::Stopped { reason, detail: self.trouble.clone(), finding: self.finding.take() })
+    }
+
+    fn done(&mut self, run: &mut Session<'p>) -> Result<Ended> {
+        self.end(run, ("accepted", ""))?;
         let (verdict, apart) = self
             .accepted
             .take()
             .ok_or_else(|| Error::new(ErrorKind::Internal, "a port was accepted that no run has accepted"))?;
         let role = self.role();
-        Ok(Ended::Accepted { module: self.spliced, verdict, apart, role })
+        Ok(Ended::Accepted { module: self.spliced.clone(), verdict, apart, role })
     }
 
     /// Who wrote the last candidate.
@@ -138,58 +209,18 @@ impl<'r, 'p> Attempting<'r, 'p> {
         if self.questions[1] > 0 { "enhancer" } else { "prototyper" }
     }
 
-    fn say(&mut self, step: impl Into<String>) {
+    pub(super) fn say(&self, run: &mut Session<'p>, step: impl Into<String>) {
         let attempt = self.questions.iter().sum();
         let symbol = self.planned.function.name.clone();
-        self.run.reporter.event(Event::SymbolStep { symbol, attempt, step: step.into() });
+        run.reporter.event(Event::SymbolStep { symbol, attempt, step: step.into() });
     }
 
-    fn ask(&mut self, enhance: bool, repeated: bool, problem: Option<&str>) -> Result<Outcome> {
-        let candidate = self.state.candidate().unwrap_or_default().to_owned();
-        let question = match (&self.feedback, enhance) {
-            (Some(feedback), true) => Question::Enhance { candidate: &candidate, feedback, repeated },
-            _ => Question::Prototype,
-        };
-        let role = question.role();
-        let number = &mut self.questions[usize::from(enhance)];
-        *number += 1;
-        let number = *number;
-        let max_tokens = self.run.max_tokens(role);
-        let prompt = self.run.templates.prompt(&self.context, &question, problem, number, max_tokens)?;
-        self.say(format!("asking the {role}"));
-        let reply = match self.run.ask(&self.planned.function, &prompt, &self.asking()) {
-            Ok(reply) => reply,
-            Err(error) if error.kind() == ErrorKind::Budget => {
-                self.run.exhausted = !self.run.budget_admits_others(&prompt);
-                let help = error.help_text().unwrap_or_default();
-                self.trouble = format!("{error}; {help}");
-                self.say(error.to_string());
-                return Ok(Outcome::BudgetExhausted);
-            }
-            Err(error) => return Err(error),
-        };
-        Ok(self.read(&reply))
-    }
-
-    fn read(&self, reply: &Reply) -> Outcome {
-        if reply.stop == ModelStop::Refusal {
-            return Outcome::ModelRefused;
-        }
-        if reply.stop.is_truncated() {
-            return Outcome::ModelTruncated;
-        }
-        match Blocks::parse(&reply.text, &[Label::Implementation]) {
-            Ok(Blocks { implementation: Some(text), .. }) => Outcome::CandidateReceived(text),
-            Ok(_) => Outcome::ReplyUnusable("The reply has no implementation.".into()),
-            Err(problem) => Outcome::ReplyUnusable(problem.to_string()),
-        }
-    }
-
-    fn audit(&mut self) -> Result<Outcome> {
-        self.say("audit");
+    fn audit(&mut self, run: &mut Session<'p>) -> Result<Outcome> {
+        self.say(run, "audit");
+        self.tree = run.tree;
         let text = self.state.candidate().unwrap_or_default().to_owned();
-        let module = self.run.project.module(&self.planned.function.module)?;
-        let report = self.run.judge.audit_reply(self.planned, &text, module.text())?;
+        let module = run.project.module(&self.planned.function.module)?;
+        let report = run.judge.audit_reply(self.planned, &text, module.text())?;
         let mut notes: Vec<AuditNote> = report
             .problems
             .iter()
@@ -222,7 +253,7 @@ impl<'r, 'p> Attempting<'r, 'p> {
         }
         let file = self.file();
         for note in &notes {
-            self.say(format!("audit: {file}:{}: {}", note.line, note.reason));
+            self.say(run, format!("audit: {file}:{}: {}", note.line, note.reason));
         }
         let shown: Vec<String> = notes.iter().map(|n| format!("{file}:{}: {}", n.line, n.reason)).collect();
         let key = notes.iter().map(|n| n.reason.as_str()).collect::<Vec<_>>().join("; ");
@@ -235,49 +266,27 @@ impl<'r, 'p> Attempting<'r, 'p> {
     fn file(&self) -> String {
         format!("candidate for src/{}.rs", self.planned.function.module)
     }
+}
 
-    fn build(&mut self) -> Result<Outcome> {
-        self.say("building");
-        let file = format!("src/{}.rs", self.planned.function.module);
-        // As the tree will be: functions that call each other call the candidate, and not its original.
-        let callees = init::callees(self.run.project, (&self.planned.function.module, &self.spliced))?;
-        let replaced =
-            [(PathBuf::from(&file), self.spliced.clone()), (PathBuf::from("src/callee.rs"), callees)];
-        self.looped = None;
-        match self.run.judge.build(&replaced)? {
-            Built::Binary(path) => {
-                let linkage = Linked::read(&self.run.judge, &path)?.linkage(self.planned);
-                self.binary = Some(path);
-                Ok(self.linked(&linkage))
-            }
-            Built::Errors(errors) => {
-                if errors.iter().all(|e| e.file != file) {
-                    return Err(crate::judge::does_not_compile(self.run.project, &errors));
-                }
-                let text = self.state.candidate().unwrap_or_default();
-                let first_line = self.first_line(text);
-                let candidate = Candidate { file: &file, first_line, text };
-                self.feedback = Some(feedback::compiler(&candidate, &errors));
-                let key = errors.iter().map(|e| e.message.as_str()).collect::<Vec<_>>().join("; ");
-                let first = &errors[0];
-                self.trouble = format!("{}:{}: {}", first.file, first.line, first.message);
-                self.say(format!("does not compile: {}", self.trouble));
-                Ok(Outcome::DoesNotCompile(feedback::normalised(&key)))
-            }
-        }
-    }
+fn ended<'p>(ended: Ended) -> Turn<'p> {
+    Turn::Ended(Box::new(ended))
+}
 
-    fn linked(&mut self, linkage: &Linkage) -> Outcome {
-        let Some(reason) = proofs::refused(linkage) else { return Outcome::Built };
-        self.say(reason.clone());
-        self.feedback = Some(feedback::linkage(&linkage.forbidden));
-        self.trouble.clone_from(&reason);
-        Outcome::AuditRejected(feedback::normalised(&reason))
-    }
-
-    /// Line of the module on which the candidate begins.
-    fn first_line(&self, candidate: &str) -> usize {
-        let first = candidate.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        self.spliced.lines().position(|line| line == first).map_or(1, |at| at + 1)
-    }
+/// What prompts about a function are made of.
+pub fn context(project: &Project, planned: &Planned) -> Result<PortContext> {
+    let callee = |function: &crate::symbol::Function| {
+        let other = project.planned.iter().find(|p| p.function.key == function.key)?;
+        let ported = project.ported(function) == crate::ported::Ported::Yes;
+        Some(CalleeState { rust: stub(&other.bound()), ported })
+    };
+    let globals = fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?;
+    PortContext::build(&Sources {
+        library: &project.library,
+        function: &planned.function,
+        judgeable: &planned.judgeable,
+        stub: &stub(&planned.bound()),
+        ffi: &project.ffi,
+        globals: &globals,
+        callee: &callee,
+    })
 }

@@ -9,5 +9,8 @@ pub mod context;
 pub mod prompt;
 pub mod history;
 pub mod session;
+pub mod schedule;
+pub mod pool;
 pub mod attempt;
 pub mod run;
+mod crew;

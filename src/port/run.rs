@@ -1,12 +1,14 @@
-//! A run of `port`: symbols one after the other in dependency order, the models that it asks, what it stores.
+//! A run of `port`: the models that it asks, what it stores, what becomes of each function. In which order they go on is in
+//! `crew`.
 
-use super::attempt::{Attempting, Ended};
+use super::attempt::Ended;
+use super::crew;
 use super::prompt::Templates;
 use super::session::Session;
 use super::supervisor::StopReason;
 use crate::contract::types::Judgeable;
 use crate::error::{ErrorKind, Result};
-use crate::event::{Event, Reporter};
+use crate::event::Reporter;
 use crate::init;
 use crate::judge::{Judge, Outcome};
 use crate::llm::{self, Budget};
@@ -18,6 +20,7 @@ use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Measured, Proofs, RunStats, Share, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What became of one function.
 #[derive(Debug, Clone, Serialize)]
@@ -51,6 +54,8 @@ pub enum End {
     Failed,
     /// Given up because tokens or money are spent; the tree is as it was.
     Budget,
+    /// Not tried: a function that it calls failed.
+    Skipped,
 }
 
 impl End {
@@ -62,16 +67,27 @@ impl End {
             Self::NotJudgeable => "not judged yet",
             Self::Failed => "failed",
             Self::Budget => "budget spent",
+            Self::Skipped => "skipped",
         }
     }
 }
 
-/// Ports `wanted`, in porting order. The results say how each went; `Err` when the tool, the model or the user stopped it.
+/// What is asked of a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Order<'a, 'p> {
+    /// In porting order.
+    pub wanted: &'a [&'p Planned],
+    /// As the store notes it down.
+    pub command: &'a str,
+    /// So many ports go on at a time.
+    pub jobs: usize,
+}
+
+/// Ports functions. The results say how each went; `Err` when the tool, the model or the user stopped it.
 pub fn port<'p>(
     project: &'p Project,
     store: &'p mut Store,
-    wanted: &[&'p Planned],
-    command: &str,
+    Order { wanted, command, jobs }: Order<'_, 'p>,
     judge: Judge<'p>,
     reporter: &'p mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
@@ -80,7 +96,8 @@ pub fn port<'p>(
     if wanted.iter().any(|p| is_asked_about(project, p)) {
         for role in crate::config::ROLES {
             let env = |name: &str| std::env::var(name).ok();
-            models.insert(role, llm::select(&project.config, root, role, &env, judge.interrupt)?);
+            let chosen = llm::select(&project.config, root, role, &env, judge.interrupt)?;
+            models.insert(role, Arc::new(chosen));
         }
     }
     let settings: Vec<_> = models.values().map(|chosen| &chosen.settings).collect();
@@ -96,12 +113,25 @@ pub fn port<'p>(
     })?;
     let asked: Vec<&Planned> = wanted.iter().copied().filter(|p| is_asked_about(project, p)).collect();
     let grounds = Grounds::lay(project, (&judge, store), &asked, reporter)?;
-    let mut run =
-        Session { project, judge, store, reporter, templates, id, models, budget, exhausted: false, grounds };
-    let result = run.all(wanted);
+    let stop = judge.interrupt.child();
+    let mut run = Session {
+        project,
+        judge,
+        store,
+        reporter,
+        templates,
+        id,
+        models,
+        budget,
+        grounds,
+        exhausted: false,
+        stop,
+        tree: 0,
+    };
+    let result = crew::port_all(&mut run, wanted, jobs);
     let outcome = match &result {
         Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
-        Ok(all) if all.iter().all(|r| r.end != End::Failed) => RunOutcome::Done,
+        Ok(all) if all.iter().all(|r| !matches!(r.end, End::Failed | End::Skipped)) => RunOutcome::Done,
         Ok(_) => RunOutcome::Incomplete,
         Err(error) => match error.kind() {
             ErrorKind::Interrupted => RunOutcome::Interrupted,
@@ -119,41 +149,21 @@ fn is_asked_about(project: &Project, planned: &Planned) -> bool {
 }
 
 impl<'p> Session<'p> {
-    fn all(&mut self, wanted: &[&'p Planned]) -> Result<Vec<PortResult>> {
-        let mut results = Vec::new();
-        for (index, planned) in wanted.iter().enumerate() {
-            let symbol = planned.function.name.clone();
-            let started =
-                Event::SymbolStarted { symbol: symbol.clone(), index: index + 1, total: wanted.len() };
-            self.reporter.event(started);
-            let result = self.one(planned)?;
-            let ok = matches!(result.end, End::Accepted | End::AlreadyPorted);
-            let summary = match &result.reason {
-                Some(reason) => {
-                    format!("{}: {}", result.end.text(), reason.lines().next().unwrap_or_default())
-                }
-                None => result.end.text().to_owned(),
-            };
-            self.reporter.event(Event::SymbolFinished { symbol, ok, summary });
-            results.push(result);
-            if self.exhausted {
-                break;
-            }
+    /// Why a function is not tried, where that is plain.
+    pub(super) fn refused(&self, planned: &Planned) -> Result<Option<PortResult>> {
+        if self.project.ported(&planned.function) == Ported::Yes {
+            return self.result(planned, End::AlreadyPorted, None, None).map(Some);
         }
-        Ok(results)
+        let why = match &planned.judgeable {
+            Judgeable::NotYet(why) => Some(why.clone()),
+            Judgeable::Yes(_) => self.grounds.differs(planned),
+        };
+        why.map(|why| self.result(planned, End::NotJudgeable, Some(why), None)).transpose()
     }
 
-    fn one(&mut self, planned: &'p Planned) -> Result<PortResult> {
-        if self.project.ported(&planned.function) == Ported::Yes {
-            return self.result(planned, End::AlreadyPorted, None, None);
-        }
-        if let Judgeable::NotYet(why) = &planned.judgeable {
-            return self.result(planned, End::NotJudgeable, Some(why.clone()), None);
-        }
-        if let Some(reason) = self.grounds.differs(planned) {
-            return self.result(planned, End::NotJudgeable, Some(reason), None);
-        }
-        match Attempting::new(self, planned)?.carry_out()? {
+    /// What came of a function that was tried.
+    pub(super) fn conclude(&mut self, planned: &Planned, ended: Ended) -> Result<PortResult> {
+        match ended {
             Ended::Accepted { module, verdict, apart, role } => {
                 let outcome = self.accept(planned, &module, (&verdict, apart, role))?;
                 let result = self.result(planned, End::Accepted, outcome.reason(), Some(verdict.stats()))?;
@@ -175,6 +185,12 @@ impl<'p> Session<'p> {
         }
     }
 
+    /// Of a function that needs one which failed.
+    pub(super) fn skipped(&self, planned: &Planned, blamed: &SymbolName) -> Result<PortResult> {
+        let why = format!("it needs `{blamed}`, which failed");
+        self.result(planned, End::Skipped, Some(why), None)
+    }
+
     /// Puts an accepted port into the tree: the module, and the way to it for its callers, all or nothing.
     fn accept(
         &mut self,
@@ -188,6 +204,7 @@ impl<'p> Session<'p> {
         let callees = init::callees(project, (&planned.function.module, module))?;
         transaction.add(project.rust_dir().join("src/callee.rs"), callees)?;
         transaction.commit()?;
+        self.tree += 1;
         self.judge.publish_seeds(&planned.function.name)?;
         let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.name());
         let module = PortModule::read(module.to_owned());

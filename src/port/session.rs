@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
 use crate::llm::{self, Budget, Chosen, Exchange, ModelError, Prompt, Reply};
+use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{ModelCall, RunId, StepId, Store};
@@ -14,6 +15,7 @@ use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Everything that the symbols of a run share.
 pub struct Session<'p> {
@@ -23,12 +25,16 @@ pub struct Session<'p> {
     pub reporter: &'p mut dyn Reporter,
     pub templates: Templates,
     pub id: RunId,
-    pub models: BTreeMap<&'static str, Chosen>,
+    pub models: BTreeMap<&'static str, Arc<Chosen>>,
     pub budget: Budget,
     /// What proofs rest on, measured before any model was asked.
     pub grounds: Grounds,
     /// No further symbol can be asked about.
     pub exhausted: bool,
+    /// Ends the work of other threads: set with the user's Ctrl-C, and where the run fails.
+    pub stop: Interrupt,
+    /// How many ports this run has put into the tree.
+    pub tree: u64,
 }
 
 /// Where in the trace a question is asked.
@@ -44,27 +50,24 @@ impl Session<'_> {
         self.models.get(role).map_or(8192, |chosen| chosen.settings.max_tokens)
     }
 
-    /// Asks a model; every exchange becomes a row and two log files.
-    pub fn ask(&mut self, function: &Function, prompt: &Prompt, asking: &Asking) -> Result<Reply> {
-        let chosen = self.models.get(prompt.role.as_str()).ok_or_else(|| {
-            Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role))
-        })?;
-        let mut exchanges: Vec<Exchange> = Vec::new();
-        let answer = llm::ask(chosen, prompt, &mut self.budget, self.judge.interrupt, &mut |exchange| {
-            exchanges.push(exchange);
-        });
-        for exchange in &exchanges {
-            let call = call_row(function, chosen, exchange, asking);
-            self.store.add_model_call(self.id, &call)?;
-            self.log(&exchange.prompt, &exchange.reply)?;
-        }
-        if let Ok(reply) = &answer
-            && reply.drift.is_some()
-        {
-            let text = format!("the recorded reply for {} answers an older prompt", prompt.symbol);
+    /// The model that answers a prompt.
+    pub fn model(&self, prompt: &Prompt) -> Result<Arc<Chosen>> {
+        let known = self.models.get(prompt.role.as_str()).map(Arc::clone);
+        known.ok_or_else(|| Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role)))
+    }
+
+    /// What a model answered: every exchange is charged, and becomes a row and two log files.
+    pub fn heard(&mut self, function: &Function, exchange: &Exchange, asking: &Asking) -> Result<()> {
+        let chosen = self.model(&exchange.prompt)?;
+        self.budget.settle(exchange, &chosen.settings.prices);
+        let call = call_row(function, &chosen, exchange, asking);
+        self.store.add_model_call(self.id, &call)?;
+        self.log(&exchange.prompt, &exchange.reply)?;
+        if exchange.reply.as_ref().is_ok_and(|reply| reply.drift.is_some()) {
+            let text = format!("the recorded reply for {} answers an older prompt", exchange.prompt.symbol);
             self.reporter.event(Event::Warning { text, help: None });
         }
-        answer
+        Ok(())
     }
 
     /// Whether the budget that has no room for `prompt` has some for other symbols.

@@ -148,6 +148,8 @@ pub enum Outcome {
     AcceptanceUnrefuted,
     AcceptanceRefuted(String),
     BudgetExhausted,
+    /// Other ports came into the tree after the accepted candidate was put into a copy of it.
+    TreeMoved,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,6 +192,8 @@ pub struct PortState {
     limits: Limits,
     stage: Stage,
     phase: Phase,
+    /// The candidate is accepted, and is put into a tree that has moved: it is audited, built and tried there, no more.
+    settling: bool,
     counters: Counters,
     visits: BTreeMap<Node, u32>,
     last_key: Option<String>,
@@ -205,6 +209,7 @@ impl PortState {
             limits,
             stage: Stage::Empty,
             phase: Phase::Compilation,
+            settling: false,
             counters: Counters::default(),
             visits: BTreeMap::new(),
             last_key: None,
@@ -244,6 +249,11 @@ pub fn phase(state: &PortState) -> Phase {
     state.phase
 }
 
+/// Whether the candidate is accepted but for a look at the tree that it comes into.
+pub fn is_settling(state: &PortState) -> bool {
+    state.settling
+}
+
 /// What the stage asks for, however often that was done before.
 fn due(state: &PortState) -> Step {
     let reply_problem = state.reply_problem.clone();
@@ -263,6 +273,11 @@ fn due(state: &PortState) -> Step {
 /// Takes the outcome of the step that [`next`] gave. An outcome that no such step can have ends the port as a defect;
 /// after an end nothing changes any more.
 pub fn apply(state: &mut PortState, outcome: Outcome) {
+    if outcome == Outcome::TreeMoved && state.stage == Stage::Accepted {
+        state.stage = Stage::Received;
+        state.settling = true;
+        return;
+    }
     let Some(node) = next(state).node() else { return };
     *state.visits.entry(node).or_default() += 1;
     // What is refuted was called, too; a run that called only one side is vacuous.
@@ -279,6 +294,7 @@ pub fn apply(state: &mut PortState, outcome: Outcome) {
         (Node::Build, Outcome::Built) => Stage::Built,
         (Node::Build, Outcome::DoesNotCompile(key)) => failed(state, Why::DoesNotCompile, key),
         // So few executions may all be inputs that C rejects: the real run decides.
+        (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) if state.settling => Stage::Accepted,
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) => Stage::Smoked,
         (Node::Fuzz, Outcome::Unrefuted) => Stage::Fuzzed,
         (Node::Smoke | Node::Fuzz, Outcome::Refuted(key)) => failed(state, Why::Refuted, key),
@@ -316,6 +332,7 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Stage {
 
 /// The candidate is not good enough: a fix, if one can still be paid for.
 fn failed(state: &mut PortState, why: Why, key: String) -> Stage {
+    state.settling = false;
     state.repeated = state.last_key.as_ref() == Some(&key);
     state.last_key = Some(key);
     let (spent, limit) = match why {

@@ -4,7 +4,9 @@ use super::bars::Bars;
 use super::render::{self, BAD, BOLD, FAINT, GOOD, WARN, printable};
 use super::settle;
 use crate::event::{Event, Reporter};
+use crate::symbol::SymbolName;
 use crate::verdict::RunStats;
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 
 /// How much is shown.
@@ -23,6 +25,8 @@ pub struct Terminal {
     out: Box<dyn Write>,
     verbosity: Verbosity,
     bars: Option<Bars>,
+    /// Symbols that are worked on now: of several, each line says which it is about.
+    open: BTreeSet<SymbolName>,
 }
 
 impl Terminal {
@@ -34,7 +38,7 @@ impl Terminal {
 
     /// To any stream, as plain lines; ANSI colours are in them.
     pub fn to(out: Box<dyn Write>, verbosity: Verbosity) -> Self {
-        Self { out, verbosity, bars: None }
+        Self { out, verbosity, bars: None, open: BTreeSet::new() }
     }
 
     fn say(&mut self, at: Verbosity, text: &str) {
@@ -82,9 +86,12 @@ impl Reporter for Terminal {
             Event::SymbolStarted { symbol, index, total } => {
                 self.say(Normal, &format!("[{index}/{total}] {BOLD}{symbol}{BOLD:#}\n"));
                 self.bars.iter_mut().for_each(|bars| bars.symbol(symbol.as_str(), index, total));
+                self.open.insert(symbol);
             }
-            Event::SymbolStep { attempt, step, .. } => {
-                self.say(Normal, &format!("  {FAINT}attempt {attempt}:{FAINT:#} {}\n", printable(&step)));
+            Event::SymbolStep { symbol, attempt, step } => {
+                let whose = if self.open.len() > 1 { format!("{symbol}, ") } else { String::new() };
+                let step = printable(&step);
+                self.say(Normal, &format!("  {FAINT}{whose}attempt {attempt}:{FAINT:#} {step}\n"));
             }
             Event::Fuzzing { stats, .. } => self.progress(&fuzzing(&stats)),
             Event::Found { symbol, finding } => {
@@ -94,6 +101,7 @@ impl Reporter for Terminal {
             }
             Event::SymbolFinished { symbol, ok, summary } => {
                 self.bars.iter_mut().for_each(Bars::symbol_done);
+                self.open.remove(&symbol);
                 let (style, word) = if ok { (GOOD, "ok") } else { (BAD, "not done") };
                 let summary = printable(&summary);
                 let at = if ok { Normal } else { Quiet };
@@ -187,6 +195,23 @@ pub(super) mod tests {
               return value  1           2     differs
           not done f: gave up
         ");
+    }
+
+    #[test]
+    fn steps_of_several_symbols_say_whose_they_are() {
+        let buffer = Buffer::default();
+        let mut terminal = Terminal::to(Box::new(buffer.clone()), Verbosity::Normal);
+        let symbol = |name: &str| SymbolName::new(name);
+        let step = |name: &str| Event::SymbolStep { symbol: symbol(name), attempt: 1, step: "audit".into() };
+        terminal.event(Event::SymbolStarted { symbol: symbol("f"), index: 1, total: 2 });
+        terminal.event(step("f"));
+        terminal.event(Event::SymbolStarted { symbol: symbol("g"), index: 2, total: 2 });
+        terminal.event(step("f"));
+        terminal.event(Event::SymbolFinished { symbol: symbol("f"), ok: true, summary: "fine".into() });
+        terminal.event(step("g"));
+        let text = anstream::adapter::strip_str(&buffer.text()).to_string();
+        assert_eq!(text.matches("f, attempt 1: audit").count(), 1, "{text}");
+        assert_eq!(text.matches("  attempt 1: audit").count(), 2, "{text}");
     }
 
     #[test]

@@ -19,15 +19,15 @@ use std::path::Path;
 pub type Ran = (Verdict, Measured<Share>);
 
 /// The run of a port, with all that it needs on a thread of its own.
-pub struct Run<'a> {
-    campaign: Campaign<'a>,
+pub struct Run {
+    campaign: Campaign,
     /// So many inputs can be tried one by one, where there are so few.
     points: Option<u64>,
 }
 
-impl<'a> Run<'a> {
+impl Run {
     /// Of the port in this binary.
-    pub fn of(judge: &Judge, binary: &'a Path, planned: &'a Planned) -> Self {
+    pub fn of(judge: &Judge, binary: &Path, planned: &Planned) -> Self {
         Self { campaign: judge.campaign(binary, planned), points: judge.points(planned) }
     }
 

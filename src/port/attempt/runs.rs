@@ -1,15 +1,18 @@
 //! The runs of a candidate: in the loop, the one that accepts it, both sides apart, and the hidden gate.
 
-use super::Attempting;
+use super::{Attempting, Done, Progress};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::{Budget, Campaign};
 use crate::port::feedback;
-use crate::port::supervisor::{Outcome, SMOKE_EXECUTIONS};
+use crate::port::pool::{Need, Told};
+use crate::port::session::Session;
+use crate::port::supervisor::{Outcome, SMOKE_EXECUTIONS, Step};
 use crate::proofs;
 use crate::verdict::{Measured, RunStats, Share, Verdict};
+use std::path::PathBuf;
 
 /// Whether the model may be told what a run found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,82 +21,122 @@ enum Inputs {
     Hidden,
 }
 
-impl Attempting<'_, '_> {
-    fn judge(&mut self, budget: Budget, inputs: Inputs) -> Result<Verdict> {
-        let binary =
-            self.binary.clone().ok_or_else(|| Error::new(ErrorKind::Internal, "fuzzing before building"))?;
-        let name = self.planned.function.name.clone();
-        let (judge, reporter) = (&self.run.judge, &mut self.run.reporter);
-        let mut see = |stats: &RunStats| {
-            reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+/// What the acceptance brought.
+#[derive(Debug)]
+pub struct Judged {
+    verdict: Verdict,
+    apart: Measured<Share>,
+    /// Absent where the run before decided, or nothing was held back.
+    gate: Option<Verdict>,
+}
+
+/// The runs of a binary, with all that they need on a thread of their own.
+struct Runs {
+    campaign: Campaign,
+    points: Option<u64>,
+    hidden: PathBuf,
+    stop: crate::process::Interrupt,
+}
+
+impl Runs {
+    fn run(&self, budget: Budget, tell: &dyn Fn(Told)) -> Result<Verdict> {
+        let mut see = |stats: &RunStats| tell(Told::Stats(stats.clone()));
+        self.campaign.judge_with(self.points, budget, &self.stop, &mut see)
+    }
+
+    /// The acceptance: `known` is a run that was as large already.
+    fn accept(&self, known: Option<Verdict>, budget: Budget, tell: &dyn Fn(Told)) -> Result<Judged> {
+        let verdict = match known {
+            Some(verdict) => verdict,
+            None => self.run(budget, tell)?,
         };
-        let held_back = Some(HeldBack { key: judge.harness_hashes(self.planned)?.contract });
-        let campaign = Campaign { held_back, ..judge.campaign(&binary, self.planned) };
-        match inputs {
-            Inputs::Shown => judge.run(&campaign, self.planned, budget, &mut see),
-            Inputs::Hidden => campaign.gate(budget, judge.hidden_seeds(&name), judge.interrupt, &mut see),
+        let whole = Campaign { held_back: None, ..self.campaign.clone() };
+        let (verdict, apart) = proofs::apart(&whole, verdict, &self.stop)?;
+        // Where all was run, nothing was held back.
+        let is_over = !matches!(&verdict, Verdict::Unrefuted(stats) if stats.space.is_none());
+        if is_over {
+            return Ok(Judged { verdict, apart, gate: None });
         }
+        tell(Told::Step("hidden gate"));
+        let part = |n: u64| (n / 4).max(1);
+        let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
+        let mut see = |stats: &RunStats| tell(Told::Stats(stats.clone()));
+        let gate = self.campaign.gate(budget, self.hidden.clone(), &self.stop, &mut see)?;
+        Ok(Judged { verdict, apart, gate: Some(gate) })
+    }
+}
+
+impl<'p> Attempting<'p> {
+    fn runs(&self, run: &Session<'p>) -> Result<Runs> {
+        let internal = || Error::new(ErrorKind::Internal, "fuzzing before building");
+        let binary = self.binary.as_ref().ok_or_else(internal)?;
+        let judge = &run.judge;
+        let held_back = Some(HeldBack { key: judge.harness_hashes(self.planned)?.contract });
+        Ok(Runs {
+            campaign: Campaign { held_back, ..judge.campaign(binary, self.planned) },
+            points: judge.points(self.planned),
+            hidden: judge.hidden_seeds(&self.planned.function.name),
+            stop: run.stop.clone(),
+        })
+    }
+
+    fn run_with(&self, run: &mut Session<'p>, budget: Budget) -> Result<Progress<'p>> {
+        self.say(run, "fuzzing");
+        let runs = self.runs(run)?;
+        let job = move |tell: &dyn Fn(Told), _| Done::Ran(runs.run(budget, tell));
+        Ok(Progress::Job(Need::Core, Box::new(job)))
     }
 
     /// The run before the real one.
-    pub(super) fn smoke(&mut self) -> Result<Outcome> {
-        Ok(self.fuzz(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })?.1)
-    }
-
-    /// A run of which everything may be shown.
-    fn fuzz(&mut self, budget: Budget) -> Result<(Verdict, Outcome)> {
-        self.say("fuzzing");
-        let verdict = self.judge(budget, Inputs::Shown)?;
-        let outcome = self.outcome(&verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;
-        Ok((verdict, outcome))
+    pub(super) fn smoke(&mut self, run: &mut Session<'p>) -> Result<Progress<'p>> {
+        self.run_with(run, Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })
     }
 
     /// The run of the loop.
-    pub(super) fn fuzz_in_loop(&mut self) -> Result<Outcome> {
-        let judge = &self.run.judge;
-        let (budget, asked) = (judge.loop_budget(), judge.acceptance_budget());
-        let (verdict, outcome) = self.fuzz(budget)?;
-        self.looped = budget.covers(&asked).then_some(verdict);
-        Ok(outcome)
+    pub(super) fn fuzz(&mut self, run: &mut Session<'p>) -> Result<Progress<'p>> {
+        let budget = run.judge.loop_budget();
+        self.run_with(run, budget)
+    }
+
+    /// What came of either.
+    pub(super) fn ran(
+        &mut self,
+        run: &mut Session<'p>,
+        step: &Step,
+        verdict: Verdict,
+    ) -> Result<Progress<'p>> {
+        let outcome = self.outcome(run, &verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;
+        let (budget, asked) = (run.judge.loop_budget(), run.judge.acceptance_budget());
+        if *step == Step::Fuzz {
+            // Same binary, same inputs, same seed: the acceptance run would be this one once more.
+            self.looped = budget.covers(&asked).then_some(verdict);
+        }
+        Ok(Progress::Outcome(outcome))
     }
 
     /// The acceptance run, both sides apart, the hidden gate.
-    pub(super) fn accept(&mut self) -> Result<Outcome> {
-        self.say("acceptance run");
-        let budget = self.run.judge.acceptance_budget();
-        // Same binary, same inputs, same seed: where the loop's run was as large, this would be that run once more.
-        let verdict = match self.looped.take() {
-            Some(verdict) => verdict,
-            None => self.judge(budget, Inputs::Shown)?,
-        };
-        let (verdict, apart) = self.apart(verdict)?;
-        let outcome =
-            self.outcome(&verdict, Inputs::Shown, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)?;
-        if outcome != Outcome::AcceptanceUnrefuted {
-            return Ok(outcome);
-        }
-        let is_all = verdict.stats().space.is_some();
-        self.accepted = Some((verdict, apart));
-        if is_all {
-            // Nothing was held back.
-            return Ok(outcome);
-        }
-        self.say("hidden gate");
-        let part = |n: u64| (n / 4).max(1);
-        let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
-        let verdict = self.judge(budget, Inputs::Hidden)?;
-        self.outcome(&verdict, Inputs::Hidden, Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted)
+    pub(super) fn accept(&mut self, run: &mut Session<'p>) -> Result<Progress<'p>> {
+        self.say(run, "acceptance run");
+        let (runs, known, budget) = (self.runs(run)?, self.looped.take(), run.judge.acceptance_budget());
+        let job = move |tell: &dyn Fn(Told), _| Done::Judged(runs.accept(known, budget, tell));
+        Ok(Progress::Job(Need::Core, Box::new(job)))
     }
 
-    /// Both sides apart, over what the run before used.
-    fn apart(&mut self, verdict: Verdict) -> Result<(Verdict, Measured<Share>)> {
-        let binary = self.binary.clone().unwrap_or_default();
-        let campaign = self.run.judge.campaign(&binary, self.planned);
-        proofs::apart(&campaign, verdict, self.run.judge.interrupt)
+    /// What came of all that.
+    pub(super) fn judged(&mut self, run: &mut Session<'p>, judged: Judged) -> Result<Progress<'p>> {
+        let Judged { verdict, apart, gate } = judged;
+        let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
+        let mut outcome = self.outcome(run, &verdict, Inputs::Shown, good.clone(), bad)?;
+        if let Some(gate) = gate.filter(|_| outcome == good) {
+            outcome = self.outcome(run, &gate, Inputs::Hidden, good, bad)?;
+        }
+        self.accepted = Some((verdict, apart));
+        Ok(Progress::Outcome(outcome))
     }
 
     fn outcome(
         &mut self,
+        run: &mut Session<'p>,
         verdict: &Verdict,
         inputs: Inputs,
         good: Outcome,
@@ -107,14 +150,14 @@ impl Attempting<'_, '_> {
             }
             Verdict::Refuted { finding, .. } => {
                 let symbol = self.planned.function.name.clone();
-                self.run.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
+                run.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
                 let hash = sha256(self.state.candidate().unwrap_or_default());
-                let judge = &self.run.judge;
+                let judge = &run.judge;
                 let (dir, feedback) = match inputs {
                     Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),
                     Inputs::Hidden => (judge.hidden_seeds(&symbol), feedback::refuted_unseen(finding.class)),
                 };
-                self.run.record_finding(self.planned, (finding, &hash), &dir)?;
+                run.record_finding(self.planned, (finding, &hash), &dir)?;
                 self.feedback = Some(feedback);
                 self.finding = Some((**finding).clone());
                 Ok(bad(format!("{}: {}", finding.class, finding.what)))

@@ -3,7 +3,7 @@
 use super::Attempting;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::port::session::Asking;
+use crate::port::session::{Asking, Session};
 use crate::port::supervisor::{self, Outcome, Step};
 use crate::store::{Attempt, NewStep, StepId};
 use std::time::Instant;
@@ -15,32 +15,36 @@ pub(super) struct Taking {
     started: Instant,
 }
 
-impl Attempting<'_, '_> {
+impl<'p> Attempting<'p> {
     /// Puts a step into the trace before it is taken, so that one that never ends is there too.
-    pub(super) fn begin(&mut self, step: &Step) -> Result<()> {
+    pub(super) fn begin(&mut self, run: &mut Session<'p>, step: &Step) -> Result<()> {
+        if self.taking.is_some() {
+            // It waited for something and is taken up again.
+            return Ok(());
+        }
         let new = NewStep {
-            run: self.run.id,
+            run: run.id,
             symbol: &self.planned.function.key,
             phase: supervisor::phase(&self.state).word(),
             step: step.word(),
             why: &supervisor::why(&self.state, step),
         };
-        let id = self.run.store.begin_step(&new)?;
+        let id = run.store.begin_step(&new)?;
         self.taking = Some(Taking { id, started: Instant::now() });
         Ok(())
     }
 
     /// What came of it: a word, and what there is to say.
-    pub(super) fn end(&mut self, came: (&str, &str)) -> Result<()> {
+    pub(super) fn end(&mut self, run: &mut Session<'p>, came: (&str, &str)) -> Result<()> {
         let Some(taking) = self.taking.take() else { return Ok(()) };
-        self.run.store.end_step(taking.id, came, millis(taking.started))
+        run.store.end_step(taking.id, came, millis(taking.started))
     }
 
     /// The same of a step that has an outcome, or that failed with the tool, the model or the user.
-    pub(super) fn end_with(&mut self, result: &Result<Outcome>) -> Result<()> {
+    pub(super) fn end_with(&mut self, run: &mut Session<'p>, result: &Result<Outcome>) -> Result<()> {
         match result {
-            Ok(outcome) => self.end((outcome.word(), &self.detail(outcome))),
-            Err(error) => self.end((failure(error), &error.to_string())),
+            Ok(outcome) => self.end(run, (outcome.word(), &self.detail(outcome))),
+            Err(error) => self.end(run, (failure(error), &error.to_string())),
         }
     }
 
@@ -50,11 +54,13 @@ impl Attempting<'_, '_> {
     }
 
     /// One row per candidate, or reply that became none: what became of it.
-    pub(super) fn note(&mut self, step: &Step, outcome: &Outcome) -> Result<()> {
+    pub(super) fn note(&mut self, run: &mut Session<'p>, step: &Step, outcome: &Outcome) -> Result<()> {
         let decides = match outcome {
-            Outcome::CandidateReceived(_) | Outcome::AuditPassed | Outcome::Built | Outcome::Unrefuted => {
-                false
-            }
+            Outcome::CandidateReceived(_)
+            | Outcome::AuditPassed
+            | Outcome::Built
+            | Outcome::Unrefuted
+            | Outcome::TreeMoved => false,
             // So short a run may call neither side: the next one decides.
             Outcome::Vacuous => *step != Step::Smoke,
             _ => true,
@@ -65,7 +71,7 @@ impl Attempting<'_, '_> {
         let detail = self.detail(outcome);
         self.trouble.clone_from(&detail);
         let attempt = Attempt {
-            run: self.run.id,
+            run: run.id,
             symbol: self.planned.function.key.clone(),
             number: self.questions.iter().sum(),
             role: self.role().into(),
@@ -75,7 +81,7 @@ impl Attempting<'_, '_> {
             millis: millis(self.started),
         };
         self.started = Instant::now();
-        self.run.store.add_attempt(&attempt)
+        run.store.add_attempt(&attempt)
     }
 
     /// What there is to say of an outcome beside its word.
@@ -95,7 +101,8 @@ impl Attempting<'_, '_> {
             | Outcome::AuditPassed
             | Outcome::Built
             | Outcome::Unrefuted
-            | Outcome::AcceptanceUnrefuted => String::new(),
+            | Outcome::AcceptanceUnrefuted
+            | Outcome::TreeMoved => String::new(),
         }
     }
 }

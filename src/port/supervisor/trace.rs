@@ -46,6 +46,7 @@ impl Outcome {
             Self::Vacuous => "vacuous",
             Self::AcceptanceUnrefuted => "accepted",
             Self::BudgetExhausted => "budget",
+            Self::TreeMoved => "tree-moved",
         }
     }
 }
@@ -61,6 +62,9 @@ pub fn why(state: &PortState, step: &Step) -> String {
         Step::AskEnhancer { why, repeated, .. } => {
             let again = if *repeated { "; the last fix left the same failure" } else { "" };
             format!("the candidate {}: {}{again}", lacks(*why), fix(state, *why))
+        }
+        Step::Audit | Step::Build | Step::Smoke if state.settling => {
+            "it is accepted, and other ports came into the tree meanwhile: a look at it there".into()
         }
         Step::Audit => "a new candidate: nothing is built before the audit".into(),
         Step::Build => "the audit found nothing".into(),

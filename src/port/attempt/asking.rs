@@ -1,0 +1,80 @@
+//! Questions to a model, and what its replies are.
+
+use super::{Attempting, Done, Progress};
+use crate::error::{ErrorKind, Result};
+use crate::llm::{self, Blocks, Exchange, Label, Prompt, Reply, StopReason};
+use crate::port::pool::Need;
+use crate::port::prompt::Question;
+use crate::port::session::Session;
+use crate::port::supervisor::Outcome;
+
+impl<'p> Attempting<'p> {
+    pub(super) fn ask(
+        &mut self,
+        run: &mut Session<'p>,
+        enhance: bool,
+        repeated: bool,
+        problem: Option<&str>,
+    ) -> Result<Progress<'p>> {
+        let candidate = self.state.candidate().unwrap_or_default().to_owned();
+        let question = match (&self.feedback, enhance) {
+            (Some(feedback), true) => Question::Enhance { candidate: &candidate, feedback, repeated },
+            _ => Question::Prototype,
+        };
+        let role = question.role();
+        let number = self.questions[usize::from(enhance)] + 1;
+        let max_tokens = run.max_tokens(role);
+        let prompt = run.templates.prompt(&self.context, &question, problem, number, max_tokens)?;
+        let progress = self.send(run, prompt)?;
+        if !matches!(progress, Progress::Room) {
+            self.questions[usize::from(enhance)] = number;
+            self.say(run, format!("asking the {role}"));
+        }
+        Ok(progress)
+    }
+
+    /// Sends a prompt that the budget has room for.
+    fn send(&mut self, run: &mut Session<'p>, prompt: Prompt) -> Result<Progress<'p>> {
+        let chosen = run.model(&prompt)?;
+        let permit = match run.budget.permit(prompt.clone(), &chosen.settings.prices) {
+            Ok(permit) => permit,
+            Err(error) if error.kind() == ErrorKind::Budget => {
+                if run.budget.may_admit_later(&prompt, &chosen.settings.prices) {
+                    return Ok(Progress::Room);
+                }
+                run.exhausted = !run.budget_admits_others(&prompt);
+                let help = error.help_text().unwrap_or_default();
+                self.trouble = format!("{error}; {help}");
+                self.say(run, error.to_string());
+                return Ok(Progress::Outcome(Outcome::BudgetExhausted));
+            }
+            Err(error) => return Err(error),
+        };
+        let stop = run.stop.clone();
+        let job = move |_: &dyn Fn(_), _| Done::Asked(Box::new(llm::ask(&chosen, permit, &stop)));
+        Ok(Progress::Job(Need::Patience, Box::new(job)))
+    }
+
+    /// The answer; what was cut off is asked for once more.
+    pub(super) fn asked(&mut self, run: &mut Session<'p>, exchange: Exchange) -> Result<Progress<'p>> {
+        run.heard(&self.planned.function, &exchange, &self.asking())?;
+        match exchange.longer() {
+            Some(longer) => self.send(run, longer),
+            None => Ok(Progress::Outcome(read(&exchange.reply?))),
+        }
+    }
+}
+
+fn read(reply: &Reply) -> Outcome {
+    if reply.stop == StopReason::Refusal {
+        return Outcome::ModelRefused;
+    }
+    if reply.stop.is_truncated() {
+        return Outcome::ModelTruncated;
+    }
+    match Blocks::parse(&reply.text, &[Label::Implementation]) {
+        Ok(Blocks { implementation: Some(text), .. }) => Outcome::CandidateReceived(text),
+        Ok(_) => Outcome::ReplyUnusable("The reply has no implementation.".into()),
+        Err(problem) => Outcome::ReplyUnusable(problem.to_string()),
+    }
+}

@@ -1,0 +1,131 @@
+//! Many ports at a time: who waits for whom, what comes into the tree and in which state, and what is left out. The
+//! models are scripts.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod support;
+
+use std::path::PathBuf;
+use support::{QUICK, Ran, Repo, reply};
+
+const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
+const WRONG: &str = "pub fn twice(x: u32) -> u32 {\n    x.saturating_mul(2)\n}";
+const THRICE: &str = "pub fn thrice(x: u32) -> u32 {\n    callee::twice(x).wrapping_add(x)\n}";
+const SUM: &str = "pub fn sum_bytes(data: &[u8]) -> u32 {\n    data.iter().map(|b| u32::from(*b)).sum()\n}";
+
+/// A model that answers by symbol, from a list each, and meets others: whoever is named in `together` is answered when all
+/// of them have asked.
+fn model(repo: &Repo, together: &[&str], replies: &[(&str, &[&str])]) -> PathBuf {
+    let dir = repo.aside().join("models");
+    std::fs::create_dir_all(&dir).unwrap();
+    for (symbol, list) in replies {
+        for (index, text) in list.iter().enumerate() {
+            std::fs::write(dir.join(format!("{symbol}.{}.md", index + 1)), reply(text)).unwrap();
+        }
+    }
+    let meeting: Vec<String> = together.iter().map(|symbol| format!("[ -e {symbol}.1.prompt ]")).collect();
+    let script = format!(
+        "cd {}\ncat >$$.in\ns=$(grep -o '\"symbol\": *\"[a-z_]*\"' $$.in | head -n 1 | cut -d'\"' -f4)\n\
+         n=1\nwhile [ -e $s.$n.prompt ]; do n=$((n + 1)); done\nmv $$.in $s.$n.prompt\n\
+         i=0\nuntil {}; do i=$((i + 1)); [ $i -lt 600 ] || exit 1; sleep 0.1; done\n\
+         [ -f $s.$n.md ] || n=$((n - 1))\ncat $s.$n.md\n",
+        dir.display(),
+        if meeting.is_empty() { "true".to_owned() } else { meeting.join(" && ") },
+    );
+    std::fs::write(dir.join("model.sh"), script).unwrap();
+    let text = repo.read("implfuzz.toml");
+    let start = text.find("\n[llm]").unwrap_or(text.len());
+    let shown = dir.join("model.sh").display().to_string();
+    let llm = format!("\n[llm]\nprovider = \"command\"\nretries = 0\ncommand = [\"sh\", {shown:?}]\n");
+    repo.write("implfuzz.toml", &(text[..start].to_owned() + &llm));
+    dir
+}
+
+fn port_all(repo: &Repo, jobs: &str) -> Ran {
+    repo.run(&[&["port", "--all", "-j", jobs], &QUICK[..]].concat())
+}
+
+/// How each function ended.
+fn ends(ran: &Ran) -> Vec<(String, String)> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let json = ran.json("port");
+    let mut all: Vec<_> =
+        json["symbols"].as_array().unwrap().iter().map(|s| (text(&s["symbol"]), text(&s["end"]))).collect();
+    all.sort();
+    all
+}
+
+fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
+    list.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+}
+
+#[test]
+fn models_are_waited_for_side_by_side_and_callers_after_their_callees() {
+    let repo = Repo::initialised();
+    // Neither is answered before the other has asked: one after the other, this would never end well.
+    let together = ["twice", "sum_bytes"];
+    let dir = model(&repo, &together, &[("twice", &[TWICE]), ("sum_bytes", &[SUM]), ("thrice", &[THRICE])]);
+    port_all(&repo, "3").ok();
+    let module = repo.read("rust/src/sum.rs");
+    for port in [TWICE, THRICE, SUM] {
+        assert!(module.contains(port), "{module}");
+    }
+    // What was accepted second was looked at once more, with the first in the tree.
+    assert_eq!(
+        repo.count("SELECT count(DISTINCT symbol) FROM steps WHERE why LIKE '%came into the tree%'"),
+        1
+    );
+    let told = std::fs::read_to_string(dir.join("thrice.1.prompt")).unwrap();
+    assert!(told.contains("callee::twice"), "{told}");
+    let status = repo.status("thrice");
+    assert_eq!(status["callees_in_c"], serde_json::json!([]), "{status}");
+    let (judged, findings) = repo.verified(&["--all"], 0);
+    assert_eq!((judged.len(), findings.len()), (3, 0));
+}
+
+#[test]
+fn what_needs_a_failed_function_is_skipped_and_the_rest_is_ported() {
+    let repo = Repo::initialised();
+    model(&repo, &[], &[("twice", &[WRONG]), ("sum_bytes", &[SUM]), ("thrice", &[THRICE])]);
+    let ran = repo.run(&[&["port", "--all", "-j", "2", "--format", "json"], &QUICK[..]].concat());
+    ran.code(10);
+    assert_eq!(ends(&ran), pairs(&[("sum_bytes", "accepted"), ("thrice", "skipped"), ("twice", "failed")]));
+    let json = ran.json("port");
+    let thrice = json["symbols"].as_array().unwrap().iter().find(|s| s["symbol"] == "thrice").unwrap();
+    assert_eq!(thrice["reason"], "it needs `twice`, which failed");
+    assert_eq!(thrice["calls"], 0);
+    let module = repo.read("rust/src/sum.rs");
+    assert!(module.contains(SUM) && module.contains("unimplemented!(\"twice\")"), "{module}");
+}
+
+#[test]
+fn helpers_of_one_name_from_two_ports_of_a_module_go_back_to_the_model() {
+    let repo = Repo::initialised();
+    let twice = "fn helper(x: u32) -> u32 {\n    x.wrapping_add(x)\n}\n\npub fn twice(x: u32) -> u32 {\n    helper(x)\n}";
+    let sum = "fn helper(b: u8) -> u32 {\n    u32::from(b)\n}\n\npub fn sum_bytes(data: &[u8]) -> u32 {\n    data.iter().map(|b| helper(*b)).sum()\n}";
+    let other = |text: &str, name: &str| text.replace("helper", name);
+    let (twice2, sum2) = (other(twice, "double"), other(sum, "widen"));
+    model(
+        &repo,
+        &["twice", "sum_bytes"],
+        &[("twice", &[twice, &twice2]), ("sum_bytes", &[sum, &sum2]), ("thrice", &[THRICE])],
+    );
+    let ran = port_all(&repo, "2");
+    ran.ok();
+    let module = repo.read("rust/src/sum.rs");
+    // Whichever came second had to change.
+    assert!(module.contains("fn helper("), "{module}");
+    assert!(module.contains("fn double(") != module.contains("fn widen("), "{module}");
+    repo.verified(&["--all"], 0);
+}
+
+#[test]
+fn a_budget_is_kept_by_calls_under_way_too() {
+    let repo = Repo::initialised();
+    model(&repo, &[], &[("twice", &[TWICE]), ("sum_bytes", &[SUM]), ("thrice", &[THRICE])]);
+    // Room for one call at its worst and what two have used, not for two at their worst.
+    let limits = ["--config", "llm.max_tokens=4000", "--config", "llm.max_tokens_per_run=9000"];
+    let ran = repo.run(&[&["port", "--all", "-j", "3"], &QUICK[..], &limits].concat());
+    ran.code(0);
+    assert_eq!(repo.count("SELECT count(*) FROM model_calls"), 3);
+}
