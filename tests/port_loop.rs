@@ -203,7 +203,7 @@ fn the_budget_of_a_symbol_ends_that_symbol_and_the_budget_of_the_run_ends_the_ru
     repo.model(&[&reply(TWICE)]);
     let ends = |key: &str| -> Vec<serde_json::Value> {
         let budget = format!("llm.{key}=10");
-        let asked = ["port", "twice", "thrice", "--format", "json", "--config", &budget];
+        let asked = ["port", "twice", "sum_bytes", "--format", "json", "--config", &budget];
         let ran = repo.run(&asked);
         let json = ran.code(12).json("port");
         json["symbols"].as_array().unwrap().iter().map(|s| s["end"].clone()).collect()

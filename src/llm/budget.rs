@@ -147,7 +147,7 @@ impl Budget {
 
 fn worst(prompt: &Prompt, prices: &Prices) -> Worst {
     let usage = Usage {
-        input: prompt.estimate(),
+        input: prompt.most(),
         output: Tokens(prompt.max_tokens),
         estimated: true,
         ..Usage::default()
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn calls_under_way_count_with_the_most_that_they_can_use() {
         let prompt = sample_prompt();
-        let most = prompt.estimate().0 + prompt.max_tokens;
+        let most = prompt.most().0 + prompt.max_tokens;
         let llm = Llm { max_tokens_per_run: Some(2 * most - 1), ..Llm::default() };
         let (mut budget, prices) = (Budget::new(&llm, &[]).unwrap(), Prices::default());
         let permit = budget.permit(prompt.clone(), &prices).unwrap();
