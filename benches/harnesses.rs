@@ -60,22 +60,41 @@ fn main() {
     }
 }
 
-/// Prints the table, and writes it where it is asked for.
+/// Prints the table, and writes it where it is asked for: there what is known of other libraries stays.
 fn tell(lines: &[Line], seconds: &str, is_written: bool) {
-    let text = table(lines) + &lines.iter().map(details).collect::<String>();
-    println!("{text}");
-    if is_written {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/harnesses.md");
-        std::fs::write(path, format!("{}\n{text}", head(seconds, lines))).unwrap();
+    println!("{}{}", table(lines), lines.iter().map(details).collect::<String>());
+    if !is_written {
+        return;
     }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/harnesses.md");
+    let known = std::fs::read_to_string(&path).unwrap_or_default();
+    let names = ["c-lib"].into_iter().chain(real::ALL.iter().map(|lib| lib.package));
+    let (mut rows, mut sections) = (String::new(), String::new());
+    for name in names {
+        let measured = lines.iter().find(|line| line.name.split(' ').next() == Some(name));
+        let kept = || (kept_row(&known, name), kept_section(&known, name));
+        let (own, section) = measured.map_or_else(kept, |line| (row(line), details(line)));
+        rows += &own;
+        sections += &section;
+    }
+    std::fs::write(path, format!("{}\n{HEADER}{rows}{sections}", head(seconds))).unwrap();
 }
 
-fn head(seconds: &str, lines: &[Line]) -> String {
-    let names = lines.iter().filter_map(|line| line.name.split(' ').next());
-    let names: String = names.map(|name| format!(" {name}")).collect();
+fn kept_row(known: &str, name: &str) -> String {
+    let row = known.lines().find(|line| line.starts_with(&format!("| {name} ")));
+    row.map_or_else(String::new, |row| format!("{row}\n"))
+}
+
+fn kept_section(known: &str, name: &str) -> String {
+    let Some(start) = known.find(&format!("\n## {name} ")) else { return String::new() };
+    let end = known[start + 1..].find("\n## ").map_or(known.len(), |end| start + 1 + end);
+    known[start..end].to_owned()
+}
+
+fn head(seconds: &str) -> String {
     format!(
         "# What the harnesses of real C libraries are worth\n\n\
-         Written by `cargo bench --bench harnesses -- --write --seconds {seconds}{names}`: no port and no model takes part. A harness works when C never \
+         Written by `cargo bench --bench harnesses -- --write --seconds {seconds}` (with names of libraries behind it: of these alone): no port and no model takes part. A harness works when C never \
          differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed \
          within {seconds} s. Tiers and the share with a harness are of all functions, the share with a working one is also told for those with external \
          linkage. Functions on handles are also tried with an allocation that fails (`fuzz.fail_allocations`). Nothing is marked as equivalent by \
@@ -168,31 +187,29 @@ fn percent(part: usize, whole: usize) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.0} %", part as f64 / whole as f64 * 100.0) }
 }
 
+const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with harness | working | non-static | working of these | mutants killed | same code | seconds |\n\
+     |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+
 fn table(lines: &[Line]) -> String {
-    let mut text = String::from(
-        "\n| library | functions | tier A | B | E | C | D | with harness | working | non-static | working of these | mutants killed | same code | seconds |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    for line in lines {
-        let all = line.functions.len();
-        let of = |is: &dyn Fn(&Value) -> bool| line.functions.iter().filter(|f| is(f)).count();
-        let tiers = TIERS.map(|tier| percent(of(&|f| f["tier"] == tier), all)).join(" | ");
-        let outside = of(&|f| f["linkage"] == "external");
-        let sum = |key: &str| line.checked.values().filter_map(|c| c[key].as_u64()).sum::<u64>() as usize;
-        writeln!(
-            text,
-            "| {} | {all} | {tiers} | {} | {} | {outside} | {} | {} | {} | {} |",
-            line.name,
-            percent(of(&|f| f["judged"] == true), all),
-            percent(of(&|f| line.works(f)), all),
-            percent(of(&|f| f["linkage"] == "external" && line.works(f)), outside),
-            percent(sum("killed"), sum("to_kill")),
-            line.checked.values().map(same_code).sum::<usize>(),
-            line.millis / 1000,
-        )
-        .unwrap();
-    }
-    text
+    format!("{HEADER}{}", lines.iter().map(row).collect::<String>())
+}
+
+fn row(line: &Line) -> String {
+    let all = line.functions.len();
+    let of = |is: &dyn Fn(&Value) -> bool| line.functions.iter().filter(|f| is(f)).count();
+    let tiers = TIERS.map(|tier| percent(of(&|f| f["tier"] == tier), all)).join(" | ");
+    let outside = of(&|f| f["linkage"] == "external");
+    let sum = |key: &str| line.checked.values().filter_map(|c| c[key].as_u64()).sum::<u64>() as usize;
+    format!(
+        "| {} | {all} | {tiers} | {} | {} | {outside} | {} | {} | {} | {} |\n",
+        line.name,
+        percent(of(&|f| f["judged"] == true), all),
+        percent(of(&|f| line.works(f)), all),
+        percent(of(&|f| f["linkage"] == "external" && line.works(f)), outside),
+        percent(sum("killed"), sum("to_kill")),
+        line.checked.values().map(same_code).sum::<usize>(),
+        line.millis / 1000,
+    )
 }
 
 /// What the table leaves out: functions without a harness by reason, harnesses that do not work, survivors.
