@@ -16,7 +16,7 @@
     reason = "it starts the tools that it measures, and waits by hand"
 )]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/suite/support/mod.rs"]
 mod support;
 
 use cargo_implfuzz::c::bind::Bindings;

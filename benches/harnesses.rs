@@ -12,7 +12,7 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "it starts the tool that it measures")]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/suite/support/mod.rs"]
 mod support;
 
 use serde_json::Value;

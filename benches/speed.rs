@@ -19,7 +19,7 @@
     reason = "it starts the programs that it measures, and waits by hand"
 )]
 
-#[path = "../tests/support/mod.rs"]
+#[path = "../tests/suite/support/mod.rs"]
 mod support;
 
 use cargo_implfuzz::fuzz::build::{Builder, Built, Counts};

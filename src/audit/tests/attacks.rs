@@ -185,7 +185,7 @@ fn function_pointers_that_are_made_of_functions() {
     );
 }
 
-/// The audit sees nothing in these. `tests/planted.rs` shows that a run refutes them.
+/// The audit sees nothing in these. `tests/suite/planted.rs` shows that a run refutes them.
 #[test]
 fn cheats_that_only_a_run_refutes() {
     for body in [

@@ -1,13 +1,9 @@
 //! Functions on handles: each is judged as one step in a life that the library's own functions begin and end. Right ports
 //! pass, ports that leave a wrong state, leak or free twice are refuted, C never differs from itself.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::Repo;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use support::Repo;
 
 /// Bodies that do what the C functions do, on C's own structs.
 const RIGHT: &[(&str, &str)] = &[

@@ -1,17 +1,13 @@
 //! What breaks outside of the tool: the C library, the configuration, the machine, the model's server, the user's
 //! patience. Each time a clear error with its help, the documented exit code, an untouched tree, no panic.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::server::{self, Answer, Server};
+use crate::support::{Ran, Repo, Running, assert_same};
 use cargo_implfuzz::error::ErrorKind;
 use cargo_implfuzz::process::Interrupt;
 use cargo_implfuzz::toolchain::{Search, Toolchain};
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
-use support::server::{self, Answer, Server};
-use support::{Ran, Repo, Running, assert_same};
 
 /// Longest time from Ctrl-C to the end.
 const PROMPT: Duration = Duration::from_secs(4);

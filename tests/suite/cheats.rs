@@ -1,12 +1,8 @@
 //! Cheats that no audit of a port can see, because they are none of the port: a harness that was tampered with, a contract
 //! that looks away, files smuggled into a reply. And docs/cheats.md, which names a test for every cheat.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::{Repo, assert_same, reply};
 use std::path::Path;
-use support::{Repo, assert_same, reply};
 
 const RIGHT: &str = "/// Doubles.\npub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
 

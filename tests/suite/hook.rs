@@ -1,12 +1,8 @@
 //! The plain git hook on real repositories: what it blocks, that it looks at what is staged, and that no other hook is lost.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::git::git;
+use crate::support::{Ran, Repo, Tree};
 use std::os::unix::fs::PermissionsExt;
-use support::git::git;
-use support::{Ran, Repo, Tree};
 
 const MODULE: &str = "rust/src/sum.rs";
 

@@ -1,14 +1,10 @@
 //! The library's own programs with the port in the place of C: what they do, and what is counted in them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::clib::copy_tree;
+use crate::support::{Ran, Repo, assert_same, plant};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
-use support::clib::copy_tree;
-use support::{Ran, Repo, assert_same, plant};
 
 fn here(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -32,7 +28,7 @@ fn kit() -> Repo {
 /// The small library of this test, with programs of every kind.
 fn gauge() -> Repo {
     let dropin = "build = [[\"make\"]]\nrun = [[\"./state\"], [\"./shared\"], [\"./killed\"], [\"./inside\"], [\"./alone\"]]\n";
-    library("tests/dropin", &["--config", "c.exclude=['checks/']"], dropin)
+    library("tests/suite/dropin", &["--config", "c.exclude=['checks/']"], dropin)
 }
 
 /// Writes ports in the place of their stubs.

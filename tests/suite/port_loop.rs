@@ -1,13 +1,9 @@
 //! The loop from a model's reply to a port in the tree, with scripts as models: what is rejected and why, what is
 //! accepted and what it leaves behind, and what never changes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::server::{Answer, Server};
+use crate::support::{HEADER, QUICK, Ran, Repo, Running, SOURCE, assert_same, reply};
 use std::time::Duration;
-use support::server::{Answer, Server};
-use support::{HEADER, QUICK, Ran, Repo, Running, SOURCE, assert_same, reply};
 
 const TWICE: &str = "/// Doubles.\npub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
 const WRONG: &str = "/// Doubles.\npub fn twice(x: u32) -> u32 {\n    x.saturating_mul(2)\n}";

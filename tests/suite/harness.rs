@@ -1,15 +1,11 @@
 //! Generated harnesses over a small library with every role and shape that contracts know: right ports pass, wrong
 //! ports are refuted with the right class, contracts edited by hand win.
 
-#![allow(clippy::unwrap_used, reason = "test code")]
-
-mod support;
-
+use crate::support::Repo;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Output};
-use support::Repo;
 use tempfile::TempDir;
 
 /// Bodies that do what the C functions do.

@@ -1,11 +1,7 @@
 //! `findings`: what was found is listed once, shown with its arguments, and run again.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::{QUICK, Repo};
 use serde_json::Value;
-use support::{QUICK, Repo};
 
 /// The worth of the harness is not asked for here.
 const UNMEASURED: [&str; 2] = ["--config", "grade.measure=false"];
@@ -24,7 +20,7 @@ fn wrong(longest: usize) -> String {
     format!("{SUM} ^ u32::from(data.len() > {longest})")
 }
 
-fn verify(repo: &Repo) -> support::Ran {
+fn verify(repo: &Repo) -> crate::support::Ran {
     let ran = repo.run(&[["verify", "sum_bytes"].as_slice(), &QUICK, &UNMEASURED].concat());
     ran.code(10);
     ran

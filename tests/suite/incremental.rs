@@ -1,13 +1,9 @@
 //! After an edit of one C file only what depends on it is read again and only its evidence becomes stale; everything else
 //! stays as it was, to the byte and the minute.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::{Repo, Tree};
 use serde_json::Value;
 use std::path::Path;
-use support::{Repo, Tree};
 
 /// Two units; what the second one does depends on the first.
 fn repo() -> Repo {

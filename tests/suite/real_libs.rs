@@ -3,11 +3,9 @@
 
 #![expect(clippy::print_stdout, reason = "with --nocapture a test says what it counted")]
 
-mod support;
-
+use crate::support::real::{self, RealLib};
+use crate::support::{abi, clib, compiled};
 use cargo_implfuzz::symbol::{Library, RelPath};
-use support::real::{self, RealLib};
-use support::{abi, clib, compiled};
 
 fn passes(lib: &RealLib) {
     let package = lib.package;
@@ -74,19 +72,19 @@ fn lz4() {
 }
 
 #[test]
-#[ignore = "minutes: cargo test --release --test real_libs -- --ignored"]
+#[ignore = "minutes: cargo test --test suite real_libs -- --ignored"]
 fn zstd() {
     passes(&real::ZSTD);
 }
 
 #[test]
-#[ignore = "minutes: cargo test --release --test real_libs -- --ignored"]
+#[ignore = "minutes: cargo test --test suite real_libs -- --ignored"]
 fn sqlite() {
     passes(&real::SQLITE);
 }
 
 #[test]
-#[ignore = "minutes: cargo test --release --test real_libs -- --ignored"]
+#[ignore = "minutes: cargo test --test suite real_libs -- --ignored"]
 fn libdeflate() {
     passes(&real::LIBDEFLATE);
 }

@@ -1,13 +1,9 @@
 //! The exhaustive engine: where a contract has few inputs, every one of them is run, and nothing is said of "all" that was
 //! not.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::Repo;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use support::Repo;
 
 /// Bodies that do what C does, and how many inputs the contract has: outputs come with two contents each.
 const RIGHT: &[(&str, &str, u64)] = &[

@@ -1,15 +1,11 @@
 //! The check that compares how C and Rust call a function, on a library where every binding is right, and with bindings
 //! that are wrong on purpose.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::{abi, clib};
 use camino::Utf8Path;
 use cargo_implfuzz::c::bind::Bindings;
 use cargo_implfuzz::c::flags::CSettings;
 use cargo_implfuzz::symbol::{Library, SymbolName};
-use support::{abi, clib};
 
 #[test]
 fn every_function_of_the_small_library_is_called_as_c_calls_it() {

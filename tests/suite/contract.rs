@@ -1,10 +1,6 @@
 //! `contract`: what is shown of a harness, and what it is worth, measured on the C original alone.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
-use support::Repo;
+use crate::support::Repo;
 
 #[test]
 fn roles_come_with_the_lines_that_they_were_seen_in() {
@@ -28,7 +24,7 @@ fn a_harness_kills_mutants_and_one_that_sees_too_little_is_told_with_its_survivo
         assert!(symbol["to_kill"].as_u64().unwrap() > 0, "{symbol}");
         assert_eq!(symbol["shortcomings"], serde_json::json!([]), "{symbol}");
     }
-    support::assert_same(&before, &repo.tree());
+    crate::support::assert_same(&before, &repo.tree());
 
     // Only zero is tried: twice zero is zero whatever the factor is.
     repo.replace("rust/contracts/twice.toml", "role = \"value\"", "role = \"value\"\nmin = 0\nmax = 0");

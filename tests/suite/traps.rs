@@ -2,15 +2,11 @@
 //! compiler sees is bound or listed with a reason, everything that is bound links, and C and Rust agree on how it is
 //! called. What the front end still gets wrong has a test that must fail, with the case in its name.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::{abi, clib, compiled};
 use cargo_implfuzz::c::bind::Bindings;
 use cargo_implfuzz::c::flags::CSettings;
 use cargo_implfuzz::symbol::{Library, SymbolName, TypeKind};
 use std::path::{Path, PathBuf};
-use support::{abi, clib, compiled};
 
 /// Every function that cannot be ported, with a word of the reason, in name order.
 const UNSUPPORTED: &[(&str, &str)] = &[

@@ -1,14 +1,10 @@
 //! What ports cost, and why each step of them was taken, as the store has it: `stats` and `port --explain` over the binary.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::clib::copy_tree;
+use crate::support::server::{Answer, Server};
+use crate::support::{QUICK, Ran, Repo, Running, reply};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use support::clib::copy_tree;
-use support::server::{Answer, Server};
-use support::{QUICK, Ran, Repo, Running, reply};
 
 const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
 const WRONG: &str = "pub fn twice(x: u32) -> u32 {\n    x.saturating_mul(2)\n}";

@@ -1,12 +1,8 @@
 //! The hooks of `.pre-commit-hooks.yaml` under the real pre-commit, which is installed with pip.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::git::{program, ran, tool_folder};
+use crate::support::{Ran, Repo};
 use std::path::{Path, PathBuf};
-use support::git::{program, ran, tool_folder};
-use support::{Ran, Repo};
 
 /// Where `pre-commit` is; installed once for all runs of the tests.
 fn pre_commit() -> PathBuf {

@@ -1,11 +1,7 @@
 //! From proofs to grades, over the binary: what is measured, what is kept, what keeps a port from being verified.
 
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking, in their helpers too")]
-
-mod support;
-
+use crate::support::{MEASURED, Ran, Repo};
 use serde_json::Value;
-use support::{MEASURED, Ran, Repo};
 
 const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
 

@@ -1,12 +1,8 @@
 //! Functions with state: the library's variables are set before a call and compared after it, on both sides.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::Repo;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use support::Repo;
 
 /// Bodies that do what the C functions do.
 const RIGHT: &[(&str, &str)] = &[

@@ -2,18 +2,14 @@
 //! port has one fault of the kind that people and models make; its first line says which, and why it is not equivalent.
 //!
 //! Round k puts the k-th wrong port of every function into the tree, so that a round needs one build. Nothing that a round
-//! finds may help the next one. `cargo test --test planted -- --nocapture` prints what refuted each, and after how many
+//! finds may help the next one. `cargo test --test suite planted -- --nocapture` prints what refuted each, and after how many
 //! executions.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::clib::copy_tree;
+use crate::support::{Repo, plant};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use support::clib::copy_tree;
-use support::{Repo, plant};
 
 /// The library that all planted ports belong to.
 const LIBRARY: &str = "fixtures/c-lib";

@@ -2,7 +2,7 @@
 //! answers from a list, and the state of a tree for comparison. The scripted HTTP server is in `server`, whole C libraries
 //! are in `clib` and `real`, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
 
-#![allow(clippy::unwrap_used, dead_code, reason = "test code; no test file uses all of it")]
+#![allow(clippy::unwrap_used, dead_code, reason = "test code; the benches take parts of it")]
 
 pub mod abi;
 pub mod clib;

@@ -1,11 +1,7 @@
 //! `list` over the binary: columns, tiers, cycles, selection, what is unsupported, the graph, JSON.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::Repo;
 use serde_json::Value;
-use support::Repo;
 
 /// A function of every tier, a cycle, a taken address, and things that cannot be bound.
 const SOURCE: &str = r#"#include <stdarg.h>

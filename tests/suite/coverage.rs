@@ -1,12 +1,8 @@
 //! `cargo implfuzz coverage` over a small library whose branches a person can count, with ports, stubs, wrong ports, and
 //! a C compiler that cannot count.
 
-#![allow(clippy::unwrap_used, reason = "test code")]
-
-mod support;
-
+use crate::support::{MEASURED, Repo};
 use serde_json::{Value, json};
-use support::{MEASURED, Repo};
 
 const GRADE: &str = "if points > 200 {
         return 3;

@@ -3,17 +3,13 @@
 //!
 //! The tests share one directory and one cargo target, so that C and libFuzzer are built once; a lock keeps them in turn.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::clib::{copy_files, scratch, target_dir, vendored};
+use crate::support::compiled;
 use assert_cmd::Command;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use support::clib::{copy_files, scratch, target_dir, vendored};
-use support::compiled;
 
 /// The release whose functions the recordings in `fixtures/recordings/zlib` port.
 const LIBZ_SYS: &str = "1.1.31";

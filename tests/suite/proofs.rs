@@ -1,11 +1,7 @@
 //! Ports that pass audit and fuzzing and still prove nothing: their compiled code leads back to C, or they need
 //! the C original beside them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
-use support::Repo;
+use crate::support::Repo;
 
 /// A short run, whole as JSON.
 const SHORT: [&str; 6] = ["--seconds", "3", "--runs", "20000", "--format", "json"];
@@ -131,7 +127,7 @@ fn mutants_of_a_port_are_found_out_one_by_one_and_the_whole_port_stands_alone() 
     // In the helper, on its own line.
     assert_eq!(fate("`wrapping_add` → `wrapping_sub`")["fate"], "killed");
     assert!(all.iter().all(|m| m["what"] != "`+` → `-`"), "{all:#?}");
-    support::assert_same(&before, &ports());
+    crate::support::assert_same(&before, &ports());
 
     // Only zero is tried: twice zero is zero whatever the factor is.
     repo.replace("rust/contracts/twice.toml", "role = \"value\"", "role = \"value\"\nmin = 0\nmax = 0");

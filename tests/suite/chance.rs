@@ -1,11 +1,7 @@
 //! Functions that ask for chance or the time: both sides get the same, and ask as often.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::Repo;
 use serde_json::Value;
-use support::Repo;
 
 const HEADER: &str = "#ifndef DICE_H\n#define DICE_H\n#include <stdint.h>\nint roll(int sides);\nint roll_seeded(unsigned seed);\n\
     int64_t age(int64_t born);\nint token(void);\n#endif\n";

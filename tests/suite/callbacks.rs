@@ -1,12 +1,8 @@
 //! Functions that call back: every call, its arguments and its place in the order are compared.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::Repo;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use support::Repo;
 
 const FOR_EACH: &str = "let values = unsafe { core::slice::from_raw_parts(values, n) };
     for value in values {

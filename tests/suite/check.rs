@@ -1,11 +1,7 @@
 //! `implfuzz.lock` and `check`: what makes evidence stale and what does not, and that nothing but the tree is asked.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-
-mod support;
-
+use crate::support::{Ran, Repo, assert_same};
 use serde_json::Value;
-use support::{Ran, Repo, assert_same};
 
 const HEADER: &str = "#ifndef KIT_H\n#define KIT_H\n#include <stdint.h>\n#define STEP 3u\n\
     enum kit_kind { KIT_SMALL, KIT_BIG };\nuint32_t add(uint32_t x);\nuint32_t twice_add(uint32_t x);\n\

@@ -1,0 +1,34 @@
+//! What the tool does, seen over its binary: one module for each part of it, and `support` for what they share. One test
+//! binary, so that the machine is busy to the end and no code is linked twice; `cargo test --test suite planted` runs one part.
+//! The shape of the crate is in `tests/architecture.rs`, the codec of generated harnesses in `tests/codec.rs`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+mod abi;
+mod abreast;
+mod bad_input;
+mod callbacks;
+mod chance;
+mod cheats;
+mod check;
+mod contract;
+mod coverage;
+mod dropin;
+mod exhaustive;
+mod findings;
+mod grades;
+mod handles;
+mod harness;
+mod hook;
+mod incremental;
+mod list;
+mod planted;
+mod port_loop;
+mod pre_commit;
+mod proofs;
+mod real_libs;
+mod state;
+mod stats;
+mod support;
+mod traps;
+mod zlib;
