@@ -37,6 +37,8 @@ struct Line {
     functions: Vec<Value>,
     checked: BTreeMap<String, Value>,
     millis: u128,
+    /// Seconds for the mutants of a function, as they were asked for.
+    budget: String,
 }
 
 fn main() {
@@ -51,17 +53,17 @@ fn main() {
     if is_chosen("c-lib") {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib");
         lines.push(measure("c-lib (fixtures)", &source, &[], seconds));
-        tell(&lines, seconds, is_written);
+        tell(&lines, is_written);
     }
     // Large libraries take long: what is measured is written before the next one.
     for lib in real::ALL.iter().filter(|lib| is_chosen(lib.package)) {
         lines.push(measure_real(lib, seconds));
-        tell(&lines, seconds, is_written);
+        tell(&lines, is_written);
     }
 }
 
 /// Prints the table, and writes it where it is asked for: there what is known of other libraries stays.
-fn tell(lines: &[Line], seconds: &str, is_written: bool) {
+fn tell(lines: &[Line], is_written: bool) {
     println!("{}{}", table(lines), lines.iter().map(details).collect::<String>());
     if !is_written {
         return;
@@ -77,7 +79,7 @@ fn tell(lines: &[Line], seconds: &str, is_written: bool) {
         rows += &own;
         sections += &section;
     }
-    std::fs::write(path, format!("{}\n{HEADER}{rows}{sections}", head(seconds))).unwrap();
+    std::fs::write(path, format!("{}{HEADER}{rows}{sections}", head())).unwrap();
 }
 
 fn kept_row(known: &str, name: &str) -> String {
@@ -91,12 +93,12 @@ fn kept_section(known: &str, name: &str) -> String {
     known[start..end].to_owned()
 }
 
-fn head(seconds: &str) -> String {
+fn head() -> String {
     format!(
         "# What the harnesses of real C libraries are worth\n\n\
-         Written by `cargo bench --bench harnesses -- --write --seconds {seconds}` (with names of libraries behind it: of these alone): no port and no model takes part. A harness works when C never \
+         Written by `cargo bench --bench harnesses -- --write --seconds N` (with names of libraries behind it: of these alone): no port and no model takes part. A harness works when C never \
          differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed \
-         within {seconds} s. Tiers and the share with a harness are of all functions, the share with a working one is also told for those with external \
+         within the time of its row. Tiers and the share with a harness are of all functions, the share with a working one is also told for those with external \
          linkage. Functions on handles are also tried with an allocation that fails (`fuzz.fail_allocations`). Nothing is marked as equivalent by \
          hand; mutants that the compiler makes the same code of as of the original are not counted, their number stands in a column of its own.\n",
         ACCEPTED * 100.0,
@@ -124,6 +126,7 @@ fn measure(name: &str, source: &Path, settings: &[String], seconds: &str) -> Lin
         functions: listed["symbols"].as_array().unwrap().clone(),
         checked: checked["symbols"].as_array().unwrap().iter().map(by_name).collect(),
         millis: start.elapsed().as_millis(),
+        budget: seconds.to_owned(),
     }
 }
 
@@ -187,8 +190,8 @@ fn percent(part: usize, whole: usize) -> String {
     if whole == 0 { "-".to_owned() } else { format!("{:.0} %", part as f64 / whole as f64 * 100.0) }
 }
 
-const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with harness | working | non-static | working of these | mutants killed | same code | seconds |\n\
-     |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
+const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with harness | working | non-static | working of these | mutants killed | same code | s a function | s in all |\n\
+     |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
 
 fn table(lines: &[Line]) -> String {
     format!("{HEADER}{}", lines.iter().map(row).collect::<String>())
@@ -201,13 +204,14 @@ fn row(line: &Line) -> String {
     let outside = of(&|f| f["linkage"] == "external");
     let sum = |key: &str| line.checked.values().filter_map(|c| c[key].as_u64()).sum::<u64>() as usize;
     format!(
-        "| {} | {all} | {tiers} | {} | {} | {outside} | {} | {} | {} | {} |\n",
+        "| {} | {all} | {tiers} | {} | {} | {outside} | {} | {} | {} | {} | {} |\n",
         line.name,
         percent(of(&|f| f["judged"] == true), all),
         percent(of(&|f| line.works(f)), all),
         percent(of(&|f| f["linkage"] == "external" && line.works(f)), outside),
         percent(sum("killed"), sum("to_kill")),
         line.checked.values().map(same_code).sum::<usize>(),
+        line.budget,
         line.millis / 1000,
     )
 }
