@@ -22,8 +22,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
     let all = facts;
     let facts = facts.of(function, index);
-    let is_length =
-        |p: &&Param| matches!(p.ty.kind, TypeKind::Int { bits, .. } if bits >= 8) && length_like(&p.name);
+    let is_length = |p: &&Param| is_integer(p) && length_like(&p.name);
     // How much there is may stand behind a pointer, where how much it was is written afterwards.
     if let Some(next) =
         function.params.get(index + 1).filter(|next| counts_behind(next) && length_like(&next.name))
@@ -32,6 +31,9 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
         && !facts.string
     {
         return Some(next.name.clone());
+    }
+    if let Some(named) = function.params.iter().find(|p| is_integer(p) && names_length_of(&p.name, &param.name)) {
+        return Some(named.name.clone());
     }
     // The convention (pointer, length) is stronger than a comparison: an output is often walked by the input's index.
     if let Some(next) = function.params.get(index + 1).filter(is_length)
@@ -59,11 +61,24 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     near(-1).or_else(|| near(2)).or_else(|| near(3))
 }
 
+fn is_integer(param: &Param) -> bool {
+    matches!(param.ty.kind, TypeKind::Int { bits, .. } if bits >= 8)
+}
+
+const WORDS: [&str; 16] = [
+    "len", "length", "size", "sz", "count", "cnt", "num", "cap", "capacity", "bytes", "limit", "max",
+    "total", "elems", "nmemb", "avail",
+];
+
+/// Whether a name says of which pointer it is the length, as `srcSize` of `src` and `in_len` of `in`: then it may stand
+/// anywhere among the parameters.
+fn names_length_of(length: &str, pointer: &str) -> bool {
+    let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+    let (length, pointer) = (plain(length), plain(pointer));
+    !pointer.is_empty() && length.strip_prefix(&pointer).is_some_and(|rest| WORDS.contains(&rest))
+}
+
 pub(super) fn length_like(name: &str) -> bool {
-    const WORDS: [&str; 16] = [
-        "len", "length", "size", "sz", "count", "cnt", "num", "cap", "capacity", "bytes", "limit", "max",
-        "total", "elems", "nmemb", "avail",
-    ];
     let lower = name.to_ascii_lowercase();
     matches!(lower.as_str(), "n" | "m" | "l" | "k")
         || lower.starts_with("n_")
@@ -100,6 +115,16 @@ pub(super) fn counts_behind(param: &Param) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_may_name_its_pointer() {
+        for (length, pointer) in [("srcSize", "src"), ("dst_capacity", "dst"), ("in_buf_len", "in_buf")] {
+            assert!(names_length_of(length, pointer), "{length} of {pointer}");
+        }
+        for (length, pointer) in [("srcSize", "dst"), ("size", ""), ("source", "s"), ("targetDstSize", "dst")] {
+            assert!(!names_length_of(length, pointer), "{length} of {pointer}");
+        }
+    }
 
     #[test]
     fn names_of_lengths_are_told_from_other_names() {
