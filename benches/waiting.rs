@@ -1,5 +1,6 @@
 //! How long `port --all` waits for models, one function at a time and eight: `cargo bench --bench waiting`. With `-- --write`
-//! the table goes into docs/waiting.md; `--functions N` and `--latency SECONDS` change what is asked.
+//! the table goes into docs/waiting.md; `--functions N`, `--latency SECONDS` and `--accept SECONDS` (of acceptance
+//! runs) change what is asked.
 //!
 //! The library is made here, of functions that do not call each other. The model is a server of this machine that gives the
 //! right answer to every question, after a while. When what went on is read from the trace that the tool keeps.
@@ -30,14 +31,20 @@ const SHORTER: f64 = 5.0;
 /// Computing takes so much longer than all processors together would need, at most.
 const ALLOWED: f64 = 1.2;
 
-/// What is measured is the port, not what harnesses are worth; runs are short, so that waiting weighs.
-const SETTINGS: [&str; 5] = [
-    "grade.measure=false",
-    "grade.least=\"weak\"",
-    "fuzz.loop_executions=20000",
-    "fuzz.accept_executions=20000",
-    "fuzz.accept_seconds=10",
-];
+/// What is measured is the port, not what harnesses are worth.
+const SETTINGS: [&str; 3] = ["grade.measure=false", "grade.least=\"weak\"", "fuzz.loop_executions=20000"];
+
+/// What is ported, and against which server.
+#[derive(Debug, Clone, Copy)]
+struct Work {
+    functions: usize,
+    latency: Duration,
+    /// Of the acceptance run of each function; shorter than by default, so that the bench ends some day.
+    accept: u64,
+}
+
+/// From when to when, in seconds.
+type Span = (f64, f64);
 
 /// One run of `port --all`, in seconds.
 struct Ran {
@@ -68,26 +75,29 @@ fn main() {
         let at = args.iter().position(|arg| arg == name)?;
         Some(args[at + 1].parse::<f64>().expect("a number"))
     };
-    let functions = number("--functions").unwrap_or(16.0) as usize;
-    let latency = Duration::from_secs_f64(number("--latency").unwrap_or(2.0));
+    let work = Work {
+        functions: number("--functions").unwrap_or(16.0) as usize,
+        latency: Duration::from_secs_f64(number("--latency").unwrap_or(2.0)),
+        accept: number("--accept").unwrap_or(10.0) as u64,
+    };
     let cores = std::thread::available_parallelism().unwrap().get();
     let rans = JOBS.map(|jobs| {
         eprintln!("port --all -j {jobs}");
-        measure(functions, jobs, latency)
+        measure(work, jobs)
     });
-    let text = table(&rans, cores, functions, latency);
+    let text = table(&rans, cores, work);
     print!("{text}");
     if args.iter().any(|arg| arg == "--write") {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/waiting.md");
-        std::fs::write(path, format!("{}\n{text}", head(functions, latency))).unwrap();
+        std::fs::write(path, format!("{}\n{text}", head(work))).unwrap();
     }
 }
 
-fn head(functions: usize, latency: Duration) -> String {
+fn head(Work { functions, latency, accept }: Work) -> String {
     format!(
         "# Waiting for models\n\n\
          Written by `cargo bench --bench waiting -- --write`: `port --all` over {functions} generated functions that do not call each \
-         other, with a server of this machine that gives the right answer to every question after {} s.\n\n\
+         other, with a server of this machine that gives the right answer to every question after {} s, and acceptance runs of {accept} s.\n\n\
          *Asked* is the time of all questions, each for itself. *Waiting* is the time of the run in which questions were out and no \
          step that computes was under way or queued for a core. *Computing* is the rest of the run. *Processors* is what the tool and \
          all that it started took of them; with every core busy, computing would take that divided by the number of cores, and *over* \
@@ -96,7 +106,7 @@ fn head(functions: usize, latency: Duration) -> String {
     )
 }
 
-fn table(rans: &[Ran; 2], cores: usize, functions: usize, latency: Duration) -> String {
+fn table(rans: &[Ran; 2], cores: usize, Work { functions, latency, accept }: Work) -> String {
     let mut text = "| at a time | whole run | asked | waiting | computing | processors | over |\n|---|---|---|---|---|---|---|\n".to_owned();
     for ran in rans {
         writeln!(
@@ -116,7 +126,7 @@ fn table(rans: &[Ran; 2], cores: usize, functions: usize, latency: Duration) -> 
     let shorter = one.waiting / many.waiting;
     writeln!(
         text,
-        "\n{functions} functions, {} s an answer, {cores} cores. Waiting is {shorter:.1} times shorter with {} at a time (goal: at least \
+        "\n{functions} functions, {} s an answer, {accept} s an acceptance run, {cores} cores. Waiting is {shorter:.1} times shorter with {} at a time (goal: at least \
          {SHORTER}){}; computing then takes {:.2} times what the cores allow (goal: at most {ALLOWED}){}.",
         latency.as_secs_f32(),
         many.jobs,
@@ -133,7 +143,7 @@ fn missed(is_met: bool) -> &'static str {
 }
 
 /// `w0` is ported beforehand, so that everything but the functions is built; then all the others, so many at a time.
-fn measure(functions: usize, jobs: usize, latency: Duration) -> Ran {
+fn measure(Work { functions, latency, accept }: Work, jobs: usize) -> Ran {
     let dir = clib::scratch(&format!("waiting-{jobs}"));
     library(&dir, functions);
     tool(&dir, &["init", "-q"]);
@@ -143,9 +153,11 @@ fn measure(functions: usize, jobs: usize, latency: Duration) -> Ran {
         if number == 0 { answer } else { Answer::Late(latency, Box::new(answer)) }
     });
     let config = Wire::OpenAi.config(&server);
+    let accept = format!("fuzz.accept_seconds={accept}");
     let settings: Vec<&str> = SETTINGS
-        .iter()
-        .flat_map(|setting| ["--config", *setting])
+        .into_iter()
+        .chain([accept.as_str()])
+        .flat_map(|setting| ["--config", setting])
         .chain(config.iter().map(String::as_str))
         .collect();
     tool(&dir, &[&["port", "w0"], &settings[..]].concat());
@@ -192,7 +204,7 @@ fn tool(dir: &Path, args: &[&str]) {
 }
 
 /// When questions were out, and when other steps were under way, in the last run, in seconds.
-fn trace(dir: &Path, functions: usize) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
+fn trace(dir: &Path, functions: usize) -> (Vec<Span>, Vec<Span>) {
     let store = Store::open(&dir.join(".implfuzz/state.db")).unwrap();
     let run = store.runs().unwrap().into_iter().map(|run| run.id).max();
     let steps = store.steps(run, None).unwrap();
@@ -207,7 +219,7 @@ fn trace(dir: &Path, functions: usize) -> (Vec<(f64, f64)>, Vec<(f64, f64)>) {
 }
 
 /// How long any of these goes on.
-fn length(spans: &[(f64, f64)]) -> f64 {
+fn length(spans: &[Span]) -> f64 {
     let mut spans = spans.to_vec();
     spans.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut sum, mut until) = (0.0, f64::MIN);
