@@ -1,13 +1,12 @@
 //! Anthropic's Messages API.
 
-use super::Model;
 use super::error::ModelError;
 use super::exchange::{Prompt, Reply, StopReason};
 use super::http::Client;
 use super::retry::Policy;
 use super::usage::{Tokens, Usage};
+use super::{Asker, Model};
 use crate::config::ModelSettings;
-use crate::process::Interrupt;
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -71,9 +70,9 @@ impl Anthropic {
 }
 
 impl Model for Anthropic {
-    fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
+    fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError> {
         let started = Instant::now();
-        let (value, retries) = self.client.post(&self.url, &self.request(prompt), interrupt)?;
+        let (value, retries) = self.client.post(&self.url, &self.request(prompt), asker)?;
         let body = value.to_string();
         let answer: Answer = serde_json::from_value(value).map_err(|error| {
             self.client.garbled(&self.url, format!("not an answer of the Messages API ({error})"), &body)
@@ -157,6 +156,7 @@ mod tests {
     use super::super::exchange::{Block, sample_prompt};
     use super::super::server::{Server, Step};
     use super::*;
+    use crate::process::Interrupt;
 
     const OK: &str = r#"{"type":"message","model":"m-1","content":[{"type":"thinking","thinking":"…"},{"type":"text","text":"a"},{"type":"text","text":"b"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":10,"cache_read_input_tokens":100}}"#;
 
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn a_round_trip() {
         let server = Server::start([Step::json(OK)]);
-        let reply = model(&server).complete(&sample_prompt(), &Interrupt::none()).unwrap();
+        let reply = model(&server).complete(&sample_prompt(), &Asker::silent(&Interrupt::none())).unwrap();
         assert_eq!((reply.text.as_str(), reply.stop, reply.model.as_str()), ("ab", StopReason::End, "m-1"));
         assert_eq!((reply.usage.input, reply.usage.total()), (Tokens(111), Tokens(113)));
         assert_eq!((reply.usage.cached, reply.usage.cache_write), (Tokens(100), Tokens(10)));

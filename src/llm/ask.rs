@@ -7,6 +7,20 @@ use super::select::Chosen;
 use crate::process::Interrupt;
 use std::time::{Duration, Instant};
 
+/// Who asks: what ends the waiting early, and who hears of tries that failed.
+pub struct Asker<'a> {
+    pub interrupt: &'a Interrupt,
+    /// Told in words for people, while it is waited.
+    pub tell: &'a dyn Fn(String),
+}
+
+impl<'a> Asker<'a> {
+    /// One that does not want to hear of failed tries.
+    pub fn silent(interrupt: &'a Interrupt) -> Self {
+        Self { interrupt, tell: &|_| {} }
+    }
+}
+
 /// A question that was asked, what came back, and after which time. As often as a provider sends a request again, it is
 /// one exchange, and the waits between are part of its time.
 #[derive(Debug, Clone)]
@@ -39,10 +53,10 @@ impl Exchange {
 }
 
 /// Asks, and waits for the answer. The budget that permitted it must hear of the exchange ([`super::Budget::settle`]).
-pub fn ask(chosen: &Chosen, permit: Permit, interrupt: &Interrupt) -> Exchange {
+pub fn ask(chosen: &Chosen, permit: Permit, asker: &Asker) -> Exchange {
     let started = Instant::now();
     let Permit { prompt, worst } = permit;
-    let reply = chosen.model.complete(&prompt, interrupt);
+    let reply = chosen.model.complete(&prompt, asker);
     let took = reply.as_ref().map_or_else(|_| started.elapsed(), |reply| reply.latency);
     Exchange { prompt, reply, took, worst }
 }

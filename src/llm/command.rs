@@ -1,12 +1,12 @@
 //! The `command` provider: a program of the user's, one process a call, prompt on standard input, answer on standard
 //! output. The protocol is in `docs/formats.md`.
 
-use super::Model;
 use super::error::{ModelError, excerpt};
 use super::exchange::{Prompt, Reply, StopReason};
 use super::retry::{self, Decision, Failure, Policy};
 use super::secret::Redactor;
 use super::usage::{Tokens, Usage};
+use super::{Asker, Model};
 use crate::config::ModelSettings;
 use crate::error::ErrorKind;
 use crate::process::{Exit, Interrupt, Job, Output};
@@ -60,9 +60,9 @@ impl Command {
     }
 
     /// What the program wrote, and how often it was started again before.
-    fn answer(&self, input: &str, interrupt: &Interrupt) -> Result<(String, u32), ModelError> {
+    fn answer(&self, input: &str, asker: &Asker) -> Result<(String, u32), ModelError> {
         for attempt in 0.. {
-            let output = self.run(input, interrupt)?;
+            let output = self.run(input, asker.interrupt)?;
             let ended = match output.exit {
                 Exit::Code(0) => return Ok((self.redactor.clean(output.stdout_text()), attempt)),
                 Exit::TimedOut => {
@@ -77,7 +77,7 @@ impl Command {
             // What a shell says of a program that cannot be found or started will not change.
             let hopeless = matches!(output.exit, Exit::Code(126 | 127));
             match retry::decide(self.policy, Failure::Transport, None, attempt, retry::jitter()) {
-                Decision::Retry { after } if !hopeless => retry::sleep(after, interrupt)?,
+                Decision::Retry { after } if !hopeless => retry::wait(after, &error, asker)?,
                 _ => return Err(error),
             }
         }
@@ -86,9 +86,9 @@ impl Command {
 }
 
 impl Model for Command {
-    fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
+    fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError> {
         let started = Instant::now();
-        let (stdout, retries) = self.answer(&request(prompt).to_string(), interrupt)?;
+        let (stdout, retries) = self.answer(&request(prompt).to_string(), asker)?;
         if stdout.trim().is_empty() {
             let why = "ended without an answer on standard output".into();
             return Err(ModelError::Garbled { source_name: self.name(), why, excerpt: String::new() });
@@ -159,7 +159,7 @@ mod tests {
         };
         let mut model = Command::new(&settings, dir.path(), [SecretString::from("sk-canary")]).unwrap();
         model.policy.base = Duration::from_millis(1);
-        (model.complete(&sample_prompt(), &Interrupt::none()), dir)
+        (model.complete(&sample_prompt(), &Asker::silent(&Interrupt::none())), dir)
     }
 
     const LONG: Duration = Duration::from_secs(60);

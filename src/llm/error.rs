@@ -75,7 +75,7 @@ impl From<ModelError> for Error {
 }
 
 /// The beginning of a text on one line, for an error message.
-pub(super) fn excerpt(text: &str) -> String {
+pub fn excerpt(text: &str) -> String {
     const LONGEST: usize = 200;
     let mut short: String = text.chars().take(LONGEST * 4).collect();
     short = short.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "?");

@@ -129,6 +129,20 @@ pub enum StopReason {
 }
 
 impl StopReason {
+    /// As in tables and the database; the provider's own word where the tool knows none, absent where it gave none.
+    pub fn word(&self) -> Option<&str> {
+        Some(match self {
+            Self::End => "end",
+            Self::StopSequence => "stop_sequence",
+            Self::MaxTokens => "max_tokens",
+            Self::ContextWindow => "context_window",
+            Self::ToolUse => "tool_use",
+            Self::Pause => "pause",
+            Self::Refusal => "refusal",
+            Self::Other(word) => return (!word.is_empty()).then_some(word),
+        })
+    }
+
     /// Whether the answer is incomplete, so that it must not be compiled.
     pub fn is_truncated(&self) -> bool {
         matches!(self, Self::MaxTokens | Self::ContextWindow | Self::Pause)

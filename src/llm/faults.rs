@@ -8,7 +8,7 @@ use super::record::{self, Recorder};
 use super::secret::Redactor;
 use super::server::{Server, Step};
 use super::usage::Tokens;
-use super::{Chosen, Exchange, Model, ModelError, Reply, ask};
+use super::{Asker, Chosen, Exchange, Model, ModelError, Reply, ask};
 use crate::config::{Llm, ModelSettings};
 use crate::process::Interrupt;
 use secrecy::SecretString;
@@ -38,7 +38,7 @@ const LONG: Duration = Duration::from_secs(30);
 /// Plays the steps to both HTTP providers' common client; returns the outcome and the number of requests.
 fn play(steps: impl IntoIterator<Item = Step>) -> (Result<Reply, ModelError>, usize) {
     let server = Server::start(steps);
-    let result = anthropic(&server, LONG).complete(&sample_prompt(), &Interrupt::none());
+    let result = anthropic(&server, LONG).complete(&sample_prompt(), &Asker::silent(&Interrupt::none()));
     if let Err(error) = &result {
         let texts = format!("{error} {error:?} {:?}", error.advice());
         assert!(!texts.contains("canary"), "{texts}");
@@ -119,8 +119,8 @@ fn garbage_is_shown_in_short_and_not_tried_again() {
 fn a_server_that_never_ends_is_left_after_the_time_limit() {
     let server = Server::start([Step::Drip]);
     let started = Instant::now();
-    let result =
-        anthropic(&server, Duration::from_millis(300)).complete(&sample_prompt(), &Interrupt::none());
+    let result = anthropic(&server, Duration::from_millis(300))
+        .complete(&sample_prompt(), &Asker::silent(&Interrupt::none()));
     assert!(matches!(result, Err(ModelError::TimedOut { .. })), "{result:?}");
     assert!(started.elapsed() < Duration::from_secs(3));
     assert_eq!(server.requests().len(), 1);
@@ -137,7 +137,7 @@ fn an_interrupt_is_obeyed_at_once() {
             other.set();
             Instant::now()
         });
-        let result = anthropic(&server, LONG).complete(&sample_prompt(), &interrupt);
+        let result = anthropic(&server, LONG).complete(&sample_prompt(), &Asker::silent(&interrupt));
         let late = setter.join().unwrap().elapsed();
         assert_eq!(result, Err(ModelError::Interrupted));
         assert!(late < Duration::from_millis(100), "{late:?}");
@@ -154,7 +154,7 @@ fn a_server_that_is_down_is_named() {
     };
     let mut model = OpenAi::new(&settings, None);
     model.client.policy.base = Duration::from_millis(1);
-    let error = model.complete(&sample_prompt(), &Interrupt::none()).unwrap_err();
+    let error = model.complete(&sample_prompt(), &Asker::silent(&Interrupt::none())).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("http://127.0.0.1:9/v1/chat/completions: "), "{text}");
     assert!(!text.contains("secret"));
@@ -188,7 +188,7 @@ fn converse(
     let (mut prompt, prices) = (sample_prompt(), chosen.settings.prices);
     loop {
         let permit = budget.permit(prompt, &prices)?;
-        let exchange = ask(chosen, permit, &Interrupt::none());
+        let exchange = ask(chosen, permit, &Asker::silent(&Interrupt::none()));
         budget.settle(&exchange, &prices);
         see(&exchange);
         match exchange.longer() {
@@ -256,7 +256,7 @@ fn no_key_gets_into_recordings_or_debug_texts() {
     let recorder = Recorder::new(Box::new(model), dir.path().into(), redactor);
     for expected in [true, false] {
         let prompt = sample_prompt();
-        let result = recorder.complete(&prompt, &Interrupt::none());
+        let result = recorder.complete(&prompt, &Asker::silent(&Interrupt::none()));
         assert_eq!(result.is_ok(), expected);
         assert!(!format!("{result:?}").contains("canary"));
         let text = std::fs::read_to_string(record::path(dir.path(), &prompt)).unwrap();

@@ -1,6 +1,7 @@
 //! JSON over HTTP: one request at a time on a thread of its own, so that Ctrl-C is obeyed even when the server never
 //! ends; retries; and errors that say which server said what.
 
+use super::ask::Asker;
 use super::error::{ModelError, excerpt};
 use super::retry::{self, Decision, Failure, Policy};
 use super::secret::{Redactor, shown_url};
@@ -70,13 +71,13 @@ impl Client {
     }
 
     /// Posts JSON and returns the JSON of a successful answer, and how often it was sent again before.
-    pub fn post(&self, url: &str, body: &Value, interrupt: &Interrupt) -> Result<(Value, u32), ModelError> {
-        self.request(url, Some(body.to_string()), interrupt)
+    pub fn post(&self, url: &str, body: &Value, asker: &Asker) -> Result<(Value, u32), ModelError> {
+        self.request(url, Some(body.to_string()), asker)
     }
 
     /// Gets JSON.
-    pub fn get(&self, url: &str, interrupt: &Interrupt) -> Result<Value, ModelError> {
-        self.request(url, None, interrupt).map(|(value, _)| value)
+    pub fn get(&self, url: &str, asker: &Asker) -> Result<Value, ModelError> {
+        self.request(url, None, asker).map(|(value, _)| value)
     }
 
     /// An error about an answer that came in time and means nothing.
@@ -84,14 +85,9 @@ impl Client {
         ModelError::Garbled { source_name: shown_url(url), why: why.into(), excerpt: excerpt(body) }
     }
 
-    fn request(
-        &self,
-        url: &str,
-        body: Option<String>,
-        interrupt: &Interrupt,
-    ) -> Result<(Value, u32), ModelError> {
+    fn request(&self, url: &str, body: Option<String>, asker: &Asker) -> Result<(Value, u32), ModelError> {
         for attempt in 0.. {
-            let (failure, wait, error) = match self.once(url, body.clone(), interrupt)? {
+            let (failure, wait, error) = match self.once(url, body.clone(), asker.interrupt)? {
                 Ok(answer) if (200..300).contains(&answer.status) => {
                     return self.read_json(url, answer).map(|value| (value, attempt));
                 }
@@ -110,7 +106,7 @@ impl Client {
                 }
             };
             match retry::decide(self.policy, failure, wait, attempt, retry::jitter()) {
-                Decision::Retry { after } => retry::sleep(after, interrupt)?,
+                Decision::Retry { after } => retry::wait(after, &error, asker)?,
                 Decision::Fail => return Err(error),
             }
         }

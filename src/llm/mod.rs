@@ -23,21 +23,19 @@ mod select;
 mod server;
 mod usage;
 
-pub use ask::{Exchange, ask};
+pub use ask::{Asker, Exchange, ask};
 pub use budget::{Budget, Permit};
-pub use error::ModelError;
+pub use error::{ModelError, excerpt};
 pub use exchange::{Block, Drift, Message, Prompt, Reply, Speaker, StopReason};
 pub use reply::{Blocks, Label, ReplyProblem};
 pub use select::{Chosen, key_variables, select};
 pub use usage::{Cost, Tokens, Usage};
 
-use crate::process::Interrupt;
-
 /// Something that answers prompts. The implementors are the providers and the recorder around them.
 pub trait Model: Send + Sync {
     /// Asks and waits for the answer. A refusal or a truncated answer is a [`Reply`] with its [`StopReason`], not an
-    /// error. Obeys `interrupt` within 100 ms.
-    fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError>;
+    /// error. Obeys the asker's interrupt within 100 ms.
+    fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError>;
 
     /// Provider and model, for people: `anthropic/claude-…`.
     fn name(&self) -> String;

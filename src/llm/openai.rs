@@ -1,11 +1,11 @@
 //! Chat Completions: OpenAI's, and those of every server that speaks the same (Ollama, llama.cpp, vLLM, LM Studio).
 
-use super::Model;
 use super::error::ModelError;
 use super::exchange::{Prompt, Reply, StopReason};
 use super::http::Client;
 use super::retry::Policy;
 use super::usage::{Tokens, Usage};
+use super::{Asker, Model};
 use crate::config::ModelSettings;
 use crate::process::Interrupt;
 use secrecy::{ExposeSecret, SecretString};
@@ -45,7 +45,7 @@ impl OpenAi {
     /// The models that the server offers, in its order.
     pub fn models(&self, interrupt: &Interrupt) -> Result<Vec<String>, ModelError> {
         let url = format!("{}/models", self.base);
-        let value = self.client.get(&url, interrupt)?;
+        let value = self.client.get(&url, &Asker::silent(interrupt))?;
         let list = value
             .get("data")
             .and_then(Value::as_array)
@@ -72,10 +72,10 @@ impl OpenAi {
 }
 
 impl Model for OpenAi {
-    fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
+    fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError> {
         let started = Instant::now();
         let url = format!("{}/chat/completions", self.base);
-        let (value, retries) = self.client.post(&url, &self.request(prompt), interrupt)?;
+        let (value, retries) = self.client.post(&url, &self.request(prompt), asker)?;
         let body = value.to_string();
         let garbled = |why: String| self.client.garbled(&url, why, &body);
         let mut answer: Answer = serde_json::from_value(value)
@@ -194,7 +194,7 @@ mod tests {
             ..ModelSettings::default()
         };
         let model = OpenAi::new(&settings, Some(SecretString::from("sk-canary")));
-        let reply = model.complete(&sample_prompt(), &Interrupt::none());
+        let reply = model.complete(&sample_prompt(), &Asker::silent(&Interrupt::none()));
         (reply, server.requests().remove(0))
     }
 

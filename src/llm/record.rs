@@ -1,11 +1,10 @@
 //! Recordings: one JSON file an exchange, failed ones included, and the wrapper that writes them around any provider.
 
-use super::Model;
 use super::error::ModelError;
 use super::exchange::{Block, Message, Prompt, Reply, StopReason};
 use super::secret::Redactor;
 use super::usage::Usage;
-use crate::process::Interrupt;
+use super::{Asker, Model};
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
@@ -109,8 +108,8 @@ impl Recorder {
 }
 
 impl Model for Recorder {
-    fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
-        let result = self.inner.complete(prompt, interrupt);
+    fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError> {
+        let result = self.inner.complete(prompt, asker);
         // An exchange that the user broke off says nothing about the model.
         if !matches!(result, Err(ModelError::Interrupted)) {
             self.write(prompt, &result)?;

@@ -1,10 +1,9 @@
 //! The `replay` provider: recorded replies, for the demo, tests and CI.
 
-use super::Model;
 use super::error::ModelError;
 use super::exchange::{Drift, Prompt, Reply};
 use super::record::{self, Outcome, Recording};
-use crate::process::Interrupt;
+use super::{Asker, Model};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -21,8 +20,8 @@ impl Replay {
 }
 
 impl Model for Replay {
-    fn complete(&self, prompt: &Prompt, interrupt: &Interrupt) -> Result<Reply, ModelError> {
-        if interrupt.is_set() {
+    fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError> {
+        if asker.interrupt.is_set() {
             return Err(ModelError::Interrupted);
         }
         let path = record::path(&self.dir, prompt);
@@ -77,6 +76,7 @@ mod tests {
     use super::super::secret::Redactor;
     use super::super::usage::{Tokens, Usage};
     use super::*;
+    use crate::process::Interrupt;
     use crate::symbol::SymbolName;
     use secrecy::SecretString;
 
@@ -84,7 +84,7 @@ mod tests {
     struct Fixed(Result<Reply, ModelError>);
 
     impl Model for Fixed {
-        fn complete(&self, _: &Prompt, _: &Interrupt) -> Result<Reply, ModelError> {
+        fn complete(&self, _: &Prompt, _: &Asker) -> Result<Reply, ModelError> {
             self.0.clone()
         }
 
@@ -108,11 +108,11 @@ mod tests {
     fn record(dir: &Path, prompt: &Prompt, result: Result<Reply, ModelError>) {
         let redactor = Redactor::new([SecretString::from("sk-canary")]);
         let recorder = Recorder::new(Box::new(Fixed(result.clone())), dir.to_owned(), redactor);
-        assert_eq!(recorder.complete(prompt, &Interrupt::none()), result);
+        assert_eq!(recorder.complete(prompt, &Asker::silent(&Interrupt::none())), result);
     }
 
     fn replay(dir: &Path, prompt: &Prompt) -> Result<Reply, ModelError> {
-        Replay::new(dir.to_owned()).complete(prompt, &Interrupt::none())
+        Replay::new(dir.to_owned()).complete(prompt, &Asker::silent(&Interrupt::none()))
     }
 
     #[test]

@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+/// No function that was ported by one reply needs so many bytes; what reads Rust takes long over more.
+const LONGEST: usize = 1 << 20;
+
 /// What a block is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Label {
@@ -81,6 +84,11 @@ pub struct Blocks {
 /// Why a reply cannot be used. Its text is meant for the next prompt.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyProblem {
+    #[error(
+        "The reply has {0} bytes, far more than a function needs; nothing of it was read. Answer with the function and \
+         its helpers alone."
+    )]
+    TooLong(usize),
     #[error("The reply was empty. Answer with the labelled fenced blocks that were asked for.")]
     Empty,
     #[error("The reply has no block {0}. Put it into a fenced block with exactly this first line.")]
@@ -109,6 +117,9 @@ enum Language {
 impl Blocks {
     /// Reads a reply in which the blocks `wanted` must be there; others are taken when they are.
     pub fn parse(text: &str, wanted: &[Label]) -> Result<Self, ReplyProblem> {
+        if text.len() > LONGEST {
+            return Err(ReplyProblem::TooLong(text.len()));
+        }
         let text = after_thoughts(text);
         if text.trim().is_empty() {
             return Err(ReplyProblem::Empty);
@@ -328,6 +339,8 @@ mod tests {
         let cut = "```rust implementation\npub fn f() {\n    let x = ";
         assert_eq!(implementation(cut), Err(ReplyProblem::Unclosed(Label::Implementation)));
         assert_eq!(implementation(" \n"), Err(ReplyProblem::Empty));
+        let long = format!("```rust implementation\n{CODE}```\n{}", " ".repeat(LONGEST));
+        assert_eq!(implementation(&long), Err(ReplyProblem::TooLong(long.len())));
         assert_eq!(
             implementation("```rust implementation\n```"),
             Err(ReplyProblem::EmptyBlock(Label::Implementation))

@@ -1,5 +1,6 @@
 //! When a failed request is sent again, as a pure function; and a sleep that Ctrl-C ends.
 
+use super::ask::Asker;
 use super::error::ModelError;
 use crate::process::Interrupt;
 use jiff::Timestamp;
@@ -89,8 +90,14 @@ pub(super) fn jitter() -> f64 {
     RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
 
+/// Says what went wrong, and waits before it is tried again.
+pub(super) fn wait(time: Duration, failed: &ModelError, asker: &Asker) -> Result<(), ModelError> {
+    (asker.tell)(format!("{failed}; asking again in {:.1} s", time.as_secs_f32()));
+    sleep(time, asker.interrupt)
+}
+
 /// Sleeps, unless Ctrl-C comes.
-pub(super) fn sleep(time: Duration, interrupt: &Interrupt) -> Result<(), ModelError> {
+fn sleep(time: Duration, interrupt: &Interrupt) -> Result<(), ModelError> {
     let end = Instant::now() + time;
     loop {
         if interrupt.is_set() {

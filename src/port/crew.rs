@@ -72,10 +72,24 @@ impl<'p> Crew<'_, '_, 'p> {
     fn work(mut self, pool: &mut Pool<'_, 'p, Done>) -> Result<Vec<PortResult>> {
         let result = self.work_until_done(pool);
         if result.is_err() {
-            // Nobody takes up what others still do.
             self.run.stop.set();
+            self.leave(pool);
         }
         result.map(|()| self.results.into_values().collect())
+    }
+
+    /// Puts down what others were doing when the run failed: calls that were answered, or may have been, are paid for.
+    fn leave(&mut self, pool: &mut Pool<'_, 'p, Done>) {
+        pool.close();
+        while let Some((at, word)) = pool.listen() {
+            if let (Some(task), Word::Done(done)) = (self.tasks.get_mut(&at), word) {
+                // Its steps end with the run, whose failure is what is told.
+                drop(task.attempt.take_up(self.run, done));
+            }
+        }
+        for task in self.tasks.values_mut() {
+            drop(task.attempt.abandon(self.run));
+        }
     }
 
     fn work_until_done(&mut self, pool: &mut Pool<'_, 'p, Done>) -> Result<()> {

@@ -31,7 +31,7 @@ const MOST_PLACES: usize = 4;
 pub enum Told {
     Stats(RunStats),
     /// What it does now.
-    Step(&'static str),
+    Step(String),
 }
 
 /// What comes from a job of the task with this number.
@@ -78,6 +78,11 @@ impl<'scope, 'env, D: Send + 'env> Pool<'scope, 'env, D> {
     pub fn submit(&mut self, task: usize, need: Need, job: Job<'env, D>) {
         self.queue.push_back((task, need, job));
         self.start();
+    }
+
+    /// Begins no job that is not begun yet.
+    pub fn close(&mut self) {
+        self.queue.clear();
     }
 
     /// The next word of any job. None where no job is left.
@@ -190,7 +195,7 @@ mod tests {
                 let taken = &taken;
                 let job = move |tell: &dyn Fn(Told), place: Place| {
                     assert_eq!(taken[place].fetch_add(1, Ordering::SeqCst), 0, "two in one place");
-                    tell(Told::Step("building"));
+                    tell(Told::Step("building".into()));
                     std::thread::sleep(Duration::from_millis(5));
                     taken[place].fetch_sub(1, Ordering::SeqCst);
                     task

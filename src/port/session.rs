@@ -126,7 +126,7 @@ fn call_row(function: &Function, chosen: &Chosen, exchange: &Exchange, asking: &
             estimated: reply.usage.estimated,
             cost: reply.usage.cost(&chosen.settings.prices).map(llm::Cost::units),
             retries: Some(reply.retries),
-            stop_reason: serde_json::to_value(&reply.stop).ok().and_then(|v| v.as_str().map(str::to_owned)),
+            stop_reason: reply.stop.word().map(str::to_owned),
             ..call
         },
     }

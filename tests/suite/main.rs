@@ -15,6 +15,7 @@ mod contract;
 mod coverage;
 mod dropin;
 mod exhaustive;
+mod faults;
 mod findings;
 mod grades;
 mod handles;

@@ -2,8 +2,8 @@
 
 use super::{Attempting, Done, Progress};
 use crate::error::{ErrorKind, Result};
-use crate::llm::{self, Blocks, Exchange, Label, Prompt, Reply, StopReason};
-use crate::port::pool::Need;
+use crate::llm::{self, Asker, Blocks, Exchange, Label, Prompt, Reply, StopReason};
+use crate::port::pool::{Need, Told};
 use crate::port::prompt::Question;
 use crate::port::session::Session;
 use crate::port::supervisor::Outcome;
@@ -51,7 +51,10 @@ impl<'p> Attempting<'p> {
             Err(error) => return Err(error),
         };
         let stop = run.stop.clone();
-        let job = move |_: &dyn Fn(_), _| Done::Asked(Box::new(llm::ask(&chosen, permit, &stop)));
+        let job = move |tell: &dyn Fn(Told), _| {
+            let asker = Asker { interrupt: &stop, tell: &|text| tell(Told::Step(text)) };
+            Done::Asked(Box::new(llm::ask(&chosen, permit, &asker)))
+        };
         Ok(Progress::Job(Need::Patience, Box::new(job)))
     }
 
@@ -60,9 +63,38 @@ impl<'p> Attempting<'p> {
         run.heard(&self.planned.function, &exchange, &self.asking())?;
         match exchange.longer() {
             Some(longer) => self.send(run, longer),
-            None => Ok(Progress::Outcome(read(&exchange.reply?))),
+            None => {
+                let reply = exchange.reply?;
+                if let Some(trouble) = trouble(&reply, exchange.prompt.max_tokens) {
+                    self.say(run, trouble.clone());
+                    self.trouble = trouble;
+                }
+                let outcome = read(&reply);
+                if let Outcome::ReplyUnusable(problem) = &outcome {
+                    self.say(run, format!("the reply cannot be used: {problem}"));
+                }
+                Ok(Progress::Outcome(outcome))
+            }
         }
     }
+}
+
+/// What there is to say of a reply that is no answer.
+fn trouble(reply: &Reply, max_tokens: u64) -> Option<String> {
+    Some(match reply.stop {
+        StopReason::Refusal if reply.text.trim().is_empty() => "the model refused without a word".into(),
+        StopReason::Refusal => format!("the model refused: {}", llm::excerpt(&reply.text)),
+        StopReason::MaxTokens => {
+            format!(
+                "the reply was cut off twice, the second time after {max_tokens} tokens; raise llm.max_tokens"
+            )
+        }
+        StopReason::ContextWindow => {
+            "the reply was cut off where the model's context was full; take a model with a larger one".into()
+        }
+        StopReason::Pause => "the provider paused before the reply was complete; try again".into(),
+        _ => return None,
+    })
 }
 
 fn read(reply: &Reply) -> Outcome {

@@ -57,7 +57,7 @@ impl Runs {
         if is_over {
             return Ok(Judged { verdict, apart, gate: None });
         }
-        tell(Told::Step("hidden gate"));
+        tell(Told::Step("hidden gate".into()));
         let part = |n: u64| (n / 4).max(1);
         let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
         let mut see = |stats: &RunStats| tell(Told::Stats(stats.clone()));

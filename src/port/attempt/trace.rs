@@ -40,6 +40,11 @@ impl<'p> Attempting<'p> {
         run.store.end_step(taking.id, came, millis(taking.started))
     }
 
+    /// The same of a step that is given up because the run ends.
+    pub fn abandon(&mut self, run: &mut Session<'p>) -> Result<()> {
+        self.end(run, ("interrupted", "the run ended"))
+    }
+
     /// The same of a step that has an outcome, or that failed with the tool, the model or the user.
     pub(super) fn end_with(&mut self, run: &mut Session<'p>, result: &Result<Outcome>) -> Result<()> {
         match result {
@@ -88,15 +93,15 @@ impl<'p> Attempting<'p> {
     fn detail(&self, outcome: &Outcome) -> String {
         match outcome {
             // The full text, with its place, was noted when it was found.
-            Outcome::AuditRejected(_) | Outcome::DoesNotCompile(_) | Outcome::BudgetExhausted => {
-                self.trouble.clone()
-            }
+            Outcome::AuditRejected(_)
+            | Outcome::DoesNotCompile(_)
+            | Outcome::BudgetExhausted
+            | Outcome::ModelTruncated
+            | Outcome::ModelRefused => self.trouble.clone(),
             Outcome::Refuted(detail)
             | Outcome::AcceptanceRefuted(detail)
             | Outcome::ReplyUnusable(detail) => detail.clone(),
             Outcome::Vacuous => "one side was never called".into(),
-            Outcome::ModelTruncated => "the reply was cut off twice; raise llm.max_tokens".into(),
-            Outcome::ModelRefused => "the model refused".into(),
             Outcome::CandidateReceived(_)
             | Outcome::AuditPassed
             | Outcome::Built

@@ -1,5 +1,5 @@
 //! What the tests over the binary share: a small C library in a directory of its own, the tool run in it, a model that
-//! answers from a list, and the state of a tree for comparison. The scripted HTTP server is in `server`, whole C libraries
+//! answers from a list, and the state of a tree for comparison. The scripted HTTP server is in `server`, what models say over it in `wire`, whole C libraries
 //! are in `clib` and `real`, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
 
 #![allow(clippy::unwrap_used, dead_code, reason = "test code; the benches take parts of it")]
@@ -10,6 +10,7 @@ pub mod compiled;
 pub mod git;
 pub mod real;
 pub mod server;
+pub mod wire;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
