@@ -21,7 +21,8 @@ pub fn run(
     let prompts = all.iter().filter(|one| one.prompt.is_some()).count();
     let sum: Size = all.iter().filter_map(|one| one.prompt).sum();
     let symbols: Vec<Value> = all.iter().map(value).collect();
-    let json = json!({ "symbols": symbols, "prompts": prompts, "characters": sum.characters, "tokens": sum.tokens });
+    let json =
+        json!({ "symbols": symbols, "prompts": prompts, "characters": sum.characters, "tokens": sum.tokens });
     session.screen.result("plan", &json, || {
         let sums = format!(
             "{prompts} first prompts, {} characters, about {} tokens; nobody was asked",

@@ -25,8 +25,7 @@ impl Narrow {
                 return Err(Error::new(ErrorKind::Usage, text).help(project.nearest(pattern)));
             }
         }
-        let any =
-            |list: &[String], planned: &Planned| list.iter().any(|pattern| is_meant(pattern, planned));
+        let any = |list: &[String], planned: &Planned| list.iter().any(|pattern| is_meant(pattern, planned));
         wanted.retain(|planned| {
             (self.only.is_empty() || any(&self.only, planned)) && !any(&self.skip, planned)
         });

@@ -117,7 +117,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         },
     );
     let failed = |end: End| results.iter().any(|r| r.end == end);
-    let refuted = results.iter().any(|r| r.end == End::Failed && r.finding.is_some() || r.grade == Some(Grade::Refuted));
+    let refuted = results
+        .iter()
+        .any(|r| r.end == End::Failed && r.finding.is_some() || r.grade == Some(Grade::Refuted));
     Ok(match () {
         () if failed(End::Budget) => ExitCode::Budget,
         () if refuted => ExitCode::Divergence,

@@ -230,9 +230,7 @@ impl<'p> Attempting<'p> {
             .collect();
         if notes.is_empty() {
             let name = ident(&self.planned.function).to_string();
-            match split(&text, &name)
-                .map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers))
-            {
+            match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
                 Some(spliced) => match spliced? {
                     Spliced::Done(text) => self.spliced = text,
                     Spliced::Conflict(conflict) => {

@@ -97,10 +97,7 @@ fn troubles(project: &Project) -> Result<BTreeMap<String, (Trouble, String)>> {
 }
 
 /// Of a port that stands, by what the store and the lock know of it.
-fn of_standing(
-    known: &Judgement,
-    troubles: &BTreeMap<String, (Trouble, String)>,
-) -> (Deed, Option<String>) {
+fn of_standing(known: &Judgement, troubles: &BTreeMap<String, (Trouble, String)>) -> (Deed, Option<String>) {
     match troubles.get(known.symbol.as_str()) {
         Some((Trouble::Refuted, reason)) => {
             (Deed::Refuted, known.reason.clone().or_else(|| Some(reason.clone())))

@@ -24,12 +24,7 @@ pub fn status(project: &Project, store: &Store, judge: &Judge) -> Result<Vec<Jud
 ///
 /// # Errors
 /// Those of reading them.
-pub fn known(
-    project: &Project,
-    store: &Store,
-    judge: &Judge,
-    wanted: &[&Planned],
-) -> Result<Vec<Judgement>> {
+pub fn known(project: &Project, store: &Store, judge: &Judge, wanted: &[&Planned]) -> Result<Vec<Judgement>> {
     let lock = Lock::load(project.workspace.root())?.unwrap_or_default();
     let entry = |planned: &Planned| lock.symbols.get(planned.function.name.as_str());
     wanted.iter().map(|planned| one(store, judge, planned, entry(planned))).collect()

@@ -1,0 +1,25 @@
+//! What a killed process left half written beside the files that it was about to replace.
+
+use super::atomic::TEMPORARY;
+use crate::error::Result;
+use std::path::Path;
+
+/// Removes temporary files directly in `dir` and, with `deep`, in the directories below it; build output is left out.
+/// Returns how many there were. The caller holds the lock, so that nobody is writing one.
+pub(super) fn sweep(dir: &Path, deep: bool) -> Result<usize> {
+    let mut swept = 0;
+    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(0) };
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name();
+        if entry.file_type()?.is_dir() {
+            if deep && name != "target" {
+                swept += sweep(&entry.path(), true)?;
+            }
+        } else if name.to_string_lossy().starts_with(TEMPORARY) {
+            fs_err::remove_file(entry.path())?;
+            swept += 1;
+        }
+    }
+    Ok(swept)
+}
