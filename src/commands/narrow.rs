@@ -9,10 +9,10 @@ use crate::project::{Planned, Project};
 pub struct Narrow {
     /// With --all: only functions that one of these matches, as in crc*,inflate.c: a symbol, its C name, its file, or
     /// file:name; `*` stands for anything
-    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', requires = "all")]
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', conflicts_with = "symbols")]
     only: Vec<String>,
     /// With --all: no function that one of these matches
-    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', requires = "all")]
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', conflicts_with = "symbols")]
     skip: Vec<String>,
 }
 

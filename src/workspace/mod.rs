@@ -247,7 +247,11 @@ mod tests {
     #[test]
     fn what_a_killed_process_left_half_written_is_removed() {
         let dir = repository();
-        let left = ["rust/fuzz/seeds/fuzz_x/.implfuzz-Ab12", ".implfuzz-cd34", ".implfuzz/cache/.implfuzz-e"];
+        let left = [
+            "rust/fuzz/seeds/fuzz_x/.implfuzz-Ab12e3",
+            ".implfuzz-cd34Ef",
+            ".implfuzz/cache/.implfuzz-000000",
+        ];
         let leave = |path: &str| {
             let path = dir.path().join(path);
             fs_err::create_dir_all(path.parent().unwrap()).unwrap();
@@ -260,7 +264,7 @@ mod tests {
             workspace
         };
         left.iter().for_each(|path| leave(path));
-        leave("rust/kept");
+        leave("rust/.implfuzz-kept");
         drop(open());
         assert_eq!(count(), 3, "nobody was killed");
         // As a process that is killed: it never lets go of the lock itself.
@@ -270,7 +274,7 @@ mod tests {
         fs_err::write(dir.path().join(".implfuzz/lock"), number).unwrap();
         drop(open());
         assert_eq!(count(), 0);
-        assert!(dir.path().join("rust/kept").exists() && dir.path().join(CONFIG_FILE).exists());
+        assert!(dir.path().join("rust/.implfuzz-kept").exists() && dir.path().join(CONFIG_FILE).exists());
     }
 
     #[test]

@@ -16,10 +16,16 @@ pub(super) fn sweep(dir: &Path, deep: bool) -> Result<usize> {
             if deep && name != "target" {
                 swept += sweep(&entry.path(), true)?;
             }
-        } else if name.to_string_lossy().starts_with(TEMPORARY) {
+        } else if is_temporary(&name.to_string_lossy()) {
             fs_err::remove_file(entry.path())?;
             swept += 1;
         }
     }
     Ok(swept)
+}
+
+/// Six letters or digits follow: other files of the tool that begin so are no leftovers.
+fn is_temporary(name: &str) -> bool {
+    let rest = name.strip_prefix(TEMPORARY).unwrap_or_default();
+    rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -44,7 +44,8 @@ fn model(repo: &Repo) {
     let shown = dir.join("model.sh").display().to_string();
     let llm = format!("\n[llm]\nprovider = \"command\"\nretries = 0\ncommand = [\"sh\", {shown:?}]\n");
     let text = repo.read("implfuzz.toml");
-    repo.write("implfuzz.toml", &(text + &llm));
+    let start = text.find("\n[llm]").unwrap_or(text.len());
+    repo.write("implfuzz.toml", &(text[..start].to_owned() + &llm));
 }
 
 fn port_all(repo: &Repo) -> Command {
