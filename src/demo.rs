@@ -72,7 +72,7 @@ pub fn demo(
     });
     let porting = Judge::new(&project, interrupt);
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let order = Order { wanted: &wanted, command: "demo: port --all", jobs };
+    let order = Order { wanted: &wanted, redo: false, command: "demo: port --all", jobs };
     let (ports, totals) = run::port(&project, &mut store, order, porting, reporter)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
     let command = "demo: verify --all";

@@ -110,6 +110,7 @@ impl Project {
         let c::Analysis { library, bindings, values, flags, warnings, read, fingerprint } =
             c::load(root, &settings(&config), tools, &mut store)?;
         interrupt.check()?;
+        workspace.sweep(&workspace.root().join(&config.rust.dir))?;
         let mut project = Self {
             workspace,
             config,

@@ -3,7 +3,8 @@
 mod known;
 mod trial;
 
-pub use known::status;
+pub use known::{known, status};
+pub use trial::Ask;
 
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
@@ -126,7 +127,8 @@ pub fn verify(
         ..NewRun::default()
     };
     let run = store.start_run(&new)?;
-    let result = verify_in(project, store, wanted, budget, (judge, run), reporter);
+    let wanted: Vec<_> = wanted.iter().map(|planned| (*planned, Ask::Whole)).collect();
+    let result = verify_in(project, store, &wanted, budget, (judge, run), reporter);
     let outcome = match &result {
         Ok(all) if all.iter().any(|j| j.grade == Grade::Refuted) => RunOutcome::Refuted,
         Ok(all) if all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) => RunOutcome::Done,
@@ -149,25 +151,32 @@ fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> R
     Ok(binary)
 }
 
-fn verify_in(
+/// As [`verify`], as part of a run, and so much of each port as is asked.
+///
+/// # Errors
+/// Those of the tool, of builds, and Ctrl-C.
+pub fn verify_in(
     project: &Project,
     store: &mut Store,
-    wanted: &[&Planned],
+    wanted: &[(&Planned, Ask)],
     budget: Option<Budget>,
     (judge, run): (&Judge, RunId),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Judgement>> {
-    let trials = wanted.iter().map(|planned| Trial::of(planned, store, judge));
+    let trials = wanted.iter().map(|(planned, ask)| Trial::of(planned, *ask, store, judge));
     let mut trials = trials.collect::<Result<Vec<_>>>()?;
+    let open = trials.iter().filter(|trial| trial.is_open());
+    // A short run rests on what was measured before.
     let judged: Vec<&Planned> =
-        trials.iter().filter(|trial| trial.is_open()).map(|trial| trial.planned).collect();
+        open.clone().filter(|trial| trial.ask == Ask::Whole).map(|trial| trial.planned).collect();
+    let is_any_open = open.count() > 0;
     // What the audit refuses is not built for its own sake.
     let binary = match trials.iter().any(Trial::is_built) {
         true => harnesses(project, judge, reporter)?,
         false => PathBuf::new(),
     };
     let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
-    if !judged.is_empty() {
+    if is_any_open {
         let linked = Linked::read(judge, &binary)?;
         for trial in trials.iter_mut().filter(|trial| trial.is_open()) {
             trial.prepare(&linked, &grounds, judge)?;
@@ -188,7 +197,7 @@ fn run_abreast(
 ) -> Result<Vec<Judgement>> {
     let interrupt = judge.interrupt;
     let runs: Vec<Option<Run>> =
-        trials.iter().map(|trial| trial.is_open().then(|| Run::of(judge, binary, trial.planned))).collect();
+        trials.iter().map(|trial| trial.is_open().then(|| Run::of(judge, binary, trial))).collect();
     let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
         run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
     };

@@ -1,10 +1,14 @@
 //! `cargo implfuzz port`
 
-use super::{Session, Which, explain, rows};
+use super::narrow::Narrow;
+use super::{Session, Which, dry_run, explain, rows};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::init;
 use crate::judge::Judge;
 use crate::port::run::{self, End, Order};
+use crate::project::{Options, Planned, Project};
 use crate::report::{finding, finding_json};
+use crate::verdict::Grade;
 use serde_json::json;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -22,9 +26,58 @@ pub struct Args {
     /// Port so many functions at a time: models are waited for side by side, and as many compute as there are cores
     #[arg(short, long, value_name = "N", default_value = "1")]
     jobs: NonZeroUsize,
-    /// Port nothing: print the steps that the last run took for these functions, each with the reason
+    #[command(flatten)]
+    narrow: Narrow,
+    /// Port again what is ported already; what stands stays unless the new port is accepted
+    #[arg(long)]
+    redo: bool,
+    /// Port nothing: print what a run would do, in which order, and how large the first prompts are
     #[arg(long, conflicts_with = "record")]
+    dry_run: bool,
+    /// Most money that the run may cost, in the currency of llm.prices; llm.max_cost for this run
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    max_cost: Option<f64>,
+    /// Most tokens that the run may use, sent and received; llm.max_tokens_per_run for this run
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Port nothing: print the steps that the last run took for these functions, each with the reason
+    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens"])]
     explain: bool,
+}
+
+impl Args {
+    /// The options of the session, with what these arguments say of settings: named options win.
+    fn options(&self, session: &Options) -> Result<Options> {
+        let mut options = session.clone();
+        if let Some(dir) = &self.record {
+            let dir = std::path::absolute(dir)?;
+            options.overrides.push(format!("llm.record_dir={:?}", dir.display().to_string()));
+        }
+        options.overrides.extend(self.max_cost.map(|most| format!("llm.max_cost={most:?}")));
+        options.overrides.extend(self.max_tokens.map(|most| format!("llm.max_tokens_per_run={most}")));
+        Ok(options)
+    }
+
+    fn wanted<'p>(&self, project: &'p Project) -> Result<Vec<&'p Planned>> {
+        let mut wanted = self.which.select(project)?;
+        self.narrow.keep(project, &mut wanted)?;
+        if wanted.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "the library has no function that can be ported")
+                .help("`cargo implfuzz list` shows why"));
+        }
+        Ok(wanted)
+    }
+
+    /// As the store notes it down.
+    fn words(&self) -> String {
+        let redo = if self.redo { " --redo" } else { "" };
+        self.which.words("port") + &self.narrow.words() + redo
+    }
+}
+
+fn amount(text: &str) -> std::result::Result<f64, String> {
+    let amount: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err("not an amount of money".to_owned()) }
 }
 
 /// Runs the command.
@@ -32,22 +85,19 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if args.explain {
         return explain::run(session, &args.which);
     }
-    let mut options = session.options.clone();
-    if let Some(dir) = &args.record {
-        let dir = std::path::absolute(dir)?;
-        options.overrides.push(format!("llm.record_dir={:?}", dir.display().to_string()));
-    }
-    let session = Session { options, ..session.clone() };
+    let session = Session { options: args.options(&session.options)?, ..session.clone() };
     let mut reporter = session.reporter();
-    let (project, mut store) = session.open(reporter.as_mut())?;
-    let wanted = args.which.select(&project)?;
-    if wanted.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "the library has no function that can be ported")
-            .help("`cargo implfuzz list` shows why"));
+    if args.dry_run {
+        let project = Project::open(&session.options, &session.interrupt)?;
+        init::warn(&project, reporter.as_mut());
+        let store = session.store(&project)?;
+        return dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo);
     }
-    let command = args.which.words("port");
+    let (project, mut store) = session.open(reporter.as_mut())?;
+    let wanted = args.wanted(&project)?;
+    let command = args.words();
     let judge = Judge::new(&project, &session.interrupt);
-    let order = Order { wanted: &wanted, command: &command, jobs: args.jobs.get() };
+    let order = Order { wanted: &wanted, redo: args.redo, command: &command, jobs: args.jobs.get() };
     let (results, totals) = run::port(&project, &mut store, order, judge, reporter.as_mut())?;
     drop(reporter);
     let findings: Vec<_> = results
@@ -67,12 +117,15 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         },
     );
     let failed = |end: End| results.iter().any(|r| r.end == end);
-    let refuted = results.iter().any(|r| r.end == End::Failed && r.finding.is_some());
+    let refuted = results
+        .iter()
+        .any(|r| r.end == End::Failed && r.finding.is_some() || r.grade == Some(Grade::Refuted));
     Ok(match () {
         () if failed(End::Budget) => ExitCode::Budget,
         () if refuted => ExitCode::Divergence,
         () if failed(End::Failed)
             || failed(End::Skipped)
+            || failed(End::NoLongerHolds)
             || (failed(End::NotJudgeable) && !args.which.all) =>
         {
             ExitCode::Incomplete

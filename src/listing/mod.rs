@@ -7,7 +7,7 @@ mod select;
 
 pub use definitions::{Definition, definitions};
 pub use dot::dot;
-pub use select::Sort;
+pub use select::{Sort, matches};
 
 use crate::contract::facts::FactTable;
 use crate::contract::tier::{Tier, Tiers};

@@ -69,7 +69,8 @@ impl Listing {
     }
 }
 
-fn matches(pattern: &str, file: &RelPath, names: Option<(&str, &str)>) -> bool {
+/// Whether a pattern means a file, or what has these names (the symbol's and C's) in it.
+pub fn matches(pattern: &str, file: &RelPath, names: Option<(&str, &str)>) -> bool {
     let in_file = |pattern: &str| {
         glob::matches(pattern, file.0.as_str())
             || file.0.file_name().is_some_and(|name| glob::matches(pattern, name))

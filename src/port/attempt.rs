@@ -18,10 +18,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
 use crate::llm::Exchange;
+use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
+use crate::rust::unport::back_to_stub;
 use crate::verdict::{Finding, Measured, Share, Verdict};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -219,8 +221,8 @@ impl<'p> Attempting<'p> {
         self.say(run, "audit");
         self.tree = run.tree;
         let text = self.state.candidate().unwrap_or_default().to_owned();
-        let module = run.project.module(&self.planned.function.module)?;
-        let report = run.judge.audit_reply(self.planned, &text, module.text())?;
+        let module = self.module_without(run.project)?;
+        let report = run.judge.audit_reply(self.planned, &text, &module)?;
         let mut notes: Vec<AuditNote> = report
             .problems
             .iter()
@@ -228,9 +230,7 @@ impl<'p> Attempting<'p> {
             .collect();
         if notes.is_empty() {
             let name = ident(&self.planned.function).to_string();
-            match split(&text, &name)
-                .map(|parts| replace_fn(module.text(), &name, &parts.item, &parts.helpers))
-            {
+            match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
                 Some(spliced) => match spliced? {
                     Spliced::Done(text) => self.spliced = text,
                     Spliced::Conflict(conflict) => {
@@ -262,6 +262,19 @@ impl<'p> Attempting<'p> {
         Ok(Outcome::AuditRejected(feedback::normalised(&key)))
     }
 
+    /// The module as the tree has it, with a stub where an older port of the function stands.
+    fn module_without(&self, project: &Project) -> Result<String> {
+        let function = &self.planned.function;
+        let module = project.module(&function.module)?;
+        match module.state(function) {
+            Ported::Yes => {
+                let name = ident(function).to_string();
+                back_to_stub(module.text(), &name, &stub(&self.planned.bound()))
+            }
+            Ported::Stub | Ported::Missing => Ok(module.text().to_owned()),
+        }
+    }
+
     /// How the audit names the candidate's text, which stands in no file yet.
     fn file(&self) -> String {
         format!("candidate for src/{}.rs", self.planned.function.module)
@@ -276,7 +289,7 @@ fn ended<'p>(ended: Ended) -> Turn<'p> {
 pub fn context(project: &Project, planned: &Planned) -> Result<PortContext> {
     let callee = |function: &crate::symbol::Function| {
         let other = project.planned.iter().find(|p| p.function.key == function.key)?;
-        let ported = project.ported(function) == crate::ported::Ported::Yes;
+        let ported = project.ported(function) == Ported::Yes;
         Some(CalleeState { rust: stub(&other.bound()), ported })
     };
     let globals = fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?;

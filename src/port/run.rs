@@ -4,9 +4,9 @@
 use super::attempt::Ended;
 use super::crew;
 use super::prompt::Templates;
+use super::resume::{self, Deed, Plan, Standing};
 use super::session::Session;
 use super::supervisor::StopReason;
-use crate::contract::types::Judgeable;
 use crate::error::{ErrorKind, Result};
 use crate::event::Reporter;
 use crate::init;
@@ -18,6 +18,7 @@ use crate::proofs::Grounds;
 use crate::store::{NewRun, RunOutcome, Store, Totals};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Measured, Proofs, RunStats, Share, Verdict};
+use crate::verify::Judgement;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use std::sync::Arc;
 pub struct PortResult {
     pub symbol: SymbolName,
     pub end: End,
-    /// Of an accepted port.
+    /// Of an accepted port, and of one that stood before and was looked at.
     pub grade: Option<Grade>,
     /// Why it is not better.
     pub reason: Option<String>,
@@ -46,15 +47,17 @@ pub struct PortResult {
 pub enum End {
     /// In this run; how strong the evidence is, the grade says.
     Accepted,
-    /// It had a body before.
+    /// It had a body before, which holds.
     AlreadyPorted,
+    /// It had a body before, which does not verify any more. It stays as it is.
+    NoLongerHolds,
     /// No harness can judge it yet.
     NotJudgeable,
     /// Given up; the tree is as it was.
     Failed,
     /// Given up because tokens or money are spent; the tree is as it was.
     Budget,
-    /// Not tried: a function that it calls failed.
+    /// Not tried: a function that it calls failed, or does not hold any more.
     Skipped,
 }
 
@@ -64,6 +67,7 @@ impl End {
         match self {
             Self::Accepted => "accepted",
             Self::AlreadyPorted => "ported before",
+            Self::NoLongerHolds => "no longer holds",
             Self::NotJudgeable => "not judged yet",
             Self::Failed => "failed",
             Self::Budget => "budget spent",
@@ -77,6 +81,8 @@ impl End {
 pub struct Order<'a, 'p> {
     /// In porting order.
     pub wanted: &'a [&'p Planned],
+    /// What stands already is ported again.
+    pub redo: bool,
     /// As the store notes it down.
     pub command: &'a str,
     /// So many ports go on at a time.
@@ -87,13 +93,14 @@ pub struct Order<'a, 'p> {
 pub fn port<'p>(
     project: &'p Project,
     store: &'p mut Store,
-    Order { wanted, command, jobs }: Order<'_, 'p>,
+    Order { wanted, redo, command, jobs }: Order<'_, 'p>,
     judge: Judge<'p>,
     reporter: &'p mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
     let mut models = BTreeMap::new();
     let root = project.workspace.root();
-    if wanted.iter().any(|p| is_asked_about(project, p)) {
+    let plans = resume::plan(project, (store, &judge), wanted, redo)?;
+    if plans.iter().any(|plan| plan.deed.asks()) {
         for role in crate::config::ROLES {
             let env = |name: &str| std::env::var(name).ok();
             let chosen = llm::select(&project.config, root, role, &env, judge.interrupt)?;
@@ -111,7 +118,9 @@ pub fn port<'p>(
         model: first.map(|c| c.name()),
         tool_version: env!("CARGO_PKG_VERSION").into(),
     })?;
-    let asked: Vec<&Planned> = wanted.iter().copied().filter(|p| is_asked_about(project, p)).collect();
+    let standing = Standing::examine(project, store, (wanted, &plans), (&judge, id), reporter)?;
+    let asked = wanted.iter().zip(&plans).filter(|(_, plan)| plan.deed.asks());
+    let asked: Vec<&Planned> = asked.map(|(planned, _)| *planned).collect();
     let grounds = Grounds::lay(project, (&judge, store), &asked, reporter)?;
     let stop = judge.interrupt.child();
     let mut run = Session {
@@ -124,6 +133,8 @@ pub fn port<'p>(
         models,
         budget,
         grounds,
+        plans: wanted.iter().map(|planned| planned.function.key.clone()).zip(plans).collect(),
+        standing,
         exhausted: false,
         stop,
         tree: 0,
@@ -131,6 +142,7 @@ pub fn port<'p>(
     let result = crew::port_all(&mut run, wanted, jobs);
     let outcome = match &result {
         Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
+        Ok(all) if all.iter().any(|r| r.end == End::NoLongerHolds) => RunOutcome::Refuted,
         Ok(all) if all.iter().all(|r| !matches!(r.end, End::Failed | End::Skipped)) => RunOutcome::Done,
         Ok(_) => RunOutcome::Incomplete,
         Err(error) => match error.kind() {
@@ -143,22 +155,35 @@ pub fn port<'p>(
     Ok((result?, totals))
 }
 
-/// Whether a model will be asked about a function.
-fn is_asked_about(project: &Project, planned: &Planned) -> bool {
-    planned.judgeable.contract().is_some() && project.ported(&planned.function) != Ported::Yes
-}
-
 impl<'p> Session<'p> {
     /// Why a function is not tried, where that is plain.
     pub(super) fn refused(&self, planned: &Planned) -> Result<Option<PortResult>> {
-        if self.project.ported(&planned.function) == Ported::Yes {
-            return self.result(planned, End::AlreadyPorted, None, None).map(Some);
+        if let Some(judgement) = self.standing.of(planned) {
+            return self.stood(planned, judgement).map(Some);
         }
-        let why = match &planned.judgeable {
-            Judgeable::NotYet(why) => Some(why.clone()),
-            Judgeable::Yes(_) => self.grounds.differs(planned),
+        let (end, why) = match self.plans.get(&planned.function.key) {
+            Some(Plan { deed: Deed::Leave, .. }) if self.project.ported(&planned.function) == Ported::Yes => {
+                (End::AlreadyPorted, None)
+            }
+            Some(Plan { deed: Deed::Leave, reason }) => (End::NotJudgeable, reason.clone()),
+            _ => match self.grounds.differs(planned) {
+                Some(why) => (End::NotJudgeable, Some(why)),
+                None => return Ok(None),
+            },
         };
-        why.map(|why| self.result(planned, End::NotJudgeable, Some(why), None)).transpose()
+        self.result(planned, end, why, None).map(Some)
+    }
+
+    /// Of a port that stood before.
+    fn stood(&self, planned: &Planned, judgement: &Judgement) -> Result<PortResult> {
+        let holds = resume::holds(judgement.grade);
+        let end = if holds { End::AlreadyPorted } else { End::NoLongerHolds };
+        let result = self.result(planned, end, judgement.reason.clone(), None)?;
+        Ok(PortResult {
+            grade: Some(judgement.grade),
+            finding: judgement.finding.as_ref().map(|(_, finding)| finding.clone()),
+            ..result
+        })
     }
 
     /// What came of a function that was tried.
@@ -187,7 +212,11 @@ impl<'p> Session<'p> {
 
     /// Of a function that needs one which failed.
     pub(super) fn skipped(&self, planned: &Planned, blamed: &SymbolName) -> Result<PortResult> {
-        let why = format!("it needs `{blamed}`, which failed");
+        let fate = match self.standing.fails(blamed) {
+            true => "does not hold any more",
+            false => "failed",
+        };
+        let why = format!("it needs `{blamed}`, which {fate}");
         self.result(planned, End::Skipped, Some(why), None)
     }
 

@@ -1,6 +1,7 @@
 //! What the symbols of a run share: the models and how they are asked, the store, the logs.
 
 use super::prompt::Templates;
+use super::resume::{Plan, Standing};
 use super::supervisor::Phase;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -10,7 +11,7 @@ use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{ModelCall, RunId, StepId, Store};
-use crate::symbol::Function;
+use crate::symbol::{Function, SymbolKey};
 use crate::verdict::Finding;
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
@@ -29,6 +30,10 @@ pub struct Session<'p> {
     pub budget: Budget,
     /// What proofs rest on, measured before any model was asked.
     pub grounds: Grounds,
+    /// What is done about each function that is asked for.
+    pub plans: BTreeMap<SymbolKey, Plan>,
+    /// The ports that stood before.
+    pub standing: Standing,
     /// No further symbol can be asked about.
     pub exhausted: bool,
     /// Ends the work of other threads: set with the user's Ctrl-C, and where the run fails.

@@ -38,9 +38,10 @@ impl Job {
             command.env(REPORT_FD, fd.to_string());
         }
         let limits = self.limits;
-        // SAFETY: between fork and exec only async-signal-safe calls: setrlimit and fcntl.
+        // SAFETY: between fork and exec only async-signal-safe calls: prctl, setrlimit and fcntl.
         unsafe {
             command.pre_exec(move || {
+                end_with_parent()?;
                 set_limits(limits)?;
                 if let Some(fd) = write_end
                     && libc::fcntl(fd, libc::F_SETFD, 0) == -1
@@ -73,6 +74,16 @@ fn spawn_when_free(command: &mut Command) -> std::io::Result<Child> {
         }
     }
     command.spawn()
+}
+
+/// Has the kernel end the child when this process is killed, which can end nobody then. (It counts the thread that started
+/// the child, which waits for it.)
+fn end_with_parent() -> std::io::Result<()> {
+    // SAFETY: a plain system call.
+    match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
 }
 
 fn set_limits(limits: Limits) -> std::io::Result<()> {

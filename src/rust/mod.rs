@@ -6,6 +6,7 @@ pub mod item;
 pub mod hash;
 pub mod open;
 pub mod splice;
+pub mod unport;
 pub mod stub;
 pub mod signature;
 pub mod shims;

@@ -288,7 +288,7 @@ fn is_line_comment(line: &str) -> bool {
 }
 
 /// The range and the line ends behind it, so that removing leaves no gap that grows.
-fn with_line_end(text: &str, range: Range<usize>) -> Range<usize> {
+pub(super) fn with_line_end(text: &str, range: Range<usize>) -> Range<usize> {
     let rest = &text[range.end..];
     let blank = rest.len() - rest.trim_start_matches(['\n', '\r']).len();
     range.start..range.end + blank

@@ -17,12 +17,26 @@ use crate::verdict::Grade;
 /// # Errors
 /// Those of reading them.
 pub fn status(project: &Project, store: &Store, judge: &Judge) -> Result<Vec<Judgement>> {
-    let lock = Lock::load(project.workspace.root())?.unwrap_or_default();
-    let entry = |planned: &Planned| lock.symbols.get(planned.function.name.as_str());
-    project.planned.iter().map(|planned| known(store, judge, planned, entry(planned))).collect()
+    known(project, store, judge, &project.planned.iter().collect::<Vec<_>>())
 }
 
-fn known(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -> Result<Judgement> {
+/// The same of these functions.
+///
+/// # Errors
+/// Those of reading them.
+pub fn known(project: &Project, store: &Store, judge: &Judge, wanted: &[&Planned]) -> Result<Vec<Judgement>> {
+    let lock = Lock::load(project.workspace.root())?.unwrap_or_default();
+    let entry = |planned: &Planned| lock.symbols.get(planned.function.name.as_str());
+    wanted.iter().map(|planned| one(store, judge, planned, entry(planned))).collect()
+}
+
+/// The same of one function.
+pub(super) fn of_one(store: &Store, judge: &Judge, planned: &Planned) -> Result<Judgement> {
+    let lock = Lock::load(judge.project.workspace.root())?.unwrap_or_default();
+    one(store, judge, planned, lock.symbols.get(planned.function.name.as_str()))
+}
+
+fn one(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -> Result<Judgement> {
     let reason = match &planned.judgeable {
         Judgeable::NotYet(why) => Some(why.clone()),
         Judgeable::Yes(_) => None,

@@ -1,6 +1,6 @@
 //! One port on its way through `verify`: what is plain before its run, the run, and what came of both.
 
-use super::Judgement;
+use super::{Judgement, known};
 use crate::audit::AuditReport;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
@@ -18,17 +18,31 @@ use std::path::Path;
 /// What came of a run, and of both sides apart.
 pub type Ran = (Verdict, Measured<Share>);
 
+/// How much of a port is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// All that a verdict needs.
+    Whole,
+    /// Its evidence fits the tree. The inputs that are known, and a few more, must not refute it; what was known stays.
+    Short,
+}
+
+/// What fits the tree is run for so long; the inputs that are known are run whatever time it takes.
+const SHORT: Budget = Budget { seconds: 1, executions: Some(2_000) };
+
 /// The run of a port, with all that it needs on a thread of its own.
 pub struct Run {
     campaign: Campaign,
     /// So many inputs can be tried one by one, where there are so few.
     points: Option<u64>,
+    ask: Ask,
 }
 
 impl Run {
     /// Of the port in this binary.
-    pub fn of(judge: &Judge, binary: &Path, planned: &Planned) -> Self {
-        Self { campaign: judge.campaign(binary, planned), points: judge.points(planned) }
+    pub fn of(judge: &Judge, binary: &Path, trial: &Trial) -> Self {
+        let planned = trial.planned;
+        Self { campaign: judge.campaign(binary, planned), points: judge.points(planned), ask: trial.ask }
     }
 
     /// Both sides beside each other, then apart.
@@ -38,6 +52,13 @@ impl Run {
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Ran> {
+        if self.ask == Ask::Short {
+            let verdict = self.campaign.judge_with(self.points, SHORT, interrupt, see)?;
+            // So short a run may call neither side: the whole one decides.
+            if !matches!(verdict, Verdict::Vacuous { .. }) {
+                return proofs::apart(&self.campaign, verdict, interrupt);
+            }
+        }
         let verdict = self.campaign.judge_with(self.points, budget, interrupt, see)?;
         proofs::apart(&self.campaign, verdict, interrupt)
     }
@@ -46,6 +67,7 @@ impl Run {
 /// A port on trial.
 pub struct Trial<'p> {
     pub planned: &'p Planned,
+    pub ask: Ask,
     /// Hash of the Rust text.
     hash: String,
     /// What stood in the tree before the build; none where it says nothing.
@@ -59,7 +81,7 @@ pub struct Trial<'p> {
 
 impl<'p> Trial<'p> {
     /// What is plain before anything is built: the body, the audit, whether there is a harness.
-    pub fn of(planned: &'p Planned, store: &Store, judge: &Judge) -> Result<Self> {
+    pub fn of(planned: &'p Planned, ask: Ask, store: &Store, judge: &Judge) -> Result<Self> {
         let module = judge.project.module(&planned.function.module)?;
         let hash = judge.hashes(planned, &module)?.rust;
         // Who wrote it is known as long as the text is the one that was judged before.
@@ -76,7 +98,7 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        Ok(Self { planned, hash, about, provenance, callees_in_c: Vec::new(), decided })
+        Ok(Self { planned, ask, hash, about, provenance, callees_in_c: Vec::new(), decided })
     }
 
     /// What is plain before the run: whether the harness can judge anything, and the linkage proof.
@@ -120,6 +142,9 @@ impl<'p> Trial<'p> {
         }
         match (&self.decided, ran) {
             (Some(outcome), _) => self.without_run(outcome, store, judge),
+            (None, Some((Verdict::Unrefuted(_), _))) if self.ask == Ask::Short => {
+                known::of_one(store, judge, self.planned)
+            }
             (None, Some(ran)) => self.with_run(ran, store, grounds, (judge, run)),
             (None, None) => Err(Error::new(ErrorKind::Internal, "a port was neither run nor refused")),
         }

@@ -6,6 +6,9 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+/// How the names of files begin that are not in their place yet.
+pub(super) const TEMPORARY: &str = ".implfuzz-";
+
 /// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
@@ -28,7 +31,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<Written> {
         Error::new(ErrorKind::Io, format!("failed to write file `{}`: {error}", path.display()))
     };
     let mut file = tempfile::Builder::new()
-        .prefix(".implfuzz-")
+        .prefix(TEMPORARY)
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(dir)
         .map_err(failed)?;

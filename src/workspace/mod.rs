@@ -3,6 +3,7 @@
 //! What stands in the files is not known here: see `config`, `store`, `contract` and `rust`.
 
 mod atomic;
+mod sweep;
 mod transaction;
 
 pub use atomic::{Written, write_atomic};
@@ -27,8 +28,17 @@ const PRIVATE_DIR: &str = ".implfuzz";
 pub struct Workspace {
     root: PathBuf,
     recovery: Recovery,
+    /// The last process that worked here did not come to its end.
+    was_killed: bool,
     /// The kernel gives the lock back when this is closed, also when the process is killed.
-    _lock: fs_err::File,
+    lock: fs_err::File,
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        // A number that stays tells that its process was killed; where this fails, the next one only looks in vain.
+        drop(self.lock.set_len(0));
+    }
 }
 
 impl Workspace {
@@ -72,12 +82,13 @@ impl Workspace {
                 Err(TryLockError::Error(error)) => return Err(unwritable(root, error)),
             }
         }
+        let was_killed = lock.metadata()?.len() > 0;
         // Only for the message of a process that comes second; the lock itself is the kernel's.
         lock.set_len(0)?;
         lock.rewind()?;
         writeln!(lock, "{}", std::process::id())?;
         let recovery = transaction::recover(root)?;
-        Ok(Self { root: root.to_owned(), recovery, _lock: lock })
+        Ok(Self { root: root.to_owned(), recovery, was_killed, lock })
     }
 
     /// The repository's root, absolute and without symbolic links.
@@ -88,6 +99,20 @@ impl Workspace {
     /// What was done about a transaction that a killed process left behind.
     pub fn recovery(&self) -> Recovery {
         self.recovery
+    }
+
+    /// Where the last process was killed, removes the temporary files that it left in the tree, of which `rust` is the
+    /// directory of the port.
+    ///
+    /// # Errors
+    /// `Io` where one cannot be removed.
+    pub fn sweep(&self, rust: &Path) -> Result<()> {
+        if self.was_killed {
+            sweep::sweep(&self.root, false)?;
+            sweep::sweep(rust, true)?;
+            sweep::sweep(&self.private(), true)?;
+        }
+        Ok(())
     }
 
     /// `implfuzz.toml`.
@@ -217,6 +242,39 @@ mod tests {
         assert!(error.to_string().contains(&format!("(process {})", std::process::id())), "{error}");
         drop(first);
         Workspace::open(Some(dir.path())).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_left_half_written_is_removed() {
+        let dir = repository();
+        let left = [
+            "rust/fuzz/seeds/fuzz_x/.implfuzz-Ab12e3",
+            ".implfuzz-cd34Ef",
+            ".implfuzz/cache/.implfuzz-000000",
+        ];
+        let leave = |path: &str| {
+            let path = dir.path().join(path);
+            fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+            fs_err::write(path, "half").unwrap();
+        };
+        let count = || left.iter().filter(|path| dir.path().join(path).exists()).count();
+        let open = || {
+            let workspace = Workspace::open(Some(dir.path())).unwrap();
+            workspace.sweep(&dir.path().join("rust")).unwrap();
+            workspace
+        };
+        left.iter().for_each(|path| leave(path));
+        leave("rust/.implfuzz-kept");
+        drop(open());
+        assert_eq!(count(), 3, "nobody was killed");
+        // As a process that is killed: it never lets go of the lock itself.
+        let workspace = open();
+        let number = fs_err::read(workspace.private().join("lock")).unwrap();
+        drop(workspace);
+        fs_err::write(dir.path().join(".implfuzz/lock"), number).unwrap();
+        drop(open());
+        assert_eq!(count(), 0);
+        assert!(dir.path().join("rust/.implfuzz-kept").exists() && dir.path().join(CONFIG_FILE).exists());
     }
 
     #[test]

@@ -1,0 +1,72 @@
+//! `cargo implfuzz port --dry-run`: what a run would do. No model is asked, nothing is built, the tree stays as it is.
+
+use super::Session;
+use crate::error::{ExitCode, Result};
+use crate::judge::Judge;
+use crate::port::preview::{Preview, Size, preview};
+use crate::project::{Planned, Project};
+use crate::report::{Column, printable, table};
+use crate::store::Store;
+use serde_json::{Value, json};
+
+/// Prints what a run over `wanted` would do.
+pub fn run(
+    session: &Session,
+    (project, store): (&Project, &Store),
+    wanted: &[&Planned],
+    redo: bool,
+) -> Result<ExitCode> {
+    let judge = Judge::new(project, &session.interrupt);
+    let all = preview(project, (store, &judge), wanted, redo)?;
+    let prompts = all.iter().filter(|one| one.prompt.is_some()).count();
+    let sum: Size = all.iter().filter_map(|one| one.prompt).sum();
+    let symbols: Vec<Value> = all.iter().map(value).collect();
+    let json =
+        json!({ "symbols": symbols, "prompts": prompts, "characters": sum.characters, "tokens": sum.tokens });
+    session.screen.result("plan", &json, || {
+        let sums = format!(
+            "{prompts} first prompts, {} characters, about {} tokens; nobody was asked",
+            sum.characters, sum.tokens
+        );
+        format!("{}\n{sums}\n", rows(&all))
+    });
+    Ok(ExitCode::Ok)
+}
+
+fn value(one: &Preview) -> Value {
+    json!({
+        "symbol": one.symbol,
+        "deed": one.deed,
+        "reason": one.reason,
+        "cycle": one.cycle,
+        "characters": one.prompt.map(|size| size.characters),
+        "tokens": one.prompt.map(|size| size.tokens),
+    })
+}
+
+fn rows(all: &[Preview]) -> String {
+    let columns = [
+        Column::right("#"),
+        Column::left("symbol"),
+        Column::left("what"),
+        Column::right("characters"),
+        Column::right("tokens"),
+        Column::left("remarks"),
+    ];
+    let number = |n: Option<u64>| n.map_or_else(|| "-".to_owned(), |n| n.to_string());
+    let row = |(at, one): (usize, &Preview)| {
+        let cycle = one.cycle.map(|cycle| format!("cycle {cycle}"));
+        let reason = one.reason.as_ref().map(|text| printable(text.lines().next().unwrap_or_default()));
+        let remarks: Vec<String> = cycle.into_iter().chain(reason).collect();
+        vec![
+            (at + 1).to_string(),
+            one.symbol.to_string(),
+            one.deed.text().to_owned(),
+            number(one.prompt.map(|size| size.characters as u64)),
+            number(one.prompt.map(|size| size.tokens)),
+            remarks.join("; "),
+        ]
+    };
+    let rows: Vec<Vec<String>> = all.iter().enumerate().map(row).collect();
+    table(&columns, &rows, None)
+}

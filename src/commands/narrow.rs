@@ -1,0 +1,53 @@
+//! `--only` and `--skip`: which of all functions a run is about.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::listing::matches;
+use crate::project::{Planned, Project};
+
+/// Of all functions, these.
+#[derive(Debug, clap::Args)]
+pub struct Narrow {
+    /// With --all: only functions that one of these matches, as in crc*,inflate.c: a symbol, its C name, its file, or
+    /// file:name; `*` stands for anything
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', conflicts_with = "symbols")]
+    only: Vec<String>,
+    /// With --all: no function that one of these matches
+    #[arg(long, value_name = "PATTERNS", value_delimiter = ',', conflicts_with = "symbols")]
+    skip: Vec<String>,
+}
+
+impl Narrow {
+    /// Keeps what is asked for. A pattern that matches nothing, and nothing left, are errors: both are mistakes.
+    pub fn keep(&self, project: &Project, wanted: &mut Vec<&Planned>) -> Result<()> {
+        for pattern in self.only.iter().chain(&self.skip) {
+            if !project.planned.iter().any(|planned| is_meant(pattern, planned)) {
+                let text = format!("no function that can be ported matches `{pattern}`");
+                return Err(Error::new(ErrorKind::Usage, text).help(project.nearest(pattern)));
+            }
+        }
+        let any = |list: &[String], planned: &Planned| list.iter().any(|pattern| is_meant(pattern, planned));
+        wanted.retain(|planned| {
+            (self.only.is_empty() || any(&self.only, planned)) && !any(&self.skip, planned)
+        });
+        let is_narrowed = !self.only.is_empty() || !self.skip.is_empty();
+        if wanted.is_empty() && is_narrowed {
+            return Err(Error::new(ErrorKind::Usage, "--only and --skip leave no function")
+                .help("cargo implfuzz port --all --dry-run shows what there is"));
+        }
+        Ok(())
+    }
+
+    /// As the store notes it down, behind the command.
+    pub fn words(&self) -> String {
+        let option = |name: &str, list: &[String]| match list.is_empty() {
+            true => String::new(),
+            false => format!(" --{name} {}", list.join(",")),
+        };
+        option("only", &self.only) + &option("skip", &self.skip)
+    }
+}
+
+fn is_meant(pattern: &str, planned: &Planned) -> bool {
+    let function = &planned.function;
+    matches(pattern, &function.place.file, Some((function.name.as_str(), &function.c_name)))
+}

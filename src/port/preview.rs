@@ -1,0 +1,97 @@
+//! What a run would do, before it does it: the order, and how large the first prompts are. Asks nobody and writes nothing.
+
+use super::attempt::context;
+use super::prompt::{Question, Templates};
+use super::resume::{self, Deed};
+use super::schedule::Schedule;
+use crate::error::Result;
+use crate::judge::Judge;
+use crate::llm::Tokens;
+use crate::project::{Planned, Project};
+use crate::store::Store;
+use crate::symbol::SymbolName;
+use serde::Serialize;
+
+/// What a run would do about one function.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Preview {
+    pub symbol: SymbolName,
+    pub deed: Deed,
+    pub reason: Option<String>,
+    /// Number of the cycle, from 1, whose members follow one another and fail together.
+    pub cycle: Option<usize>,
+    /// Of the first prompt, where a model would be asked.
+    pub prompt: Option<Size>,
+}
+
+/// How large a prompt is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Size {
+    pub characters: usize,
+    /// A guess, by the length.
+    pub tokens: u64,
+}
+
+impl std::iter::Sum for Size {
+    fn sum<I: Iterator<Item = Self>>(sizes: I) -> Self {
+        sizes.fold(Self::default(), |sum, size| Self {
+            characters: sum.characters + size.characters,
+            tokens: sum.tokens + size.tokens,
+        })
+    }
+}
+
+/// What a run over `wanted` would do, in the order in which it would begin.
+///
+/// # Errors
+/// Those of reading the tree, the store and the lock, and of templates.
+pub fn preview(
+    project: &Project,
+    (store, judge): (&Store, &Judge),
+    wanted: &[&Planned],
+    redo: bool,
+) -> Result<Vec<Preview>> {
+    let plans = resume::plan(project, (store, judge), wanted, redo)?;
+    let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
+    let functions: Vec<_> = wanted.iter().map(|planned| &planned.function).collect();
+    let mut schedule = Schedule::of(&functions);
+    let cycles = cycles(&schedule, wanted.len());
+    let mut all = Vec::new();
+    while let Some(at) = schedule.begin() {
+        schedule.end(at, true);
+        let (planned, plan) = (wanted[at], &plans[at]);
+        let prompt = plan.deed.asks().then(|| size(project, &templates, planned)).transpose()?;
+        all.push(Preview {
+            symbol: planned.function.name.clone(),
+            deed: plan.deed,
+            reason: plan.reason.clone(),
+            cycle: cycles[at],
+            prompt,
+        });
+    }
+    Ok(all)
+}
+
+/// The first prompt as the tree stands now.
+fn size(project: &Project, templates: &Templates, planned: &Planned) -> Result<Size> {
+    let max_tokens = project.config.llm.for_role("prototyper")?.max_tokens;
+    let prompt = templates.prompt(&context(project, planned)?, &Question::Prototype, None, 1, max_tokens)?;
+    let texts = prompt.system.iter().map(|block| &block.text).chain(prompt.messages.iter().map(|m| &m.text));
+    let Tokens(tokens) = prompt.estimate();
+    Ok(Size { characters: texts.map(|text| text.chars().count()).sum(), tokens })
+}
+
+/// The number of the cycle of each function; none of those that are alone.
+fn cycles(schedule: &Schedule, functions: usize) -> Vec<Option<usize>> {
+    let mut numbers: Vec<Option<usize>> = vec![None; functions];
+    let mut last = 0;
+    for at in 0..functions {
+        let others: Vec<usize> = schedule.companions(at).collect();
+        if others.is_empty() || numbers[at].is_some() {
+            continue;
+        }
+        last += 1;
+        others.into_iter().chain([at]).for_each(|member| numbers[member] = Some(last));
+    }
+    numbers
+}

@@ -1,0 +1,164 @@
+//! What a run does about each function that it is asked for; and the ports that stand already, looked at once more before
+//! anything is built on them.
+//!
+//! Evidence that fits the tree is believed after the audit, the linkage proof and a short run; what has none is judged in full.
+
+use crate::check::{self, Trouble};
+use crate::contract::types::Judgeable;
+use crate::error::Result;
+use crate::event::Reporter;
+use crate::judge::Judge;
+use crate::ported::Ported;
+use crate::project::{Planned, Project};
+use crate::store::{RunId, Store};
+use crate::symbol::{SymbolKey, SymbolName};
+use crate::verdict::Grade;
+use crate::verify::{self, Ask, Judgement};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What a run does about a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Deed {
+    /// A model is asked for it.
+    Port,
+    /// It is ported, and a model is asked for another port.
+    PortAgain,
+    /// It is ported, without evidence that fits: judged as `verify` does.
+    Verify,
+    /// It is ported and its evidence fits: run for a short time.
+    Confirm,
+    /// It is ported, its evidence fits, and says that the C original disagrees.
+    Refuted,
+    /// No harness can judge it: it is left as it is.
+    Leave,
+}
+
+impl Deed {
+    /// As in tables.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Port => "port",
+            Self::PortAgain => "port again",
+            Self::Verify => "verify",
+            Self::Confirm => "short run",
+            Self::Refuted => "nothing: refuted",
+            Self::Leave => "nothing",
+        }
+    }
+
+    /// Whether a model is asked.
+    pub fn asks(self) -> bool {
+        matches!(self, Self::Port | Self::PortAgain)
+    }
+}
+
+/// What a run does about a function, and why where that is not plain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    pub deed: Deed,
+    pub reason: Option<String>,
+}
+
+/// What a run does about each of `wanted`. `redo`: ports that stand are written anew.
+///
+/// # Errors
+/// Those of reading the tree, the store and the lock.
+pub fn plan(
+    project: &Project,
+    (store, judge): (&Store, &Judge),
+    wanted: &[&Planned],
+    redo: bool,
+) -> Result<Vec<Plan>> {
+    let is_ported = |planned: &Planned| project.ported(&planned.function) == Ported::Yes;
+    let stands = |planned: &&Planned| is_ported(planned) && !redo && planned.judgeable.contract().is_some();
+    let standing: Vec<&Planned> = wanted.iter().copied().filter(stands).collect();
+    let known = verify::known(project, store, judge, &standing)?;
+    let known: BTreeMap<&SymbolKey, &Judgement> =
+        standing.iter().map(|planned| &planned.function.key).zip(&known).collect();
+    let troubles = if standing.is_empty() { BTreeMap::new() } else { troubles(project)? };
+    let one = |planned: &&Planned| {
+        let (deed, reason) = match (&planned.judgeable, known.get(&planned.function.key)) {
+            (Judgeable::NotYet(why), _) => (Deed::Leave, Some(why.clone())),
+            (Judgeable::Yes(_), Some(known)) => of_standing(known, &troubles),
+            (Judgeable::Yes(_), None) if is_ported(planned) => (Deed::PortAgain, None),
+            (Judgeable::Yes(_), None) => (Deed::Port, None),
+        };
+        Plan { deed, reason }
+    };
+    Ok(wanted.iter().map(one).collect())
+}
+
+/// What `check` has against the ports, by their names in Rust.
+fn troubles(project: &Project) -> Result<BTreeMap<String, (Trouble, String)>> {
+    let checked = check::check(project.workspace.root(), &project.config, &[])?;
+    Ok(checked.symbols.into_iter().map(|c| (c.symbol, (c.trouble, c.reason))).collect())
+}
+
+/// Of a port that stands, by what the store and the lock know of it.
+fn of_standing(known: &Judgement, troubles: &BTreeMap<String, (Trouble, String)>) -> (Deed, Option<String>) {
+    match troubles.get(known.symbol.as_str()) {
+        Some((Trouble::Refuted, reason)) => {
+            (Deed::Refuted, known.reason.clone().or_else(|| Some(reason.clone())))
+        }
+        Some((_, reason)) => (Deed::Verify, Some(reason.clone())),
+        None => match known.grade {
+            Grade::Weak | Grade::Verified | Grade::Exhaustive => (Deed::Confirm, None),
+            _ => (Deed::Verify, known.reason.clone()),
+        },
+    }
+}
+
+/// What is known, now, of the ports that stood before the run.
+#[derive(Debug, Default)]
+pub struct Standing(BTreeMap<SymbolKey, Judgement>);
+
+impl Standing {
+    /// Looks at the ports that stand, as `plans` says for each of `wanted`.
+    ///
+    /// # Errors
+    /// Those of the tool, of builds (a tree that does not compile among them), and Ctrl-C.
+    pub fn examine(
+        project: &Project,
+        store: &mut Store,
+        (wanted, plans): (&[&Planned], &[Plan]),
+        (judge, run): (&Judge, RunId),
+        reporter: &mut dyn Reporter,
+    ) -> Result<Self> {
+        let mut asked = Vec::new();
+        let mut refuted = Vec::new();
+        for (planned, plan) in wanted.iter().zip(plans) {
+            match plan.deed {
+                Deed::Verify => asked.push((*planned, Ask::Whole)),
+                Deed::Confirm => asked.push((*planned, Ask::Short)),
+                Deed::Refuted => refuted.push(*planned),
+                Deed::Port | Deed::PortAgain | Deed::Leave => {}
+            }
+        }
+        let mut all = verify::known(project, store, judge, &refuted)?;
+        if !asked.is_empty() {
+            all.extend(verify::verify_in(project, store, &asked, None, (judge, run), reporter)?);
+        }
+        let key = |judgement: &Judgement| {
+            let of = wanted.iter().find(|planned| planned.function.name == judgement.symbol);
+            of.map(|planned| planned.function.key.clone())
+        };
+        Ok(Self(all.into_iter().filter_map(|judgement| Some((key(&judgement)?, judgement))).collect()))
+    }
+
+    /// Whether the port with this name stood, and nothing may be built on it any more.
+    pub fn fails(&self, name: &SymbolName) -> bool {
+        self.0.values().any(|judgement| judgement.symbol == *name && !holds(judgement.grade))
+    }
+
+    /// What is known of a port that stood; none of what was not looked at.
+    pub fn of(&self, planned: &Planned) -> Option<&Judgement> {
+        self.0.get(&planned.function.key)
+    }
+}
+
+/// Whether other ports may be built on one with this grade.
+pub fn holds(grade: Grade) -> bool {
+    matches!(grade, Grade::Weak | Grade::Verified | Grade::Exhaustive)
+}

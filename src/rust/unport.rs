@@ -1,0 +1,65 @@
+//! A port taken back: its function is the stub again, and the private items that nothing else needs are gone. Pure text to
+//! text; why, and where the text goes, is not known here.
+
+use super::hash::Index;
+use super::item::{self, bytes_of, plain};
+use super::splice::{Spliced, replace_fn, with_line_end};
+use crate::error::Result;
+use std::collections::BTreeSet;
+
+/// The module `text` with `stub` in the place of the function `name`.
+///
+/// # Errors
+/// As those of [`replace_fn`].
+pub fn back_to_stub(text: &str, name: &str, stub: &str) -> Result<String> {
+    let text = without_own_items(text, name);
+    Ok(match replace_fn(&text, name, stub, "")? {
+        Spliced::Done(text) => text,
+        // A stub brings no helpers that could be in conflict.
+        Spliced::Conflict(_) => text,
+    })
+}
+
+/// The text without the private items that only the function `name` reaches. Imports stay: they do no harm.
+fn without_own_items(text: &str, name: &str) -> String {
+    let Ok(module) = item::parse(text) else { return text.to_owned() };
+    let is_root = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
+    let Some(root) = module.items.iter().position(is_root) else { return text.to_owned() };
+    let index = Index::of(&module);
+    let mut own = index.reached(root);
+    let others = (0..module.items.len()).filter(|at| *at != root && !own.contains(at));
+    let needed: BTreeSet<usize> = others.flat_map(|at| index.reached(at)).collect();
+    own.retain(|at| !needed.contains(at) && !matches!(module.items[*at], syn::Item::Use(_)));
+    let mut text = text.to_owned();
+    for at in own.into_iter().rev() {
+        let range = with_line_end(&text, bytes_of(&module.items[at]));
+        text.replace_range(range, "");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STUB: &str = "pub fn a() -> u32 {\n    unimplemented!(\"a\")\n}\n";
+
+    #[test]
+    fn what_only_the_port_needed_goes_with_it() {
+        let text = "use crate::ffi;\n\nconst OWN: u32 = 1;\n\nconst BOTH: u32 = 2;\n\n/// Helps.\nfn deep() -> u32 {\n    OWN\n}\n\n\
+                    fn helper() -> u32 {\n    deep() + BOTH\n}\n\n/// From C.\npub fn a() -> u32 {\n    helper()\n}\n\n\
+                    pub fn b() -> u32 {\n    BOTH\n}\n\nfn unused() {}\n";
+        let want = format!(
+            "use crate::ffi;\n\nconst BOTH: u32 = 2;\n\n/// From C.\n{}\npub fn b() -> u32 {{\n    BOTH\n}}\n\nfn unused() {{}}\n",
+            STUB
+        );
+        assert_eq!(back_to_stub(text, "a", STUB).unwrap(), want);
+    }
+
+    #[test]
+    fn a_stub_stays_as_it_is() {
+        let text = format!("fn other() {{}}\n\n{STUB}");
+        assert_eq!(back_to_stub(&text, "a", STUB).unwrap(), text);
+        assert!(back_to_stub("fn x() {}", "a", STUB).is_err());
+    }
+}
