@@ -12,6 +12,7 @@ pub mod fuzz;
 pub mod hook;
 pub mod init;
 pub mod list;
+pub mod memory;
 pub mod port;
 pub mod rows;
 pub mod shard;

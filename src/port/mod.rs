@@ -8,6 +8,7 @@ pub mod words;
 pub mod context;
 pub mod prompt;
 pub mod history;
+pub mod lessons;
 pub mod session;
 pub mod schedule;
 pub mod pool;

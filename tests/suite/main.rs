@@ -22,6 +22,7 @@ mod harness;
 mod hook;
 mod incremental;
 mod list;
+mod memory;
 mod planted;
 mod port_loop;
 mod pre_commit;

@@ -1,6 +1,6 @@
 //! Questions to a model, and what its replies are.
 
-use super::{Attempting, Done, Progress};
+use super::{Attempting, Done, Progress, Read};
 use crate::error::{ErrorKind, Result};
 use crate::llm::{self, Blocks, Exchange, Label, Prompt, Reply, StopReason};
 use crate::port::pool::Need;
@@ -16,6 +16,7 @@ impl<'p> Attempting<'p> {
         repeated: bool,
         problem: Option<&str>,
     ) -> Result<Progress<'p>> {
+        let memory = self.recall(run)?;
         let candidate = self.state.candidate().unwrap_or_default().to_owned();
         let question = match (&self.feedback, enhance) {
             (Some(feedback), true) => Question::Enhance { candidate: &candidate, feedback, repeated },
@@ -24,7 +25,7 @@ impl<'p> Attempting<'p> {
         let role = question.role();
         let number = self.questions[usize::from(enhance)] + 1;
         let max_tokens = run.max_tokens(role);
-        let prompt = run.templates.prompt(&self.context, &question, problem, number, max_tokens)?;
+        let prompt = run.templates.prompt(&self.context, &question, problem, &memory, number, max_tokens)?;
         let progress = self.send(run, prompt)?;
         if !matches!(progress, Progress::Room) {
             self.questions[usize::from(enhance)] = number;
@@ -60,21 +61,22 @@ impl<'p> Attempting<'p> {
         run.heard(&self.planned.function, &exchange, &self.asking())?;
         match exchange.longer() {
             Some(longer) => self.send(run, longer),
-            None => Ok(Progress::Outcome(read(&exchange.reply?))),
+            None => {
+                let read = read(&exchange.reply?);
+                self.claim(&read);
+                Ok(Progress::Outcome(read.outcome))
+            }
         }
     }
 }
 
-fn read(reply: &Reply) -> Outcome {
-    if reply.stop == StopReason::Refusal {
-        return Outcome::ModelRefused;
-    }
-    if reply.stop.is_truncated() {
-        return Outcome::ModelTruncated;
-    }
-    match Blocks::parse(&reply.text, &[Label::Implementation]) {
-        Ok(Blocks { implementation: Some(text), .. }) => Outcome::CandidateReceived(text),
-        Ok(_) => Outcome::ReplyUnusable("The reply has no implementation.".into()),
-        Err(problem) => Outcome::ReplyUnusable(problem.to_string()),
-    }
+fn read(reply: &Reply) -> Read {
+    let (outcome, notes) = match Blocks::parse(&reply.text, &[Label::Implementation]) {
+        _ if reply.stop == StopReason::Refusal => (Outcome::ModelRefused, None),
+        _ if reply.stop.is_truncated() => (Outcome::ModelTruncated, None),
+        Ok(Blocks { implementation: Some(text), notes, .. }) => (Outcome::CandidateReceived(text), notes),
+        Ok(_) => (Outcome::ReplyUnusable("The reply has no implementation.".into()), None),
+        Err(problem) => (Outcome::ReplyUnusable(problem.to_string()), None),
+    };
+    Read { outcome, notes }
 }
