@@ -63,12 +63,6 @@ enum Progress<'p> {
     Room,
 }
 
-/// A reply as it was read: what it is, and what it says of itself.
-struct Read {
-    outcome: Outcome,
-    notes: Option<String>,
-}
-
 /// One function on its way.
 pub struct Attempting<'p> {
     planned: &'p Planned,

@@ -1,6 +1,6 @@
 //! Questions to a model, and what its replies are.
 
-use super::{Attempting, Done, Progress, Read};
+use super::{Attempting, Done, Progress};
 use crate::error::{ErrorKind, Result};
 use crate::llm::{self, Blocks, Exchange, Label, Prompt, Reply, StopReason};
 use crate::port::pool::Need;
@@ -62,21 +62,25 @@ impl<'p> Attempting<'p> {
         match exchange.longer() {
             Some(longer) => self.send(run, longer),
             None => {
-                let read = read(&exchange.reply?);
-                self.claim(&read);
-                Ok(Progress::Outcome(read.outcome))
+                let reply = exchange.reply?;
+                let outcome = read(&reply);
+                self.claim(&outcome, &reply);
+                Ok(Progress::Outcome(outcome))
             }
         }
     }
 }
 
-fn read(reply: &Reply) -> Read {
-    let (outcome, notes) = match Blocks::parse(&reply.text, &[Label::Implementation]) {
-        _ if reply.stop == StopReason::Refusal => (Outcome::ModelRefused, None),
-        _ if reply.stop.is_truncated() => (Outcome::ModelTruncated, None),
-        Ok(Blocks { implementation: Some(text), notes, .. }) => (Outcome::CandidateReceived(text), notes),
-        Ok(_) => (Outcome::ReplyUnusable("The reply has no implementation.".into()), None),
-        Err(problem) => (Outcome::ReplyUnusable(problem.to_string()), None),
-    };
-    Read { outcome, notes }
+fn read(reply: &Reply) -> Outcome {
+    if reply.stop == StopReason::Refusal {
+        return Outcome::ModelRefused;
+    }
+    if reply.stop.is_truncated() {
+        return Outcome::ModelTruncated;
+    }
+    match Blocks::parse(&reply.text, &[Label::Implementation]) {
+        Ok(Blocks { implementation: Some(text), .. }) => Outcome::CandidateReceived(text),
+        Ok(_) => Outcome::ReplyUnusable("The reply has no implementation.".into()),
+        Err(problem) => Outcome::ReplyUnusable(problem.to_string()),
+    }
 }

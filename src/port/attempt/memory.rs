@@ -1,9 +1,10 @@
 //! What earlier ports have taught, told to the model that is asked now; and what this one teaches, stored. Both on the thread that
 //! decides.
 
-use super::{Attempting, Read};
+use super::Attempting;
 use crate::contract::archetype::Archetype;
 use crate::error::Result;
+use crate::llm::{Blocks, Label, Reply};
 use crate::memory::{self, Kind, Lesson, Nearness, Scope};
 use crate::port::feedback::Feedback;
 use crate::port::lessons::{self, Change, Fix};
@@ -48,12 +49,13 @@ impl<'p> Attempting<'p> {
     }
 
     /// Takes note of what the model says that it mended.
-    pub(super) fn claim(&mut self, read: &Read) {
-        let Outcome::CandidateReceived(after) = &read.outcome else { return };
+    pub(super) fn claim(&mut self, outcome: &Outcome, reply: &Reply) {
+        let Outcome::CandidateReceived(after) = outcome else { return };
         let is_fix = matches!(supervisor::next(&self.state), Step::AskEnhancer { .. });
         let feedback = self.feedback.as_ref().filter(|_| is_fix);
         let before = self.state.candidate().unwrap_or_default();
-        let notes = read.notes.as_deref();
+        let blocks = Blocks::parse(&reply.text, &[Label::Implementation]).unwrap_or_default();
+        let notes = blocks.notes.as_deref();
         self.lessons.answered(feedback.map(|feedback: &Feedback| Fix { feedback, before, after, notes }));
     }
 
