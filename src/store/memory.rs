@@ -21,7 +21,7 @@ pub struct MemoryRow {
 impl Store {
     /// How many ports were begun so far: one symbol in one run is one. The steps are the count, so that none is forgotten.
     pub fn iteration(&self) -> Result<Iteration> {
-        self.query(|connection| iteration(connection))
+        self.query(iteration)
     }
 
     /// All lessons, the last confirmed first.
