@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_lesson_counts_half_after_each_half_life() {
         for (since, now, left) in
-            [(1, 1, 1.0), (1, 21, 0.5), (1, 41, 0.25), (7, 17, 0.707_106_781), (9, 3, 1.0)]
+            [(1, 1, 1.0), (1, 21, 0.5), (1, 41, 0.25), (7, 17, 0.5_f64.sqrt()), (9, 3, 1.0)]
         {
             assert!((faded(Iteration(since), Iteration(now)) - left).abs() < 1e-9, "{since} {now}");
         }
