@@ -1,8 +1,8 @@
 //! The command line: clap types, and the way from them to a command and an exit code.
 
 use crate::commands::{
-    Session, check, contract, coverage, demo, doctor, dropin, findings, fuzz, hook, init, list, port, stats,
-    status, verify,
+    Session, check, contract, coverage, demo, doctor, dropin, findings, fuzz, hook, init, list, memory, port,
+    stats, status, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{ExitCode, Result};
@@ -66,6 +66,7 @@ enum Command {
     Contract(contract::Args),
     Coverage(coverage::Args),
     Findings(findings::Args),
+    Memory(memory::Args),
     Fuzz(fuzz::Args),
     Dropin(dropin::Args),
     Demo(demo::Args),
@@ -139,6 +140,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Contract(args) => contract::run(&session, &args),
         Command::Coverage(args) => coverage::run(&session, &args),
         Command::Findings(args) => findings::run(&session, &args),
+        Command::Memory(args) => memory::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
         Command::Dropin(args) => dropin::run(&session, &args),
         Command::Demo(args) => demo::run(&session, &args),

@@ -5,6 +5,7 @@
 pub mod error;
 pub mod digest;
 pub mod symbol;
+pub mod memory;
 pub mod verdict;
 pub mod event;
 // floor 1

@@ -14,6 +14,7 @@ pub mod hook;
 pub mod init;
 pub mod list;
 pub mod narrow;
+pub mod memory;
 pub mod port;
 pub mod rows;
 pub mod shard;

@@ -1,6 +1,7 @@
 //! Contracts: how a function is to be called, and what is compared.
 
 pub mod types;
+pub mod archetype;
 pub mod file;
 pub mod facts;
 pub mod flat;

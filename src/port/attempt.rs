@@ -1,16 +1,18 @@
 //! The port of one function, carried out: what the supervisor decides is done here, step by step; questions are in `asking`,
-//! builds in `building`, runs in `runs`, what is stored of all that in `trace`.
+//! builds in `building`, runs in `runs`, what is stored of all that in `trace`, what it teaches in `memory`.
 //!
 //! What takes long is handed out as a job and taken up again when it is done, so that many ports go on at a time while one
 //! thread decides.
 
 mod asking;
 mod building;
+mod memory;
 mod runs;
 mod trace;
 
 use super::context::{CalleeState, PortContext, Sources};
 use super::feedback::{self, AuditNote, Candidate, Feedback};
+use super::lessons::Lessons;
 use super::pool::{Job, Need};
 use super::session::Session;
 use super::supervisor::{self, Outcome, PortState, Step, StopReason};
@@ -83,6 +85,7 @@ pub struct Attempting<'p> {
     /// What was wrong with the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
+    lessons: Lessons,
     started: Instant,
     taking: Option<trace::Taking>,
 }
@@ -107,6 +110,7 @@ impl<'p> Attempting<'p> {
             accepted: None,
             trouble: String::new(),
             questions: [0; 2],
+            lessons: Lessons::new(planned.function.name.clone()),
             started: Instant::now(),
             taking: None,
         })
@@ -186,6 +190,7 @@ impl<'p> Attempting<'p> {
         let outcome = result?;
         traced?;
         self.note(run, step, &outcome)?;
+        self.learn(run, step, &outcome)?;
         supervisor::apply(&mut self.state, outcome);
         Ok(None)
     }

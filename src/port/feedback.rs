@@ -2,6 +2,8 @@
 //!
 //! What the prompt says besides is in `prompt`; what happens next is decided in `supervisor`.
 
+mod category;
+
 use super::fenced::fenced;
 use crate::fuzz::build::Diagnostic;
 use crate::verdict::{Finding, FindingClass};
@@ -14,6 +16,11 @@ const MAX_ERRORS: usize = 10;
 const AROUND: usize = 10;
 /// Lines of rustc's own text for one error.
 const MAX_RENDERED: usize = 16;
+/// How linkers say that a symbol is missing.
+const UNDEFINED: [&str; 4] =
+    ["undefined reference to", "undefined symbol", "undefined hidden symbol", "undefined protected symbol"];
+/// How compilers say that a file is missing: rustc of `include!`, gcc and clang of `#include`.
+const NO_FILE: [&str; 3] = ["couldn't read ", "No such file or directory", "file not found"];
 /// Characters of one value.
 const MAX_VALUE: usize = 400;
 
@@ -45,6 +52,8 @@ pub enum Category {
     Borrow,
     UnresolvedName,
     Unsafe,
+    MissingHeader,
+    UndefinedReference,
     Link,
     OtherCompile,
     Audit,
@@ -68,77 +77,7 @@ pub struct Feedback {
 }
 
 impl Category {
-    /// A few words for people.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Syntax => "syntax",
-            Self::Type => "type",
-            Self::Borrow => "borrow",
-            Self::UnresolvedName => "unresolved name",
-            Self::Unsafe => "unsafe",
-            Self::Link => "link",
-            Self::OtherCompile => "other",
-            Self::Audit => "audit",
-            Self::Mismatch => "mismatch",
-            Self::Panic => "panic",
-            Self::Abort => "abort",
-            Self::OutOfBounds => "out of bounds",
-            Self::Leak => "leak",
-            Self::Timeout => "timeout",
-            Self::OutOfMemory => "out of memory",
-            Self::NotCalled => "not called",
-        }
-    }
-
-    fn hint(self) -> &'static str {
-        match self {
-            Self::Syntax => {
-                "The text does not parse. Check brackets, semicolons and that the item is complete."
-            }
-            Self::Type => {
-                "C converts between integers silently, Rust does not: write each conversion with `as` or `from`, \
-                 where C makes it."
-            }
-            Self::Borrow => {
-                "Borrow for a shorter time: copy numbers out first, use indices, or `split_at_mut` for two parts of \
-                 a slice."
-            }
-            Self::UnresolvedName => {
-                "Only what the prompt lists exists: `callee::`, `ffi::`, `globals::`, `core`, `std` and `libc`. \
-                 Helpers must be in the reply."
-            }
-            Self::Unsafe => {
-                "A call of an unsafe function or a raw pointer needs an `unsafe` block with its reason."
-            }
-            Self::Link => {
-                "A symbol is missing when linking: declare nothing `extern`; call through `callee::`."
-            }
-            Self::OtherCompile => "Change what the compiler names and leave the rest alone.",
-            Self::Audit => "These are rules, not style: the candidate was not run.",
-            Self::Mismatch => {
-                "The C original is right by definition. Follow its text with exactly these arguments and find the \
-                 first step that differs: width and sign of integers, promotion, order of effects, bounds of loops."
-            }
-            Self::Panic => {
-                "C does not panic. If arithmetic overflowed, C's unsigned arithmetic wraps: `wrapping_add` and so \
-                 on. If an index was out of bounds, an empty or short input takes another way in C."
-            }
-            Self::Abort => "The port ended the process, where C returns.",
-            Self::OutOfBounds => {
-                "The port wrote outside of the memory it was given. Check the capacity before writing, as C does."
-            }
-            Self::Leak => {
-                "The port keeps memory that C gives back: no `leak`, `forget` or `into_raw` without its counterpart."
-            }
-            Self::Timeout => {
-                "The port did not return in time, where C did: look for a loop that makes no progress."
-            }
-            Self::OutOfMemory => "The port used far more memory than C: allocate only what C does.",
-            Self::NotCalled => "The port must return to its caller on inputs that the C original accepts.",
-        }
-    }
-
-    /// By rustc's code, else by the words of the message.
+    /// By rustc's code, else by the words of the message, of a linker or a C compiler too.
     fn of_diagnostic(diagnostic: &Diagnostic) -> Self {
         let message = diagnostic.message.as_str();
         match diagnostic.code.as_deref() {
@@ -154,8 +93,14 @@ impl Category {
                 "E0405" | "E0412" | "E0422" | "E0423" | "E0424" | "E0425" | "E0432" | "E0433" | "E0531"
                 | "E0560" | "E0599" | "E0609",
             ) => Self::UnresolvedName,
+            Some("E0583") => Self::MissingHeader,
             Some(_) => Self::OtherCompile,
-            None if message.contains("linking with") || message.contains("undefined symbol") => Self::Link,
+            None if message.contains("linking with") => {
+                let is_missing = UNDEFINED.iter().any(|words| diagnostic.rendered.contains(words));
+                if is_missing { Self::UndefinedReference } else { Self::Link }
+            }
+            None if UNDEFINED.iter().any(|words| message.contains(words)) => Self::UndefinedReference,
+            None if NO_FILE.iter().any(|words| message.contains(words)) => Self::MissingHeader,
             None if message.starts_with("cannot find") => Self::UnresolvedName,
             None => Self::Syntax,
         }
@@ -463,10 +408,71 @@ mod tests {
             ("", "expected one of `;`", Category::Syntax),
             ("", "cannot find macro `foo` in this scope", Category::UnresolvedName),
             ("", "linking with `cc` failed", Category::Link),
+            (
+                "",
+                "couldn't read `src/table.inc`: No such file or directory (os error 2)",
+                Category::MissingHeader,
+            ),
+            ("", "kit.h: No such file or directory", Category::MissingHeader),
+            ("", "'kit.h' file not found", Category::MissingHeader),
+            ("", "undefined reference to `kit_sum'", Category::UndefinedReference),
+            ("E0583", "file not found for module `x`", Category::MissingHeader),
+            ("E0728", "`await` is only allowed inside `async` functions", Category::OtherCompile),
             ("overflowing_literals", "literal out of range", Category::OtherCompile),
         ] {
             assert_eq!(Category::of_diagnostic(&error(code, 1, message)), category, "{message}");
         }
+    }
+
+    #[test]
+    fn a_linker_that_misses_a_symbol_is_told_from_one_that_refuses_the_text() {
+        let linking = |rendered: &str| Diagnostic {
+            rendered: rendered.into(),
+            ..error("", 0, "linking with `cc` failed: exit status: 1")
+        };
+        for (rendered, category) in [
+            ("note: ld: sum.rs:(.text+0x9): undefined reference to `kit_sum'", Category::UndefinedReference),
+            ("note: rust-lld: error: undefined symbol: kit_sum", Category::UndefinedReference),
+            ("note: ld: sum.o: multiple definition of `twice'", Category::Link),
+        ] {
+            let told =
+                compiler(&Candidate { file: "src/sum.rs", first_line: 1, text: "" }, &[linking(rendered)]);
+            assert_eq!(told.category, category, "{rendered}");
+            assert!(
+                told.text.contains(category.hint()) && told.text.contains(category.word()),
+                "{}",
+                told.text
+            );
+        }
+    }
+
+    #[test]
+    fn every_category_has_a_word_and_a_hint_of_its_own() {
+        let all = [
+            Category::Syntax,
+            Category::Type,
+            Category::Borrow,
+            Category::UnresolvedName,
+            Category::Unsafe,
+            Category::MissingHeader,
+            Category::UndefinedReference,
+            Category::Link,
+            Category::OtherCompile,
+            Category::Audit,
+            Category::Mismatch,
+            Category::Panic,
+            Category::Abort,
+            Category::OutOfBounds,
+            Category::Leak,
+            Category::Timeout,
+            Category::OutOfMemory,
+            Category::NotCalled,
+        ];
+        let different =
+            |text: fn(Category) -> &'static str| all.map(text).into_iter().collect::<BTreeSet<_>>().len();
+        assert_eq!((different(Category::word), different(Category::hint)), (all.len(), all.len()));
+        let compiling = all.into_iter().filter(|category| category.is_of_compiling()).count();
+        assert_eq!(compiling, 10);
     }
 
     #[test]

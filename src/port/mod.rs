@@ -9,6 +9,7 @@ pub mod context;
 pub mod prompt;
 pub mod history;
 pub mod resume;
+pub mod lessons;
 pub mod session;
 pub mod schedule;
 pub mod preview;

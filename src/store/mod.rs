@@ -1,5 +1,5 @@
 //! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, the steps of ports,
-//! attempts, model calls, findings.
+//! attempts, model calls, findings, what ports have taught.
 //!
 //! The only place that knows SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have
 //! been saved before ([`Store::save_symbols`]).
@@ -10,6 +10,7 @@ mod columns;
 mod evidence;
 mod findings;
 mod measures;
+mod memory;
 mod migrate;
 mod runs;
 mod steps;
@@ -21,6 +22,7 @@ pub use calls::{Attempt, ModelCall, PaidCall};
 pub use evidence::Evidence;
 pub use findings::{FindingId, FindingRow, NewFinding, Side};
 pub use measures::MeasureKind;
+pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
 pub use steps::{NewStep, StepId, StepRow};
 pub use symbols::{SymbolKind, SymbolRow};

@@ -1,6 +1,7 @@
 //! Tests of the database as a whole.
 
 use super::*;
+use crate::memory::{Confidence, Iteration, Kind, Lesson, Scope};
 use crate::symbol::{RelPath, SymbolKey, SymbolName};
 use crate::verdict::{Finding, FindingClass, Grade, RunStats};
 
@@ -97,6 +98,65 @@ fn calls_from_before_phases_were_kept_have_none() {
     store.begin_step(&new).unwrap();
 }
 
+/// A function's port that begins.
+fn begin(store: &mut Store, name: &str) -> RunId {
+    let run = store.start_run(&NewRun::default()).unwrap();
+    let symbol = &symbol(name).key;
+    for step in ["ask-prototyper", "audit"] {
+        store.begin_step(&NewStep { run, symbol, phase: "compilation", step, why: "" }).unwrap();
+    }
+    run
+}
+
+fn lesson(kind: Kind, at: &str, key: &str) -> Lesson {
+    Lesson {
+        kind,
+        scope: Scope::Symbol(symbol(at).key),
+        key: key.into(),
+        text: format!("learned at {at}"),
+        source: "enhancer".into(),
+        proven: true,
+    }
+}
+
+#[test]
+fn lessons_of_one_kind_and_key_are_one() {
+    let (_dir, mut store) = fresh();
+    store.save_symbols(&[symbol("a"), symbol("b")]).unwrap();
+    assert_eq!(store.iteration().unwrap(), Iteration(0));
+    begin(&mut store, "a");
+    assert_eq!(store.iteration().unwrap(), Iteration(1), "two steps of one port are one iteration");
+    let first = store.learn(lesson(Kind::KnownFix, "a", "E0308 m")).unwrap();
+    let other = store.learn(lesson(Kind::Constraint, "a", "E0308 m")).unwrap();
+    begin(&mut store, "b");
+    assert_eq!(store.learn(lesson(Kind::KnownFix, "b", "E0308 m")).unwrap(), first);
+    let rows = store.memory().unwrap();
+    assert_eq!(rows.iter().map(|row| row.id).collect::<Vec<_>>(), [first, other], "the last confirmed first");
+    let item = &rows[0].item;
+    assert_eq!((item.created, item.last_used), (Iteration(1), Iteration(2)));
+    assert_eq!((&item.lesson.scope, item.lesson.text.as_str()), (&Scope::Library, "learned at b"));
+    assert!((item.confidence.share() - 0.65).abs() < 1e-12);
+}
+
+#[test]
+fn lessons_are_doubted_and_forgotten_and_outlive_the_process() {
+    let (dir, mut store) = fresh();
+    store.save_symbols(&[symbol("a")]).unwrap();
+    let (first, other) = (
+        store.learn(lesson(Kind::KnownFix, "a", "one")).unwrap(),
+        store.learn(lesson(Kind::KnownFix, "a", "two")).unwrap(),
+    );
+    store.doubt(first).unwrap();
+    store.forget(&[other]).unwrap();
+    store.doubt(other).unwrap();
+    drop(store);
+    let [row] = &Store::open(&dir.path().join("state.db")).unwrap().memory().unwrap()[..] else {
+        panic!("one is left")
+    };
+    assert_eq!((row.id, row.item.confidence), (first, Confidence::new(0.25)));
+    assert_eq!(row.item.lesson, lesson(Kind::KnownFix, "a", "one"));
+}
+
 #[test]
 fn an_empty_database_is_migrated_and_stays_at_its_version() {
     let (dir, store) = fresh();
@@ -106,7 +166,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 4);
+    assert_eq!(version(&path), 5);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);

@@ -24,6 +24,7 @@ mod hook;
 mod incremental;
 mod kill;
 mod list;
+mod memory;
 mod planted;
 mod port_loop;
 mod pre_commit;

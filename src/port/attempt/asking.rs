@@ -16,6 +16,7 @@ impl<'p> Attempting<'p> {
         repeated: bool,
         problem: Option<&str>,
     ) -> Result<Progress<'p>> {
+        let memory = self.recall(run)?;
         let candidate = self.state.candidate().unwrap_or_default().to_owned();
         let question = match (&self.feedback, enhance) {
             (Some(feedback), true) => Question::Enhance { candidate: &candidate, feedback, repeated },
@@ -24,7 +25,7 @@ impl<'p> Attempting<'p> {
         let role = question.role();
         let number = self.questions[usize::from(enhance)] + 1;
         let max_tokens = run.max_tokens(role);
-        let prompt = run.templates.prompt(&self.context, &question, problem, number, max_tokens)?;
+        let prompt = run.templates.prompt(&self.context, &question, problem, &memory, number, max_tokens)?;
         let progress = self.send(run, prompt)?;
         if !matches!(progress, Progress::Room) {
             self.questions[usize::from(enhance)] = number;
@@ -73,6 +74,7 @@ impl<'p> Attempting<'p> {
                 if let Outcome::ReplyUnusable(problem) = &outcome {
                     self.say(run, format!("the reply cannot be used: {problem}"));
                 }
+                self.claim(&outcome, &reply);
                 Ok(Progress::Outcome(outcome))
             }
         }

@@ -108,6 +108,7 @@ impl<'p> Attempting<'p> {
         let outcome = self.outcome(run, &verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;
         let (budget, asked) = (run.judge.loop_budget(), run.judge.acceptance_budget());
         if *step == Step::Fuzz {
+            self.learn_constraint(run, verdict.stats())?;
             // Same binary, same inputs, same seed: the acceptance run would be this one once more.
             self.looped = budget.covers(&asked).then_some(verdict);
         }

@@ -1,0 +1,151 @@
+//! The kind of a function, by what its contract says. Functions of one kind go wrong in the same ways.
+
+use super::types::{Contract, Direction, Life, Role};
+
+/// Kinds of functions, as prompts call them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Archetype {
+    Pure,
+    BufferTransform,
+    Text,
+    StatefulDecoder,
+    Lifecycle,
+    Callbacks,
+    TemporaryFile,
+}
+
+impl Archetype {
+    /// Of the function that a contract is about; none where it is none of these.
+    pub fn of(contract: &Contract) -> Option<Self> {
+        let any = |is: &dyn Fn(&Role) -> bool| contract.params.iter().any(|param| is(&param.role));
+        if any(&|role| matches!(role, Role::Callback { .. })) {
+            return Some(Self::Callbacks);
+        }
+        if let Some(sequence) = &contract.sequence {
+            let is_end = |role: &Role| matches!(role, Role::Handle { life: Life::Makes | Life::Ends, .. });
+            return Some(match sequence.file {
+                Some(_) => Self::TemporaryFile,
+                None if any(&is_end) => Self::Lifecycle,
+                None => Self::StatefulDecoder,
+            });
+        }
+        if !contract.globals.is_empty() || contract.chance {
+            return None;
+        }
+        if any(&writes) {
+            return Some(Self::BufferTransform);
+        }
+        let is_text = |role: &Role| matches!(role, Role::CString { .. });
+        Some(if any(&is_text) { Self::Text } else { Self::Pure })
+    }
+
+    /// As in prompts.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Pure => "pure function",
+            Self::BufferTransform => "buffer transform",
+            Self::Text => "string function",
+            Self::StatefulDecoder => "stateful decoder",
+            Self::Lifecycle => "object lifecycle",
+            Self::Callbacks => "callback registration",
+            Self::TemporaryFile => "temporary file user",
+        }
+    }
+}
+
+/// Whether the function writes into more memory than one value.
+fn writes(role: &Role) -> bool {
+    let (Role::Buffer { direction, .. }
+    | Role::FixedArray { direction, .. }
+    | Role::Room { direction, .. }
+    | Role::Elements { direction, .. }) = role
+    else {
+        return false;
+    };
+    *direction != Direction::In
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::types::{Parameter, Returns, Sequence, Signature};
+    use super::*;
+    use crate::symbol::SymbolName;
+
+    fn contract(roles: Vec<Role>) -> Contract {
+        let param = |role| Parameter {
+            name: "p".into(),
+            role,
+            likely: Vec::new(),
+            texts: Vec::new(),
+            reason: String::new(),
+        };
+        Contract {
+            symbol: SymbolName::new("f"),
+            signature: Signature::C,
+            params: roles.into_iter().map(param).collect(),
+            returns: Returns::Value,
+            errno: false,
+            require: Vec::new(),
+            interesting: Vec::new(),
+            equivalent: Vec::new(),
+            chance: false,
+            globals: Vec::new(),
+            sequence: None,
+        }
+    }
+
+    fn buffer(direction: Direction) -> Role {
+        Role::Buffer { direction, length: "n".into(), max: 9, nullable: false }
+    }
+
+    fn handle(life: Life) -> Role {
+        Role::Handle { life, through: None, nullable: false }
+    }
+
+    #[test]
+    fn the_contract_tells_the_kind() {
+        let text = || Role::CString { max: 9, nullable: false };
+        for (roles, kind) in [
+            (vec![Role::Value { min: None, max: None }], Archetype::Pure),
+            (vec![buffer(Direction::In)], Archetype::Pure),
+            (vec![buffer(Direction::In), buffer(Direction::Out)], Archetype::BufferTransform),
+            (vec![text()], Archetype::Text),
+            (vec![text(), buffer(Direction::InOut)], Archetype::BufferTransform),
+            (
+                vec![buffer(Direction::In), Role::Callback { order: true, nullable: false }],
+                Archetype::Callbacks,
+            ),
+        ] {
+            assert_eq!(Archetype::of(&contract(roles.clone())), Some(kind), "{roles:?}");
+        }
+    }
+
+    #[test]
+    fn functions_on_handles_are_told_by_what_they_do_with_its_life() {
+        for (life, file, kind) in [
+            (Life::Makes, None, Archetype::Lifecycle),
+            (Life::Ends, None, Archetype::Lifecycle),
+            (Life::Uses, None, Archetype::StatefulDecoder),
+            (Life::Uses, Some("x"), Archetype::TemporaryFile),
+        ] {
+            let sequence = Sequence {
+                of: "kit".into(),
+                by_caller: false,
+                buffers: Vec::new(),
+                texts: Vec::new(),
+                fail_allocations: false,
+                file: file.map(str::to_owned),
+                makers: Vec::new(),
+                operations: Vec::new(),
+                enders: Vec::new(),
+            };
+            let contract = Contract { sequence: Some(Box::new(sequence)), ..contract(vec![handle(life)]) };
+            assert_eq!(Archetype::of(&contract), Some(kind));
+        }
+    }
+
+    #[test]
+    fn what_asks_for_chance_is_of_no_kind() {
+        assert_eq!(Archetype::of(&Contract { chance: true, ..contract(vec![]) }), None);
+    }
+}
