@@ -52,6 +52,8 @@ pub enum End {
     NotJudgeable,
     /// Given up; the tree is as it was.
     Failed,
+    /// Given up because the C original breaks, hangs or disagrees with itself; the tree is as it was.
+    StoppedByC,
     /// Given up because tokens or money are spent; the tree is as it was.
     Budget,
     /// Not tried: a function that it calls failed.
@@ -66,6 +68,7 @@ impl End {
             Self::AlreadyPorted => "ported before",
             Self::NotJudgeable => "not judged yet",
             Self::Failed => "failed",
+            Self::StoppedByC => "stopped by C",
             Self::Budget => "budget spent",
             Self::Skipped => "skipped",
         }
@@ -131,7 +134,9 @@ pub fn port<'p>(
     let result = crew::port_all(&mut run, wanted, jobs);
     let outcome = match &result {
         Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
-        Ok(all) if all.iter().all(|r| !matches!(r.end, End::Failed | End::Skipped)) => RunOutcome::Done,
+        Ok(all) if all.iter().all(|r| !matches!(r.end, End::Failed | End::StoppedByC | End::Skipped)) => {
+            RunOutcome::Done
+        }
         Ok(_) => RunOutcome::Incomplete,
         Err(error) => match error.kind() {
             ErrorKind::Interrupted => RunOutcome::Interrupted,
@@ -179,7 +184,11 @@ impl<'p> Session<'p> {
                 } else {
                     format!("{}: {detail}", reason.word())
                 };
-                let result = self.result(planned, End::Failed, Some(text), None)?;
+                let end = match reason {
+                    StopReason::NotThePort(_) => End::StoppedByC,
+                    _ => End::Failed,
+                };
+                let result = self.result(planned, end, Some(text), None)?;
                 Ok(PortResult { finding, ..result })
             }
         }

@@ -88,9 +88,10 @@ impl<'p> Attempting<'p> {
     fn detail(&self, outcome: &Outcome) -> String {
         match outcome {
             // The full text, with its place, was noted when it was found.
-            Outcome::AuditRejected(_) | Outcome::DoesNotCompile(_) | Outcome::BudgetExhausted => {
-                self.trouble.clone()
-            }
+            Outcome::AuditRejected(_)
+            | Outcome::DoesNotCompile(_)
+            | Outcome::NotThePort(_)
+            | Outcome::BudgetExhausted => self.trouble.clone(),
             Outcome::Refuted(detail)
             | Outcome::AcceptanceRefuted(detail)
             | Outcome::ReplyUnusable(detail) => detail.clone(),
