@@ -13,6 +13,7 @@ use crate::config::Grades;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::findings;
 use crate::fuzz::abreast::{Word, abreast};
 use crate::fuzz::build::Built;
 use crate::fuzz::mutants::MutantRun;
@@ -25,7 +26,7 @@ use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::store::{MeasureKind, Store};
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::verdict::{Finding, Measured, RunStats, Share};
+use crate::verdict::{CFinding, Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,6 +180,9 @@ pub fn measure(
                 }),
                 Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
                 Word::Ended(ran) => {
+                    if let Some(found) = &ran.of_c {
+                        findings::keep_of_c((&mut *store, None), planned, found, reporter)?;
+                    }
                     let adequacy = adequacy(planned, &made, ran);
                     let about = about(judge, planned)?;
                     store.put_measure((&adequacy.key, MeasureKind::Adequacy), &about, &adequacy)?;
@@ -247,6 +251,8 @@ struct Ran {
     /// Of the original against itself.
     stats: RunStats,
     difference: Option<Finding>,
+    /// What C does alone on the input of that.
+    of_c: Option<CFinding>,
     mutants: MutantRun,
     mutant_millis: u64,
 }
@@ -264,7 +270,8 @@ impl Job {
             Err(error) if error.kind() == ErrorKind::Internal => {
                 let broken = Some(format!("the harness cannot be run: {error}"));
                 let mutants = MutantRun { broken, ..MutantRun::default() };
-                return Ok(Ran { stats: RunStats::default(), difference: None, mutants, mutant_millis: 0 });
+                let stats = RunStats::default();
+                return Ok(Ran { stats, difference: None, of_c: None, mutants, mutant_millis: 0 });
             }
             other => other?,
         };
@@ -277,12 +284,13 @@ impl Job {
             _ => MutantRun::default(),
         };
         let mutant_millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        Ok(Ran { stats, difference, mutants, mutant_millis })
+        let of_c = difference.as_ref().map(|found| self.campaign.c_alone(&found.input, interrupt));
+        Ok(Ran { stats, difference, of_c: of_c.transpose()?.flatten(), mutants, mutant_millis })
     }
 }
 
 fn adequacy(planned: &Planned, made: &Mutants, ran: Ran) -> Adequacy {
-    let Ran { stats, difference, mutants: run, mutant_millis } = ran;
+    let Ran { stats, difference, of_c: _, mutants: run, mutant_millis } = ran;
     let name = &planned.function.name;
     let list = made.of.get(name);
     let same = made.same.get(name).cloned().unwrap_or_default();

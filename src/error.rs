@@ -21,7 +21,7 @@ pub enum ExitCode {
     Incomplete = 11,
     /// A token, money or time budget ran out.
     Budget = 12,
-    /// A bug of the C library was found.
+    /// The C original breaks, hangs or disagrees with itself, so that its port cannot be judged.
     CBug = 13,
     /// A defect of this tool.
     Internal = 70,

@@ -1,11 +1,15 @@
 //! Findings that were kept: each kind of them once, and any of them run again.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::Built;
 use crate::fuzz::once::Once;
-use crate::judge::Judge;
+use crate::judge::{Judge, does_not_compile};
 use crate::project::{Planned, Project};
-use crate::store::{FindingRow, Store};
+use crate::store::{FindingId, FindingRow, NewFinding, OfC, RunId, Side, Store};
 use crate::symbol::SymbolName;
+use crate::verdict::CFinding;
+use std::collections::BTreeSet;
 
 /// A finding with the name of its function, and how many inputs show the same.
 #[derive(Debug, Clone)]
@@ -15,14 +19,23 @@ pub struct Kept {
     pub inputs: usize,
 }
 
-/// What was found out about these functions, or about all (absent): of the findings that differ in nothing but numbers, the
-/// one with the shortest input.
+/// What came of running a finding again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Again {
+    /// Of one about a port.
+    Port(Once),
+    /// Of one about C: what C does alone now, if it is still at fault.
+    C(Option<CFinding>),
+}
+
+/// What was found out about the ports of these functions, or of all (absent), or about their C originals: of the findings
+/// that differ in nothing but numbers, the one with the shortest input.
 ///
 /// # Errors
 /// Those of reading the store.
-pub fn list(project: &Project, store: &Store, wanted: Option<&[&Planned]>) -> Result<Vec<Kept>> {
+pub fn list(project: &Project, store: &Store, wanted: Option<&[&Planned]>, side: Side) -> Result<Vec<Kept>> {
     let mut kinds: Vec<(String, Kept)> = Vec::new();
-    for row in store.findings(None)? {
+    for row in store.findings(None)?.into_iter().filter(|row| row.side == side) {
         if wanted.is_some_and(|all| all.iter().all(|p| p.function.key != row.symbol)) {
             continue;
         }
@@ -53,14 +66,70 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
     Ok(Kept { symbol: name(project, &row), row, inputs: 1 })
 }
 
-/// Runs its input through the C original and the port as it stands in the tree.
+/// Runs its input again: through the C original and the port as it stands in the tree, or, where it is about C, through the
+/// original alone.
 ///
 /// # Errors
 /// `Usage` where the function has no port or harness any more; those of the build and of running the fuzz process.
-pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Once> {
+pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
     let planned = project.find(kept.symbol.as_str())?;
-    let binary = judge.by_hand(planned)?;
-    judge.campaign(&binary, planned).once(&kept.row.finding.input, judge.interrupt)
+    let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
+    if kept.row.side == Side::Port {
+        let binary = judge.by_hand(planned)?;
+        return judge.campaign(&binary, planned).once(input, interrupt).map(Again::Port);
+    }
+    if planned.judgeable.contract().is_none() {
+        let text = format!("`{}` has no harness any more", kept.symbol);
+        return Err(Error::new(ErrorKind::Usage, text)
+            .help(format!("`cargo implfuzz contract {}` says why", kept.symbol)));
+    }
+    let binary = match judge.build(&[])? {
+        Built::Binary(path) => path,
+        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+    };
+    let campaign = judge.campaign(&binary, planned);
+    if campaign.is_ruled_out(input, interrupt)? {
+        return Ok(Again::Port(Once::Rejected("precondition of the contract".into())));
+    }
+    campaign.c_alone(input, interrupt).map(Again::C)
+}
+
+/// Keeps what was found about a C original, and says so: nobody else is to blame, and nobody is asked to mend a port.
+///
+/// # Errors
+/// Those of the store.
+pub fn keep_of_c(
+    (store, run): (&mut Store, Option<RunId>),
+    planned: &Planned,
+    found: &CFinding,
+    reporter: &mut dyn Reporter,
+) -> Result<FindingId> {
+    let id = store.add_finding(&NewFinding {
+        symbol: &planned.function.key,
+        side: Side::C,
+        finding: &found.finding,
+        run,
+        candidate_sha256: None,
+        of_c: Some(OfC { fault: found.fault, report: &found.report }),
+    })?;
+    let name = &planned.function.name;
+    let (class, what) = (found.finding.class, &found.finding.what);
+    let text = format!("`{name}`: {class}: {what}: {}", found.fault.told());
+    let help = format!(
+        "`cargo implfuzz findings show {}`; where such inputs are none, `cargo implfuzz contract --edit {name}`",
+        id.0
+    );
+    reporter.event(Event::Warning { text, help: Some(help) });
+    Ok(id)
+}
+
+/// The ways in which the original of a function is known to break.
+///
+/// # Errors
+/// Those of reading the store.
+pub fn known_breaks(store: &Store, planned: &Planned) -> Result<BTreeSet<String>> {
+    let rows = store.findings(Some(&planned.function.key))?;
+    Ok(rows.into_iter().filter(|row| row.side == Side::C).map(|row| row.finding.what).collect())
 }
 
 /// As on the command line; the key where the library has the function no more.

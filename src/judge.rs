@@ -96,6 +96,7 @@ impl<'p> Judge<'p> {
             rss_limit_mb: fuzz.rss_limit_mb,
             subject: Subject::Port,
             held_back: None,
+            known_breaks: None,
         }
     }
 
@@ -320,6 +321,7 @@ impl<'p> Judge<'p> {
             finding,
             run: Some(run),
             candidate_sha256: Some(candidate.to_owned()),
+            of_c: None,
         };
         let id = store.add_finding(&new)?;
         if !finding.input.is_empty() {

@@ -65,7 +65,9 @@ impl Grounds {
             }
             (Measured::Yes(counting), Verdict::Unrefuted(_)) => counting.of_c(judge, planned)?,
             (Measured::No(why), Verdict::Unrefuted(_)) => Measured::No(why.clone()),
-            (_, Verdict::Refuted { .. } | Verdict::Vacuous { .. }) => Measured::default(),
+            (_, Verdict::Refuted { .. } | Verdict::OfC { .. } | Verdict::Vacuous { .. }) => {
+                Measured::default()
+            }
         };
         Ok(proofs)
     }
@@ -93,7 +95,7 @@ pub fn apart(
     let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
     let apart = campaign.apart(interrupt)?;
     let verdict = match (&apart.finding, &apart.unfinished) {
-        (Some(finding), _) => Verdict::Refuted { finding: Box::new(finding.clone()), stats },
+        (Some(finding), _) => campaign.refuted(finding.clone(), stats, interrupt)?,
         (None, Some(reason)) if apart.agreed == 0 => {
             Verdict::Vacuous { reason: format!("in separate processes: {reason}"), stats }
         }

@@ -1,6 +1,7 @@
 //! What is said about a port, and how strongly. Values only; who arrives at them lives in `fuzz` and `verify`.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The state of a symbol. What leads to which is in `grade`.
@@ -118,6 +119,17 @@ pub enum FindingClass {
     Leak,
     /// The fuzz process ended without reporting, as a port that exits the process makes it.
     SilentExit,
+    // What the sanitizers say of the C original.
+    HeapBufferOverflow,
+    StackBufferOverflow,
+    GlobalBufferOverflow,
+    UseAfterFree,
+    DoubleFree,
+    NullDeref,
+    /// Overflow, shift, division, or conversion of numbers for which C has no answer.
+    IntegerUb,
+    /// The C original disagrees with itself.
+    NonDeterminism,
 }
 
 impl FindingClass {
@@ -132,6 +144,14 @@ impl FindingClass {
             Self::OutOfBounds => "out-of-bounds",
             Self::Leak => "leak",
             Self::SilentExit => "silent-exit",
+            Self::HeapBufferOverflow => "heap-buffer-overflow",
+            Self::StackBufferOverflow => "stack-buffer-overflow",
+            Self::GlobalBufferOverflow => "global-buffer-overflow",
+            Self::UseAfterFree => "use-after-free",
+            Self::DoubleFree => "double-free",
+            Self::NullDeref => "null-deref",
+            Self::IntegerUb => "integer-ub",
+            Self::NonDeterminism => "non-determinism",
         }
     }
 }
@@ -158,6 +178,65 @@ pub struct Finding {
     pub subject: Vec<(String, String)>,
 }
 
+/// What the C original does alone on an input that the contract admits, so that no port can be blamed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum CFault {
+    /// It breaks: a bug of C, or an input that it must not be given. Which of both, nothing here decides: this is where whoever
+    /// reads reports and callers joins.
+    #[serde(rename = "c-breaks")]
+    Breaks,
+    /// It does not return in time: a precondition, or a bug.
+    #[serde(rename = "c-hangs")]
+    Hangs,
+    /// Two runs of it disagree.
+    #[serde(rename = "c-differs")]
+    Differs,
+}
+
+impl CFault {
+    /// One word, as in tables, JSON and the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Breaks => "c-breaks",
+            Self::Hangs => "c-hangs",
+            Self::Differs => "c-differs",
+        }
+    }
+
+    /// The same for people, with what this tool leaves open.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Breaks => {
+                "the C original breaks on an input that the contract admits: a bug of C, or an input that it must not be given; the tool does not decide which"
+            }
+            Self::Hangs => {
+                "the C original does not return in time on an input that the contract admits: a bug of C, or an input that it must not be given; the tool does not decide which"
+            }
+            Self::Differs => {
+                "two runs of the C original on the same input disagree: it uses something that is no input, such as an address or memory that nobody wrote"
+            }
+        }
+    }
+}
+
+/// Whose a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blame {
+    /// C answers the input, always the same, and the port does not.
+    Port,
+    C(CFault),
+}
+
+/// One input on which the C original alone breaks, hangs or disagrees with itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CFinding {
+    pub fault: CFault,
+    /// Where two runs disagree, both of them in the places of C and the port.
+    pub finding: Finding,
+    /// What the sanitizer says, with the stack; empty where it says nothing.
+    pub report: String,
+}
+
 /// What a fuzzing run measured.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunStats {
@@ -176,6 +255,12 @@ pub struct RunStats {
     pub seed: u32,
     /// So many inputs has the contract, and every one of them was run; absent when they were not enumerated.
     pub space: Option<u64>,
+    /// Inputs on which C broke, one for each way.
+    #[serde(skip)]
+    pub broken: BTreeMap<String, Vec<u8>>,
+    /// What became of those, where they were looked at.
+    #[serde(skip)]
+    pub of_c: Vec<CFinding>,
 }
 
 impl RunStats {
@@ -197,6 +282,11 @@ pub enum Verdict {
         finding: Box<Finding>,
         stats: RunStats,
     },
+    /// An input told the two sides apart, and C alone is the reason.
+    OfC {
+        found: Box<CFinding>,
+        stats: RunStats,
+    },
     /// The run says nothing: no execution, no accepted input, one side never called.
     Vacuous {
         reason: String,
@@ -208,7 +298,29 @@ impl Verdict {
     /// What the run measured.
     pub fn stats(&self) -> &RunStats {
         match self {
-            Self::Unrefuted(stats) | Self::Refuted { stats, .. } | Self::Vacuous { stats, .. } => stats,
+            Self::Unrefuted(stats)
+            | Self::Refuted { stats, .. }
+            | Self::OfC { stats, .. }
+            | Self::Vacuous { stats, .. } => stats,
+        }
+    }
+
+    /// What the run found out about C.
+    pub fn of_c(&self) -> impl Iterator<Item = &CFinding> {
+        let decides = match self {
+            Self::OfC { found, .. } => Some(&**found),
+            Self::Unrefuted(_) | Self::Refuted { .. } | Self::Vacuous { .. } => None,
+        };
+        decides.into_iter().chain(&self.stats().of_c)
+    }
+
+    /// The same statistics, to be completed.
+    pub fn stats_mut(&mut self) -> &mut RunStats {
+        match self {
+            Self::Unrefuted(stats)
+            | Self::Refuted { stats, .. }
+            | Self::OfC { stats, .. }
+            | Self::Vacuous { stats, .. } => stats,
         }
     }
 }

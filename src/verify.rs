@@ -10,6 +10,7 @@ use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::findings;
 use crate::fuzz::abreast::{Word, abreast};
 use crate::fuzz::build::Built;
 use crate::fuzz::run::Budget;
@@ -19,7 +20,7 @@ use crate::project::{Planned, Project};
 use crate::proofs::{Grounds, Linked};
 use crate::store::{FindingId, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
 use crate::symbol::SymbolName;
-use crate::verdict::{Finding, Grade, Proofs, RunStats};
+use crate::verdict::{CFinding, Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,12 @@ pub struct Judgement {
     pub contract_edited: bool,
     #[serde(skip)]
     pub finding: Option<(FindingId, Finding)>,
+    /// What the run found out about C.
+    #[serde(skip)]
+    pub of_c: Vec<(FindingId, CFinding)>,
+    /// No port of it can be judged: C alone is the reason.
+    #[serde(skip)]
+    pub stopped_by_c: bool,
 }
 
 impl Judgement {
@@ -65,6 +72,8 @@ impl Judgement {
             provenance: None,
             contract_edited: planned.edited,
             finding: None,
+            of_c: Vec::new(),
+            stopped_by_c: false,
         }
     }
 
@@ -196,8 +205,14 @@ fn run_abreast(
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Judgement>> {
     let interrupt = judge.interrupt;
-    let runs: Vec<Option<Run>> =
-        trials.iter().map(|trial| trial.is_open().then(|| Run::of(judge, binary, trial))).collect();
+    let runs = trials.iter().map(|trial| match trial.is_open() {
+        true => {
+            let known = findings::known_breaks(store, trial.planned)?;
+            Ok(Some(Run::of(judge, binary, trial, known)))
+        }
+        false => Ok(None),
+    });
+    let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;
     let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
         run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
     };
@@ -211,7 +226,13 @@ fn run_abreast(
             }
             Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
             Word::Ended(ran) => {
-                let judgement = trial.conclude(ran, store, grounds, (judge, run))?;
+                let of_c: Vec<CFinding> =
+                    ran.iter().flat_map(|(verdict, _)| verdict.of_c()).cloned().collect();
+                let mut judgement = trial.conclude(ran, store, grounds, (judge, run))?;
+                for found in of_c {
+                    let id = findings::keep_of_c((store, Some(run)), trial.planned, &found, reporter)?;
+                    judgement.of_c.push((id, found));
+                }
                 if let Some((_, finding)) = &judgement.finding {
                     let finding = Box::new(finding.clone());
                     reporter.event(Event::Found { symbol: symbol.clone(), finding });

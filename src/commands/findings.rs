@@ -2,11 +2,12 @@
 
 use super::Session;
 use crate::error::{ExitCode, Result};
-use crate::findings::{self, Kept};
+use crate::findings::{self, Again, Kept};
 use crate::fuzz::once::Once;
 use crate::judge::Judge;
 use crate::project::Project;
-use crate::report::{Column, finding, finding_json, printable, table};
+use crate::report::{Column, finding, finding_json, finding_of_c, printable, table};
+use crate::store::Side;
 use serde_json::{Value, json};
 
 /// Lists what told ports from the C original, shows one with its arguments, or runs one again
@@ -22,27 +23,36 @@ enum What {
     List {
         /// Only those about these functions
         symbols: Vec<String>,
+        /// Those of the C library instead: inputs on which C itself breaks, hangs or disagrees with itself
+        #[arg(long)]
+        c_bugs: bool,
     },
     /// The arguments of one, and what both sides made of them
     Show { id: i64 },
-    /// Runs the input of one through the C original and the port as it stands now; exit code 10 where they still differ
+    /// Runs the input of one through the C original and the port as it stands now; exit code 10 where they still differ, and
+    /// 13 where the finding is about C and C is still at fault
     Replay { id: i64 },
 }
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     match &args.what {
-        What::List { symbols } => list(session, symbols),
+        What::List { symbols, c_bugs } => list(session, symbols, if *c_bugs { Side::C } else { Side::Port }),
         What::Show { id } => show(session, *id),
         What::Replay { id } => replay(session, *id),
     }
 }
 
-fn list(session: &Session, symbols: &[String]) -> Result<ExitCode> {
+fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let wanted = symbols.iter().map(|name| project.find(name)).collect::<Result<Vec<_>>>()?;
-    let all = findings::list(&project, &store, (!symbols.is_empty()).then_some(&wanted))?;
+    let wanted = (!symbols.is_empty()).then_some(wanted.as_slice());
+    let all = findings::list(&project, &store, wanted, side)?;
+    let of_c = match side {
+        Side::Port => findings::list(&project, &store, wanted, Side::C)?.len(),
+        Side::C => 0,
+    };
     let values: Vec<Value> = all.iter().map(kept_json).collect();
     session.screen.result("findings", &json!({ "findings": values }), || {
         let columns = [
@@ -63,11 +73,16 @@ fn list(session: &Session, symbols: &[String]) -> Result<ExitCode> {
                 kept.inputs.to_string(),
             ]
         };
+        let more = match of_c {
+            0 => String::new(),
+            n => format!("{n} of the C library: cargo implfuzz findings list --c-bugs\n"),
+        };
         match all.is_empty() {
-            true => "no findings\n".into(),
+            true => format!("no findings\n{more}"),
             false => {
                 let text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
-                format!("{text}\nshow one: cargo implfuzz findings show <id>; run it again: cargo implfuzz findings replay <id>\n")
+                let which = if side == Side::C { "\nwhether C has a bug, or must not be given such inputs, the tool does not decide" } else { "" };
+                format!("{text}{which}\nshow one: cargo implfuzz findings show <id>; run it again: cargo implfuzz findings replay <id>\n{more}")
             }
         }
     });
@@ -78,7 +93,11 @@ fn show(session: &Session, id: i64) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
     let kept = findings::find(&project, &session.store(&project)?, id)?;
     session.screen.result("finding", &kept_json(&kept), || {
-        format!("{}{}\n", finding(&kept.symbol, &kept.row.finding, None), reproduce(id))
+        let text = match kept.row.fault {
+            Some(fault) => finding_of_c(&kept.symbol, (fault, &kept.row.finding, &kept.row.report), None),
+            None => finding(&kept.symbol, &kept.row.finding, None),
+        };
+        format!("{text}{}\n", reproduce(id))
     });
     Ok(ExitCode::Ok)
 }
@@ -91,24 +110,33 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
     let came = findings::replay(&project, &judge, &kept)?;
     drop(reporter);
     let (word, reason, code) = match &came {
-        Once::Same => ("same", None, ExitCode::Ok),
-        Once::Rejected(reason) => ("rejected", Some(reason), ExitCode::Incomplete),
-        Once::Differs(_) => ("differs", None, ExitCode::Divergence),
+        Again::Port(Once::Same) | Again::C(None) => ("same", None, ExitCode::Ok),
+        Again::Port(Once::Rejected(reason)) => ("rejected", Some(reason), ExitCode::Incomplete),
+        Again::Port(Once::Differs(_)) => ("differs", None, ExitCode::Divergence),
+        Again::C(Some(found)) => (found.fault.word(), None, ExitCode::CBug),
     };
     let now = match &came {
-        Once::Differs(found) => Some(found),
+        Again::Port(Once::Differs(found)) => Some(found),
+        Again::C(Some(found)) => Some(&found.finding),
         _ => None,
     };
     let value = json!({
         "id": id, "symbol": kept.symbol, "outcome": word, "reason": reason, "finding": now.map(finding_json),
     });
     session.screen.result("finding-replay", &value, || match &came {
-        Once::Differs(found) => {
+        Again::Port(Once::Differs(found)) => {
             format!("{}finding {id} still differs\n", finding(&kept.symbol, found, None))
         }
-        Once::Same => format!("finding {id}: `{}` does what the C original does\n", kept.symbol),
-        Once::Rejected(reason) => {
+        Again::Port(Once::Same) => format!("finding {id}: `{}` does what the C original does\n", kept.symbol),
+        Again::Port(Once::Rejected(reason)) => {
             format!("finding {id} says nothing any more: its input is rejected ({})\n", printable(reason))
+        }
+        Again::C(Some(found)) => {
+            let text = finding_of_c(&kept.symbol, (found.fault, &found.finding, &found.report), None);
+            format!("{text}finding {id} is still there\n")
+        }
+        Again::C(None) => {
+            format!("finding {id}: the C original of `{}` answers, and always the same\n", kept.symbol)
         }
     });
     Ok(code)
@@ -122,6 +150,7 @@ pub fn reproduce(id: i64) -> String {
 fn kept_json(kept: &Kept) -> Value {
     json!({
         "id": kept.row.id.0, "symbol": kept.symbol, "inputs": kept.inputs, "found": kept.row.created.to_string(),
-        "finding": finding_json(&kept.row.finding), "reproduce": format!("cargo implfuzz findings replay {}", kept.row.id.0),
+        "side": kept.row.side.word(), "fault": kept.row.fault,
+        "report": kept.row.fault.map(|_| &kept.row.report), "finding": finding_json(&kept.row.finding), "reproduce": format!("cargo implfuzz findings replay {}", kept.row.id.0),
     })
 }

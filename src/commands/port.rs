@@ -123,6 +123,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(match () {
         () if failed(End::Budget) => ExitCode::Budget,
         () if refuted => ExitCode::Divergence,
+        () if failed(End::StoppedByC) => ExitCode::CBug,
         () if failed(End::Failed)
             || failed(End::Skipped)
             || failed(End::NoLongerHolds)

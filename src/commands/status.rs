@@ -35,6 +35,8 @@ pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
 pub fn code(all: &[verify::Judgement], project: &Project) -> ExitCode {
     if all.iter().any(|j| j.grade == Grade::Refuted) {
         ExitCode::Divergence
+    } else if all.iter().any(|j| j.stopped_by_c) {
+        ExitCode::CBug
     } else if !all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) {
         ExitCode::Incomplete
     } else {

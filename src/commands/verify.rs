@@ -82,9 +82,19 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         .filter_map(|j| Some((j, j.finding.as_ref()?)))
         .map(|(j, (id, found))| json!({ "symbol": j.symbol, "id": id.0, "finding": finding_json(found) }))
         .collect();
+    let of_c: Vec<_> = all
+        .iter()
+        .flat_map(|j| j.of_c.iter().map(move |kept| (j, kept)))
+        .map(|(j, (id, of_c))| {
+            let found = finding_json(&of_c.finding);
+            json!({ "symbol": j.symbol, "id": id.0, "fault": of_c.fault, "finding": found })
+        })
+        .collect();
     session.screen.result(
         "verify",
-        &json!({ "symbols": all, "findings": findings, "mutants": mutants, "standalone": standalone }),
+        &json!({
+            "symbols": all, "findings": findings, "findings_of_c": of_c, "mutants": mutants, "standalone": standalone,
+        }),
         || {
             let mut text = String::new();
             for (judgement, (id, found)) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {

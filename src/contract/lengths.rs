@@ -32,7 +32,9 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     {
         return Some(next.name.clone());
     }
-    if let Some(named) = function.params.iter().find(|p| is_integer(p) && names_length_of(&p.name, &param.name)) {
+    if let Some(named) =
+        function.params.iter().find(|p| is_integer(p) && names_length_of(&p.name, &param.name))
+    {
         return Some(named.name.clone());
     }
     // The convention (pointer, length) is stronger than a comparison: an output is often walked by the input's index.
@@ -121,7 +123,8 @@ mod tests {
         for (length, pointer) in [("srcSize", "src"), ("dst_capacity", "dst"), ("in_buf_len", "in_buf")] {
             assert!(names_length_of(length, pointer), "{length} of {pointer}");
         }
-        for (length, pointer) in [("srcSize", "dst"), ("size", ""), ("source", "s"), ("targetDstSize", "dst")] {
+        for (length, pointer) in [("srcSize", "dst"), ("size", ""), ("source", "s"), ("targetDstSize", "dst")]
+        {
             assert!(!names_length_of(length, pointer), "{length} of {pointer}");
         }
     }

@@ -166,7 +166,7 @@ impl Campaign {
 }
 
 /// Each input behind its length.
-fn write(path: &Path, inputs: &[&Vec<u8>]) -> Result<()> {
+pub(super) fn write(path: &Path, inputs: &[&Vec<u8>]) -> Result<()> {
     let mut bytes = Vec::new();
     for input in inputs {
         bytes.extend(u32::try_from(input.len()).unwrap_or(u32::MAX).to_le_bytes());

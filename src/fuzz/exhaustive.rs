@@ -41,12 +41,15 @@ impl Campaign {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Verdict> {
         let is_paid = |points: &u64| budget.executions.is_none_or(|most| *points <= most);
-        if let Some(points) = points.filter(is_paid)
-            && let Some(verdict) = self.exhaust(points, budget.seconds, interrupt, see)?
-        {
-            return Ok(verdict);
-        }
-        self.judge(budget, interrupt, see)
+        let enumerated = match points.filter(is_paid) {
+            Some(points) => self.exhaust(points, budget.seconds, interrupt, see)?,
+            None => None,
+        };
+        let verdict = match enumerated {
+            Some(verdict) => verdict,
+            None => self.judge(budget, interrupt, see)?,
+        };
+        self.with_c(verdict, interrupt)
     }
 
     /// Runs all `points` inputs of the contract; the first that tells the two sides apart is the finding. None when the
@@ -102,7 +105,7 @@ impl Campaign {
             return Err(error);
         }
         if let Some((_, finding)) = all.found {
-            return Ok(Some(Verdict::Refuted { finding: Box::new(finding), stats }));
+            return self.refuted(finding, stats, interrupt).map(Some);
         }
         if all.is_late {
             return Ok(None);

@@ -48,7 +48,7 @@ impl Campaign {
     ) -> Result<Verdict> {
         let mut own = Campaign { held_back: None, seed: self.seed.wrapping_add(7), ..self.clone() };
         own.regressions.push(hidden);
-        own.judge(budget, interrupt, see)
+        own.judge_with(None, budget, interrupt, see)
     }
 }
 

@@ -168,8 +168,13 @@ fn edges(stderr: &str) -> Option<u64> {
 
 /// One line of a crash report, for people.
 pub(super) fn summary(stderr: &str) -> String {
+    reported(stderr).unwrap_or_else(|| "the port ended the process".to_owned())
+}
+
+/// The same where there is a report.
+pub(super) fn reported(stderr: &str) -> Option<String> {
     let line = |mark: &str| stderr.lines().find(|line| line.contains(mark));
-    let text = line("SUMMARY:").or_else(|| line("ERROR:")).unwrap_or("the port ended the process");
+    let text = line("SUMMARY:").or_else(|| line("ERROR:"))?;
     let text = text.split("SUMMARY: ").last().unwrap_or(text).trim();
     // Paths of this machine and build ids, both in parentheses, say nothing to the reader.
     let mut depth = 0;
@@ -182,7 +187,7 @@ pub(super) fn summary(stderr: &str) -> String {
             keep
         })
         .collect();
-    kept.split_whitespace().collect::<Vec<_>>().join(" ")
+    Some(kept.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 #[cfg(test)]

@@ -103,6 +103,7 @@ impl Told {
                     subject: line.subject,
                 });
             }
+            "broken" => drop(self.stats.broken.insert(line.what, bytes(&line.input))),
             "killed" => {
                 self.killed.insert(line.number, Kill { what: line.what });
             }

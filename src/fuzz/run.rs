@@ -9,6 +9,7 @@ use crate::process::{Exit, Interrupt, Job, Limits, Output, Stream};
 use crate::symbol::SymbolName;
 use crate::verdict::{RunStats, Verdict};
 use fs_err as fs;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct Campaign {
     pub subject: Subject,
     /// Boundary inputs to leave out.
     pub held_back: Option<HeldBack>,
+    /// Ways in which C is known to break: others are looked at after the run. Absent: nobody asks.
+    pub known_breaks: Option<BTreeSet<String>>,
 }
 
 /// What stands beside the C original.
@@ -76,7 +79,7 @@ impl Campaign {
             total = sum(&before, &stats);
             let Some(finding) = finding else { continue };
             if !self.says_nothing(&finding, interrupt)? {
-                return Ok(Verdict::Refuted { finding: Box::new(finding), stats: total });
+                return self.refuted(finding, total, interrupt);
             }
             // That says nothing about the port. Once more, on another path.
             let (stats, finding) =
@@ -84,9 +87,12 @@ impl Campaign {
             total = sum(&total, &stats);
             match finding {
                 Some(finding) if !self.says_nothing(&finding, interrupt)? => {
-                    return Ok(Verdict::Refuted { finding: Box::new(finding), stats: total });
+                    return self.refuted(finding, total, interrupt);
                 }
-                Some(_) => {
+                Some(finding) => {
+                    if let Some(found) = self.of_c(&finding, interrupt)? {
+                        return Ok(Verdict::OfC { found: Box::new(found), stats: total });
+                    }
                     let reason = "the C original itself breaks or hangs where the run ended, or the machine is too busy: the contract needs a hint, or more time";
                     return Ok(Verdict::Vacuous { reason: reason.into(), stats: total });
                 }
@@ -249,6 +255,8 @@ pub(super) fn sum(a: &RunStats, b: &RunStats) -> RunStats {
         edges: a.edges.max(b.edges),
         seed: a.seed,
         space: None,
+        broken: a.broken.iter().chain(&b.broken).map(|(why, input)| (why.clone(), input.clone())).collect(),
+        of_c: Vec::new(),
     }
 }
 

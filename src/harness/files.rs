@@ -30,6 +30,7 @@ const SHARED: &[(&str, &str)] = &[
     ("wraps.txt", include_str!("../../templates/fuzz/wraps.txt")),
     ("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs")),
     ("src/runtime/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs")),
+    ("src/runtime/broken.rs", include_str!("../../templates/fuzz/runtime/broken.rs")),
     ("src/runtime/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
     ("src/runtime/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs")),
     ("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs")),

@@ -29,6 +29,9 @@ impl Outcome {
             Verdict::Refuted { finding, .. } => {
                 (Grade::Refuted, vec![format!("{}: {}", finding.class, finding.what)])
             }
+            Verdict::OfC { found, .. } => {
+                (Grade::Unverifiable, vec![format!("{}: {}", found.fault.told(), found.finding.what)])
+            }
             Verdict::Vacuous { reason, .. } => (Grade::Unverifiable, vec![reason.clone()]),
         };
         Self { grade, shortcomings, stats, proofs }

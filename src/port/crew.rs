@@ -205,7 +205,7 @@ impl<'p> Crew<'_, '_, 'p> {
 
     /// A function is done with, and what needs it can begin, or never will.
     fn end(&mut self, at: usize, result: PortResult) -> Result<()> {
-        let is_lost = matches!(result.end, End::Failed | End::Budget | End::NoLongerHolds);
+        let is_lost = matches!(result.end, End::Failed | End::StoppedByC | End::Budget | End::NoLongerHolds);
         self.tell(at, &result);
         self.results.insert(at, result);
         for (skipped, blamed) in self.schedule.end(at, !is_lost) {

@@ -115,6 +115,15 @@ impl Category {
             FindingClass::OutOfMemory => Self::OutOfMemory,
             FindingClass::OutOfBounds => Self::OutOfBounds,
             FindingClass::Leak => Self::Leak,
+            // Classes of C, about which no model is asked.
+            FindingClass::HeapBufferOverflow
+            | FindingClass::StackBufferOverflow
+            | FindingClass::GlobalBufferOverflow
+            | FindingClass::UseAfterFree
+            | FindingClass::DoubleFree
+            | FindingClass::NullDeref
+            | FindingClass::IntegerUb
+            | FindingClass::NonDeterminism => Self::OutOfBounds,
         }
     }
 }

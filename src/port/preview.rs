@@ -75,7 +75,8 @@ pub fn preview(
 /// The first prompt as the tree stands now.
 fn size(project: &Project, templates: &Templates, planned: &Planned) -> Result<Size> {
     let max_tokens = project.config.llm.for_role("prototyper")?.max_tokens;
-    let prompt = templates.prompt(&context(project, planned)?, &Question::Prototype, None, 1, max_tokens)?;
+    let prompt =
+        templates.prompt(&context(project, planned)?, &Question::Prototype, None, "", 1, max_tokens)?;
     let texts = prompt.system.iter().map(|block| &block.text).chain(prompt.messages.iter().map(|m| &m.text));
     let Tokens(tokens) = prompt.estimate();
     Ok(Size { characters: texts.map(|text| text.chars().count()).sum(), tokens })

@@ -55,6 +55,8 @@ pub enum End {
     NotJudgeable,
     /// Given up; the tree is as it was.
     Failed,
+    /// Given up because the C original breaks, hangs or disagrees with itself; the tree is as it was.
+    StoppedByC,
     /// Given up because tokens or money are spent; the tree is as it was.
     Budget,
     /// Not tried: a function that it calls failed, or does not hold any more.
@@ -70,6 +72,7 @@ impl End {
             Self::NoLongerHolds => "no longer holds",
             Self::NotJudgeable => "not judged yet",
             Self::Failed => "failed",
+            Self::StoppedByC => "stopped by C",
             Self::Budget => "budget spent",
             Self::Skipped => "skipped",
         }
@@ -143,7 +146,9 @@ pub fn port<'p>(
     let outcome = match &result {
         Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
         Ok(all) if all.iter().any(|r| r.end == End::NoLongerHolds) => RunOutcome::Refuted,
-        Ok(all) if all.iter().all(|r| !matches!(r.end, End::Failed | End::Skipped)) => RunOutcome::Done,
+        Ok(all) if all.iter().all(|r| !matches!(r.end, End::Failed | End::StoppedByC | End::Skipped)) => {
+            RunOutcome::Done
+        }
         Ok(_) => RunOutcome::Incomplete,
         Err(error) => match error.kind() {
             ErrorKind::Interrupted => RunOutcome::Interrupted,
@@ -204,7 +209,11 @@ impl<'p> Session<'p> {
                 } else {
                     format!("{}: {detail}", reason.word())
                 };
-                let result = self.result(planned, End::Failed, Some(text), None)?;
+                let end = match reason {
+                    StopReason::NotThePort(_) => End::StoppedByC,
+                    _ => End::Failed,
+                };
+                let result = self.result(planned, end, Some(text), None)?;
                 Ok(PortResult { finding, ..result })
             }
         }

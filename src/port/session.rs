@@ -5,14 +5,15 @@ use super::resume::{Plan, Standing};
 use super::supervisor::Phase;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::findings;
 use crate::judge::Judge;
 use crate::llm::{self, Budget, Chosen, Exchange, ModelError, Prompt, Reply};
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
-use crate::store::{ModelCall, RunId, StepId, Store};
+use crate::store::{FindingId, ModelCall, RunId, StepId, Store};
 use crate::symbol::{Function, SymbolKey};
-use crate::verdict::Finding;
+use crate::verdict::{CFinding, Finding};
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -98,6 +99,11 @@ impl Session<'_> {
         };
         write_atomic(&dir.join(format!("{name}.reply.md")), text.as_bytes())?;
         Ok(())
+    }
+
+    /// Stores what this run found out about C, and says it.
+    pub fn keep_of_c(&mut self, planned: &Planned, found: &CFinding) -> Result<FindingId> {
+        findings::keep_of_c((self.store, Some(self.id)), planned, found, self.reporter)
     }
 
     /// Stores a finding of this run.

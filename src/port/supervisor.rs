@@ -10,6 +10,7 @@ mod trace;
 pub use trace::why;
 
 use crate::config::Limits;
+use crate::verdict::CFault;
 use std::collections::BTreeMap;
 
 /// How often one step may be entered, whatever the other limits say.
@@ -89,6 +90,8 @@ pub enum StopReason {
     RejectedByAudit,
     Refuted,
     TargetNotCalled,
+    /// C alone is the reason why its port cannot be judged: no fix is paid for, and nobody is asked.
+    NotThePort(CFault),
     ReplyUnusable,
     ModelTruncated,
     ModelRefused,
@@ -108,6 +111,7 @@ impl StopReason {
             Self::RejectedByAudit => "rejected-by-audit",
             Self::Refuted => "refuted",
             Self::TargetNotCalled => "target-not-called",
+            Self::NotThePort(fault) => fault.word(),
             Self::ReplyUnusable => "reply-unusable",
             Self::ModelTruncated => "model-truncated",
             Self::ModelRefused => "model-refused",
@@ -145,6 +149,8 @@ pub enum Outcome {
     Unrefuted,
     Refuted(String),
     Vacuous,
+    /// An input told both sides apart, and C alone is the reason.
+    NotThePort(CFault),
     AcceptanceUnrefuted,
     AcceptanceRefuted(String),
     BudgetExhausted,
@@ -287,6 +293,9 @@ pub fn apply(state: &mut PortState, outcome: Outcome) {
     }
     state.stage = match (node, outcome) {
         (_, Outcome::BudgetExhausted) => Stage::Stopped(StopReason::Budget),
+        (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::NotThePort(fault)) => {
+            Stage::Stopped(StopReason::NotThePort(fault))
+        }
         (Node::Prototyper | Node::Enhancer, outcome) => answered(state, outcome),
         (Node::Audit, Outcome::AuditPassed) => Stage::Audited,
         // After the build the object files are read: what no path told may show there.

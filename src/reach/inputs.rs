@@ -62,7 +62,7 @@ fn one(
     };
     if why_not_run(judge, planned)?.is_none() {
         let verdict = campaign.judge(budget, judge.interrupt, &mut see)?;
-        if !matches!(verdict, Verdict::Refuted { .. }) {
+        if !matches!(verdict, Verdict::Refuted { .. } | Verdict::OfC { .. }) {
             return Ok("inputs found".to_owned());
         }
     }

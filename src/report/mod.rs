@@ -9,7 +9,7 @@ mod shorten;
 mod terminal;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
-pub use render::{Align, Column, checks, error, finding, lines, printable, table};
+pub use render::{Align, Column, checks, error, finding, finding_of_c, lines, printable, table};
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use terminal::{Terminal, Verbosity};
 

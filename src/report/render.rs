@@ -5,7 +5,7 @@ use super::shorten;
 use crate::doctor::{Check, Status};
 use crate::error::Error;
 use crate::symbol::SymbolName;
-use crate::verdict::Finding;
+use crate::verdict::{CFault, Finding};
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use std::fmt::Write;
@@ -123,6 +123,22 @@ pub fn checks(checks: &[Check]) -> String {
 
 /// A finding: the arguments one per line, then what both sides made of them, side by side.
 pub fn finding(symbol: &SymbolName, finding: &Finding, width: Option<u16>) -> String {
+    compared(symbol, finding, ["C original", "port"], width)
+}
+
+/// A finding about C alone: whose fault that may be, the arguments, two runs that disagree, what the sanitizer says.
+pub fn finding_of_c(
+    symbol: &SymbolName,
+    (fault, finding, report): (CFault, &Finding, &str),
+    width: Option<u16>,
+) -> String {
+    let mut text = compared(symbol, finding, ["one run of C", "another one"], width);
+    let _ = writeln!(text, "{}", fault.told());
+    report.lines().for_each(|line| text += &format!("    {}\n", printable(line)));
+    text
+}
+
+fn compared(symbol: &SymbolName, finding: &Finding, sides: [&str; 2], width: Option<u16>) -> String {
     let Finding { class, what, args, oracle, subject, .. } = finding;
     let mut text = format!("{BAD}{class}{BAD:#} in {BOLD}{symbol}{BOLD:#}: {}\n", printable(what));
     for (name, value) in args {
@@ -152,7 +168,7 @@ pub fn finding(symbol: &SymbolName, finding: &Finding, width: Option<u16>) -> St
         .collect();
     if !rows.is_empty() {
         let columns =
-            [Column::left("result"), Column::left("C original"), Column::left("port"), Column::left("")];
+            [Column::left("result"), Column::left(sides[0]), Column::left(sides[1]), Column::left("")];
         let table = table(&columns, &rows, width.map(|width| width.saturating_sub(4)));
         table.lines().for_each(|line| text += &format!("    {line}\n"));
     }

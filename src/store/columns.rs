@@ -38,6 +38,15 @@ pub(super) fn word<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
     serde_json::from_value(text.into()).map_err(|error| unreadable(column, error))
 }
 
+/// The same of a column that may be empty.
+pub(super) fn word_opt<T: DeserializeOwned>(row: &Row, column: &str) -> Result<Option<T>> {
+    if row.get_ref(column)? == rusqlite::types::ValueRef::Null {
+        Ok(None)
+    } else {
+        word(row, column).map(Some)
+    }
+}
+
 /// Reads a date.
 pub(super) fn date(row: &Row, column: &str) -> Result<Timestamp> {
     let text: String = row.get(column)?;

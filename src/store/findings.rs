@@ -1,11 +1,11 @@
 //! Findings: inputs on which the two sides disagree, kept once each.
 
-use super::columns::{date, from_json, json, word};
+use super::columns::{date, from_json, json, word, word_opt};
 use super::{RunId, Store, now};
 use crate::digest::sha256;
 use crate::error::Result;
 use crate::symbol::SymbolKey;
-use crate::verdict::Finding;
+use crate::verdict::{CFault, Finding};
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
@@ -41,6 +41,14 @@ pub struct NewFinding<'a> {
     pub run: Option<RunId>,
     /// Hash of the port's text.
     pub candidate_sha256: Option<String>,
+    pub of_c: Option<OfC<'a>>,
+}
+
+/// What is known of a finding about C beside the input.
+#[derive(Debug, Clone, Copy)]
+pub struct OfC<'a> {
+    pub fault: CFault,
+    pub report: &'a str,
 }
 
 /// A finding that was kept.
@@ -52,6 +60,9 @@ pub struct FindingRow {
     pub finding: Finding,
     pub run: Option<RunId>,
     pub candidate_sha256: Option<String>,
+    /// Of a finding about C.
+    pub fault: Option<CFault>,
+    pub report: String,
     pub created: Timestamp,
 }
 
@@ -62,8 +73,8 @@ impl Store {
         let finding = new.finding;
         let hash = sha256(&finding.input);
         let sql = "INSERT INTO findings (symbol, class, side, what, input, input_sha256, args, oracle, subject, run,
-                       candidate_sha256, created)
-                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+                       candidate_sha256, created, fault, report)
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
                    ON CONFLICT (symbol, class, what, input_sha256)
                        DO UPDATE SET run = excluded.run, candidate_sha256 = excluded.candidate_sha256
                    RETURNING id";
@@ -81,6 +92,8 @@ impl Store {
                 new.run.map(|run| run.0),
                 new.candidate_sha256,
                 now().to_string(),
+                new.of_c.map(|of_c| of_c.fault.word()),
+                new.of_c.map(|of_c| of_c.report),
             ];
             connection.query_row(sql, values, |row| row.get(0)).map(FindingId)
         })
@@ -110,6 +123,8 @@ fn read(row: &Row) -> rusqlite::Result<FindingRow> {
         },
         run: row.get::<_, Option<i64>>("run")?.map(RunId),
         candidate_sha256: row.get("candidate_sha256")?,
+        fault: word_opt(row, "fault")?,
+        report: row.get::<_, Option<String>>("report")?.unwrap_or_default(),
         created: date(row, "created")?,
     })
 }

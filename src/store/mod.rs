@@ -20,7 +20,7 @@ mod totals;
 pub use analysis::{AnalysisKind, Kept};
 pub use calls::{Attempt, ModelCall, PaidCall};
 pub use evidence::Evidence;
-pub use findings::{FindingId, FindingRow, NewFinding, Side};
+pub use findings::{FindingId, FindingRow, NewFinding, OfC, Side};
 pub use measures::MeasureKind;
 pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};

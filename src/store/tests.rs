@@ -3,7 +3,7 @@
 use super::*;
 use crate::memory::{Confidence, Iteration, Kind, Lesson, Scope};
 use crate::symbol::{RelPath, SymbolKey, SymbolName};
-use crate::verdict::{Finding, FindingClass, Grade, RunStats};
+use crate::verdict::{CFault, Finding, FindingClass, Grade, RunStats};
 
 fn fresh() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
@@ -166,7 +166,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 5);
+    assert_eq!(version(&path), 6);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);
@@ -261,6 +261,7 @@ fn a_finding_is_kept_once() {
         finding: &finding,
         run: None,
         candidate_sha256: Some("ff".into()),
+        of_c: None,
     };
     let id = store.add_finding(&new).unwrap();
     assert_eq!(store.add_finding(&new).unwrap(), id);
@@ -279,7 +280,10 @@ fn every_class_of_finding_comes_back() {
     let a = symbol("a");
     store.save_symbols(std::slice::from_ref(&a)).unwrap();
     use FindingClass::*;
-    for class in [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, Leak, SilentExit] {
+    let of_ports = [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, Leak, SilentExit];
+    let of_c = [HeapBufferOverflow, StackBufferOverflow, GlobalBufferOverflow, UseAfterFree, DoubleFree];
+    let rest = [NullDeref, IntegerUb, NonDeterminism];
+    for class in of_ports.into_iter().chain(of_c).chain(rest) {
         let finding = Finding { class, ..finding() };
         let new = NewFinding {
             symbol: &a.key,
@@ -287,9 +291,11 @@ fn every_class_of_finding_comes_back() {
             finding: &finding,
             run: None,
             candidate_sha256: None,
+            of_c: Some(OfC { fault: CFault::Breaks, report: "stack" }),
         };
         store.add_finding(&new).unwrap();
-        assert_eq!(store.findings(None).unwrap().last().unwrap().finding, finding);
+        let row = store.findings(None).unwrap().pop().unwrap();
+        assert_eq!((row.finding, row.fault, row.report.as_str()), (finding, Some(CFault::Breaks), "stack"));
     }
 }
 

@@ -13,6 +13,7 @@ use crate::proofs::{self, Grounds, Linked};
 use crate::store::{RunId, Store};
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// What came of a run, and of both sides apart.
@@ -40,9 +41,11 @@ pub struct Run {
 
 impl Run {
     /// Of the port in this binary.
-    pub fn of(judge: &Judge, binary: &Path, trial: &Trial) -> Self {
+    /// C breaks in `known` ways.
+    pub fn of(judge: &Judge, binary: &Path, trial: &Trial, known: BTreeSet<String>) -> Self {
         let planned = trial.planned;
-        Self { campaign: judge.campaign(binary, planned), points: judge.points(planned), ask: trial.ask }
+        let campaign = Campaign { known_breaks: Some(known), ..judge.campaign(binary, planned) };
+        Self { campaign, points: judge.points(planned), ask: trial.ask }
     }
 
     /// Both sides beside each other, then apart.
@@ -173,13 +176,14 @@ impl<'p> Trial<'p> {
         let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
         let outcome = Outcome::of(&verdict, proofs, &self.callees_in_c, &judge.project.config.grade);
         // The evidence is about the seeds as well: the counterexample must be among them first.
+        let stopped_by_c = matches!(verdict, Verdict::OfC { .. });
         let finding = match verdict {
             Verdict::Refuted { finding, .. } => {
                 let dir = judge.seeds(&planned.function.name);
                 let id = judge.record_finding(store, run, planned, (&finding, &self.hash), &dir)?;
                 Some((id, *finding))
             }
-            Verdict::Unrefuted(_) | Verdict::Vacuous { .. } => None,
+            Verdict::Unrefuted(_) | Verdict::OfC { .. } | Verdict::Vacuous { .. } => None,
         };
         judge.record(store, planned, &module, (&outcome, &self.provenance))?;
         let reason = outcome.reason();
@@ -188,6 +192,7 @@ impl<'p> Trial<'p> {
             provenance: Some(self.provenance.clone()),
             proofs: outcome.proofs,
             finding,
+            stopped_by_c,
             ..Judgement::new(planned, outcome.grade, reason).with(&outcome.stats)
         })
     }

@@ -35,4 +35,5 @@ mod state;
 mod stats;
 mod support;
 mod traps;
+mod triage;
 mod zlib;

@@ -4,6 +4,7 @@ use super::{Attempting, Done, Progress};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::findings;
 use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::{Budget, Campaign};
 use crate::port::feedback;
@@ -60,8 +61,11 @@ impl Runs {
         tell(Told::Step("hidden gate".into()));
         let part = |n: u64| (n / 4).max(1);
         let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
+        // What the run before found out about C is no news.
+        let known = self.campaign.known_breaks.iter().flatten().chain(verdict.stats().broken.keys());
+        let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..self.campaign.clone() };
         let mut see = |stats: &RunStats| tell(Told::Stats(stats.clone()));
-        let gate = self.campaign.gate(budget, self.hidden.clone(), &self.stop, &mut see)?;
+        let gate = campaign.gate(budget, self.hidden.clone(), &self.stop, &mut see)?;
         Ok(Judged { verdict, apart, gate: Some(gate) })
     }
 }
@@ -72,8 +76,9 @@ impl<'p> Attempting<'p> {
         let binary = self.binary.as_ref().ok_or_else(internal)?;
         let judge = &run.judge;
         let held_back = Some(HeldBack { key: judge.harness_hashes(self.planned)?.contract });
+        let known_breaks = Some(findings::known_breaks(run.store, self.planned)?);
         Ok(Runs {
-            campaign: Campaign { held_back, ..judge.campaign(binary, self.planned) },
+            campaign: Campaign { held_back, known_breaks, ..judge.campaign(binary, self.planned) },
             points: judge.points(self.planned),
             hidden: judge.hidden_seeds(&self.planned.function.name),
             stop: run.stop.clone(),
@@ -111,6 +116,8 @@ impl<'p> Attempting<'p> {
             self.learn_constraint(run, verdict.stats())?;
             // Same binary, same inputs, same seed: the acceptance run would be this one once more.
             self.looped = budget.covers(&asked).then_some(verdict);
+            // What it says about C is kept already.
+            self.looped.iter_mut().for_each(|verdict| verdict.stats_mut().of_c.clear());
         }
         Ok(Progress::Outcome(outcome))
     }
@@ -143,7 +150,19 @@ impl<'p> Attempting<'p> {
         good: Outcome,
         bad: fn(String) -> Outcome,
     ) -> Result<Outcome> {
+        let mut kept = Vec::new();
+        for found in verdict.of_c() {
+            kept.push(run.keep_of_c(self.planned, found)?);
+        }
         match verdict {
+            Verdict::OfC { found, .. } => {
+                let (name, id) = (&self.planned.function.name, kept.first().map_or(0, |id| id.0));
+                self.trouble = format!(
+                    "{} (`cargo implfuzz findings show {id}`, `cargo implfuzz contract --edit {name}`)",
+                    found.fault.told()
+                );
+                Ok(Outcome::NotThePort(found.fault))
+            }
             Verdict::Unrefuted(_) => Ok(good),
             Verdict::Vacuous { reason, .. } => {
                 self.feedback = Some(feedback::vacuous(reason));

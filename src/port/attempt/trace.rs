@@ -95,6 +95,7 @@ impl<'p> Attempting<'p> {
             // The full text, with its place, was noted when it was found.
             Outcome::AuditRejected(_)
             | Outcome::DoesNotCompile(_)
+            | Outcome::NotThePort(_)
             | Outcome::BudgetExhausted
             | Outcome::ModelTruncated
             | Outcome::ModelRefused => self.trouble.clone(),

@@ -77,15 +77,26 @@ fn every_edge() {
         (Node::Smoke, O::Unrefuted, Step::Fuzz),
         (Node::Smoke, O::Vacuous, Step::Fuzz),
         (Node::Smoke, O::Refuted(key()), enhancer(Why::Refuted)),
+        (Node::Smoke, O::NotThePort(CFault::Breaks), stop(StopReason::NotThePort(CFault::Breaks))),
+        (Node::Smoke, O::NotThePort(CFault::Differs), stop(StopReason::NotThePort(CFault::Differs))),
         (Node::Smoke, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
         (Node::Fuzz, O::Unrefuted, Step::Accept),
         (Node::Fuzz, O::Vacuous, enhancer(Why::Vacuous)),
         (Node::Fuzz, O::Refuted(key()), enhancer(Why::Refuted)),
+        (Node::Fuzz, O::NotThePort(CFault::Breaks), stop(StopReason::NotThePort(CFault::Breaks))),
+        (Node::Fuzz, O::NotThePort(CFault::Hangs), stop(StopReason::NotThePort(CFault::Hangs))),
         (Node::Fuzz, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
         (Node::Accept, O::AcceptanceUnrefuted, Step::Done),
         (Node::Accept, O::AcceptanceRefuted(key()), enhancer(Why::Refuted)),
         (Node::Accept, O::Vacuous, enhancer(Why::Vacuous)),
+        (Node::Accept, O::NotThePort(CFault::Differs), stop(StopReason::NotThePort(CFault::Differs))),
         (Node::Accept, O::Unrefuted, stop(StopReason::Defect)),
+        // Where C has not run, it is nobody's reason; a tree moves only under what is accepted.
+        (Node::Audit, O::NotThePort(CFault::Breaks), stop(StopReason::Defect)),
+        (Node::Build, O::NotThePort(CFault::Breaks), stop(StopReason::Defect)),
+        (Node::Enhancer, O::NotThePort(CFault::Breaks), stop(StopReason::Defect)),
+        (Node::Audit, O::TreeMoved, stop(StopReason::Defect)),
+        (Node::Accept, O::TreeMoved, stop(StopReason::Defect)),
         (Node::Accept, O::BudgetExhausted, stop(StopReason::Budget)),
     ];
     for (node, outcome, step) in table {
@@ -93,6 +104,70 @@ fn every_edge() {
         assert_eq!(next(&state).node(), Some(node));
         apply(&mut state, outcome.clone());
         assert_eq!(next(&state), step, "{node:?} then {outcome:?}");
+    }
+}
+
+/// What leads to an accepted candidate, into a tree that has moved since.
+fn moved() -> Vec<Outcome> {
+    [&path(Node::Accept)[..], &[Outcome::AcceptanceUnrefuted, Outcome::TreeMoved]].concat()
+}
+
+#[test]
+fn every_edge_of_a_port_that_settles_in_a_tree_that_moved() {
+    use Outcome as O;
+    let key = || "k2".to_owned();
+    let stop = Step::Stop;
+    let (audited, built) = (vec![O::AuditPassed], vec![O::AuditPassed, O::Built]);
+    let table = [
+        (vec![], O::AuditPassed, Step::Build, true),
+        (vec![], O::AuditRejected(key()), enhancer(Why::RejectedByAudit), false),
+        (vec![], O::TreeMoved, stop(StopReason::Defect), true),
+        (audited.clone(), O::Built, Step::Smoke, true),
+        (audited.clone(), O::DoesNotCompile(key()), enhancer(Why::DoesNotCompile), false),
+        (audited, O::AuditRejected(key()), enhancer(Why::RejectedByAudit), false),
+        // It was fuzzed before: a short run is enough, also one in which C rejects everything.
+        (built.clone(), O::Unrefuted, Step::Done, true),
+        (built.clone(), O::Vacuous, Step::Done, true),
+        (built.clone(), O::Refuted(key()), enhancer(Why::Refuted), false),
+        (built.clone(), O::NotThePort(CFault::Differs), stop(StopReason::NotThePort(CFault::Differs)), true),
+        (built.clone(), O::BudgetExhausted, stop(StopReason::Budget), true),
+        (built, O::AcceptanceUnrefuted, stop(StopReason::Defect), true),
+    ];
+    for (then, outcome, step, settles) in table {
+        let mut state = after(&[moved(), then].concat());
+        assert!(is_settling(&state), "{outcome:?}");
+        apply(&mut state, outcome.clone());
+        assert_eq!((next(&state), is_settling(&state)), (step, settles), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
+    use Outcome as O;
+    let look = [O::AuditPassed, O::Built, O::Unrefuted];
+    let state = after(&[&moved()[..], &look, &[O::TreeMoved]].concat());
+    assert_eq!((next(&state), is_settling(&state)), (Step::Audit, true));
+    let failed = [&moved()[..], &look[..2], &[O::Refuted("k".into()), candidate(2)], &look].concat();
+    assert_eq!(next(&after(&failed)), Step::Fuzz, "a new candidate was let in without its runs");
+    // However often it moves, it ends.
+    let mut state = after(&moved());
+    for _ in 0..NODE_VISITS {
+        look.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
+        apply(&mut state, O::TreeMoved);
+    }
+    assert_eq!(next(&state), Step::Stop(StopReason::Loop));
+}
+
+#[test]
+fn what_c_does_wrong_costs_no_fix() {
+    for node in [Node::Smoke, Node::Fuzz, Node::Accept] {
+        for fault in [CFault::Breaks, CFault::Hangs, CFault::Differs] {
+            let mut state = after(&path(node));
+            apply(&mut state, Outcome::NotThePort(fault));
+            assert_eq!(state.counters(), Counters::default());
+            assert_eq!(next(&state), Step::Stop(StopReason::NotThePort(fault)));
+            assert!(why(&state, &next(&state)).starts_with("not the port's: "));
+        }
     }
 }
 
@@ -167,8 +242,13 @@ fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
         Node::Prototyper | Node::Enhancer => (candidate(n), vec![O::ReplyUnusable(key), O::ModelTruncated]),
         Node::Audit => (O::AuditPassed, vec![O::AuditRejected(key)]),
         Node::Build => (O::Built, vec![O::DoesNotCompile(key.clone()), O::AuditRejected(key)]),
-        Node::Smoke | Node::Fuzz => (O::Unrefuted, vec![O::Refuted(key), O::Vacuous]),
-        Node::Accept => (O::AcceptanceUnrefuted, vec![O::AcceptanceRefuted(key), O::Vacuous]),
+        Node::Smoke | Node::Fuzz => {
+            (O::Unrefuted, vec![O::Refuted(key), O::Vacuous, O::NotThePort(CFault::Breaks)])
+        }
+        Node::Accept => (
+            O::AcceptanceUnrefuted,
+            vec![O::AcceptanceRefuted(key), O::Vacuous, O::NotThePort(CFault::Hangs)],
+        ),
     };
     match dice {
         0..=59 => forward,

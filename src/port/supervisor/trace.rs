@@ -44,6 +44,7 @@ impl Outcome {
             Self::Unrefuted => "unrefuted",
             Self::Refuted(_) | Self::AcceptanceRefuted(_) => "refuted",
             Self::Vacuous => "vacuous",
+            Self::NotThePort(fault) => fault.word(),
             Self::AcceptanceUnrefuted => "accepted",
             Self::BudgetExhausted => "budget",
             Self::TreeMoved => "tree-moved",
@@ -89,6 +90,7 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::RejectedByAudit => spent(Why::RejectedByAudit),
         StopReason::Refuted => spent(Why::Refuted),
         StopReason::TargetNotCalled => spent(Why::Vacuous),
+        StopReason::NotThePort(fault) => format!("not the port's: {}", fault.told()),
         StopReason::ReplyUnusable => {
             let (word, _, limit) = paid(state, UNUSABLE);
             format!("the reply was of no use, and no {word} is left of {limit}")

@@ -6,6 +6,7 @@ use super::driver::{Case, panic_text};
 use super::guard::{self, Broke};
 use super::record::Record;
 use super::report::{self, Json, Parts};
+use super::tally::PRECONDITION;
 use super::watch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -66,7 +67,7 @@ fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
 fn oracle<C: Case>(input: &[u8]) -> End {
     let args = C::decode(&mut Reader::new(input));
     if !C::admits(&args) {
-        return End::Rejected("precondition of the contract".into());
+        return End::Rejected(PRECONDITION.into());
     }
     guard::set_errno(0);
     match C::oracle(&args, C::original()) {

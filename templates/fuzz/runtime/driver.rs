@@ -8,7 +8,9 @@ use super::modes::{Replayed, replay_input, selfcheck, show_input, write_seeds};
 use super::points::Digits;
 use super::record::Record;
 use super::report::{self, Json, Parts};
-use super::tally::{EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, SUBJECT_CALLS, at_exit, progress, reject, send_stats};
+use super::tally::{
+    EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, PRECONDITION, SUBJECT_CALLS, at_exit, progress, reject, send_stats,
+};
 use super::{deadline, exhaustive, mutants, port_mutants, replay};
 use libfuzzer_sys::Corpus;
 use std::cell::RefCell;
@@ -60,6 +62,8 @@ pub struct Target {
     pub replay: fn(&[u8]) -> Replayed,
     /// One side alone over a file of inputs.
     pub apart: fn(&[u8]),
+    /// An input on which C breaks, made small.
+    pub broken: fn(&[u8]),
     /// Runs a range of points; writes the input that stands for one.
     pub points: fn(exhaustive::Task),
 }
@@ -74,6 +78,7 @@ impl Target {
             selfcheck: selfcheck::<C>,
             replay: replay_input::<C>,
             apart: super::apart::run::<C>,
+            broken: super::broken::run::<C>,
             points: exhaustive::run::<C>,
         }
     }
@@ -102,7 +107,7 @@ pub(super) fn judge<C: Case>(data: &[u8]) -> Judged {
 
 fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     if !C::admits(args) {
-        return Judged::Rejected("precondition of the contract".into());
+        return Judged::Rejected(PRECONDITION.into());
     }
     // What an earlier call left there is nobody's input.
     guard::set_errno(0);
@@ -219,7 +224,7 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
     match judge_args::<C>(args, input) {
         Judged::Same => Corpus::Keep,
         Judged::Rejected(reason) => {
-            reject(reason);
+            reject(reason, input);
             Corpus::Reject
         }
         Judged::Found(found) => stop::<C>(&input(), found),
@@ -246,6 +251,7 @@ pub fn init(target: &Target) {
             replay::run(target, &path);
         }
         Ok("apart") => (target.apart)(&std::fs::read(&path).unwrap_or_default()),
+        Ok("broken") => (target.broken)(&std::fs::read(&path).unwrap_or_default()),
         Ok("selfcheck") => {
             let (accepted, differences) = (target.selfcheck)();
             let list = differences.iter().map(|text| (target.name.to_owned(), text.clone())).collect();

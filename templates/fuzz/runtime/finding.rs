@@ -40,17 +40,28 @@ fn tell<C: Case>(data: &[u8], found: &Found) {
     report::send("finding", &fields);
 }
 
-/// Removes and simplifies bytes while the finding keeps its class, within a second or what IMPLFUZZ_SHRINK_MS says.
-fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
+/// The smallest input that was found with the same class of finding, within a second or what IMPLFUZZ_SHRINK_MS says.
+fn shrink<C: Case>(data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
     let millis = std::env::var("IMPLFUZZ_SHRINK_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
     let end = Instant::now() + Duration::from_millis(millis);
-    let attempt = |candidate: Vec<u8>, data: &mut Vec<u8>, found: &mut Found| match judge::<C>(&candidate) {
+    let data = smaller(data, end, &mut |candidate| match judge::<C>(candidate) {
         Judged::Found(other) if other.class == found.class => {
-            *data = candidate;
-            *found = other;
+            found = other;
             true
         }
         _ => false,
+    });
+    (data, found)
+}
+
+/// Removes and simplifies bytes while the input stays one of those that are wanted, until `end` at most.
+pub(super) fn smaller(mut data: Vec<u8>, end: Instant, is_wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<u8> {
+    let mut attempt = |candidate: Vec<u8>, data: &mut Vec<u8>| {
+        let is_wanted = is_wanted(&candidate);
+        if is_wanted {
+            *data = candidate;
+        }
+        is_wanted
     };
     loop {
         let before = data.clone();
@@ -60,7 +71,7 @@ fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
             while at < data.len() && Instant::now() < end {
                 let mut shorter = data.clone();
                 shorter.drain(at..(at + size).min(data.len()));
-                if !attempt(shorter, &mut data, &mut found) {
+                if !attempt(shorter, &mut data) {
                     at += size;
                 }
             }
@@ -73,13 +84,13 @@ fn shrink<C: Case>(mut data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
                 }
                 let mut simpler = data.clone();
                 simpler[at] = byte;
-                if attempt(simpler, &mut data, &mut found) {
+                if attempt(simpler, &mut data) {
                     break;
                 }
             }
         }
         if data == before || Instant::now() >= end {
-            return (data, found);
+            return data;
         }
     }
 }

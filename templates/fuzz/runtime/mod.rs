@@ -1,6 +1,7 @@
 //! What every harness shares. Written by cargo-implfuzz; the harnesses in `harness/` are generated on top of it.
 
 pub mod apart;
+pub mod broken;
 pub mod callback;
 pub mod chance;
 pub mod codec;

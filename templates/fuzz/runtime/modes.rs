@@ -19,11 +19,13 @@ pub(super) fn write_seeds<C: Case>(dir: &Path) {
 
 pub(super) fn show_input<C: Case>(data: &[u8]) {
     let args = C::decode(&mut Reader::new(data));
-    let oracle = match C::oracle(&args, C::original()) {
+    let tell = |oracle| report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
+    // C may end the process; what is told last counts.
+    tell(Vec::new());
+    tell(match C::oracle(&args, C::original()) {
         Ok(effects) => C::effects(&effects),
         Err(Broke(reason)) => vec![("rejected".into(), reason)],
-    };
-    report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
+    });
 }
 
 /// What came of an input in a replay.

@@ -10,13 +10,29 @@ pub(super) static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
 pub(super) static ORACLE_CALLS: AtomicU64 = AtomicU64::new(0);
 pub(super) static SUBJECT_CALLS: AtomicU64 = AtomicU64::new(0);
 pub(super) static IN_SUBJECT: AtomicBool = AtomicBool::new(false);
+/// Why the contract rules an input out.
+pub(super) const PRECONDITION: &str = "precondition of the contract";
 static REJECTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
-/// Counts an input that C, or the contract, rejects.
-pub(super) fn reject(reason: String) {
-    if let Ok(mut rejected) = REJECTED.lock() {
-        *rejected.entry(reason).or_default() += 1;
+/// Of so many ways to break, the first input is told.
+const TOLD: usize = 16;
+
+/// Counts an input that C, or the contract, rejects. The first one on which C breaks in this way is told.
+pub(super) fn reject(reason: String, input: &dyn Fn() -> Vec<u8>) {
+    let Ok(mut rejected) = REJECTED.lock() else { return };
+    if let Some(count) = rejected.get_mut(&reason) {
+        *count += 1;
+        return;
     }
+    if rejected.len() < TOLD && reason != PRECONDITION {
+        broken(&reason, &input());
+    }
+    rejected.insert(reason, 1);
+}
+
+/// Tells an input on which C breaks.
+pub(super) fn broken(reason: &str, input: &[u8]) {
+    report::send("broken", &[("what", Json::Text(reason.into())), ("input", Json::Text(report::hex(input)))]);
 }
 
 /// Tells how far it got, a few times a second.

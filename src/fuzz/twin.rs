@@ -1,0 +1,237 @@
+//! The C original alone with an input, in processes of its own: is a finding the port's, and what is behind the inputs on
+//! which C broke. What follows from that is decided in `triage`.
+
+use super::apart::write;
+use super::leg::reported;
+use super::report::{AloneOutcome, Told};
+use super::run::{ASAN_OPTIONS, Campaign, Subject};
+use super::triage::{CRun, blame, class, disagree};
+use crate::error::Result;
+use crate::process::{Exit, Interrupt, Output};
+use crate::toolchain::Search;
+use crate::verdict::{Blame, CFault, CFinding, Finding, FindingClass, RunStats, Verdict};
+use fs_err as fs;
+use std::time::Duration;
+
+/// A call that is just too slow once may not be so again: C gets so many times as long as in the run.
+const PATIENCE: u64 = 4;
+/// Of so many ways in which C broke, an input is looked at after a run.
+const LOOKED_AT: usize = 8;
+/// Of a report, so many lines are kept.
+const LINES: usize = 60;
+
+impl Campaign {
+    /// The verdict over a finding: the port is refuted only where C answers the input, and always the same.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn refuted(&self, finding: Finding, stats: RunStats, interrupt: &Interrupt) -> Result<Verdict> {
+        Ok(match self.of_c(&finding, interrupt)? {
+            Some(found) => Verdict::OfC { found: Box::new(found), stats },
+            None => Verdict::Refuted { finding: Box::new(finding), stats },
+        })
+    }
+
+    /// What a finding says about C, where it is not the port's.
+    pub(super) fn of_c(&self, finding: &Finding, interrupt: &Interrupt) -> Result<Option<CFinding>> {
+        // The process ended with no input in hand: there is nothing to ask C about.
+        if self.subject != Subject::Port || finding.input.is_empty() && finding.args.is_empty() {
+            return Ok(None);
+        }
+        self.c_alone(&finding.input, interrupt)
+    }
+
+    /// A verdict with what became of the inputs on which C broke, where somebody asks.
+    pub(super) fn with_c(&self, mut verdict: Verdict, interrupt: &Interrupt) -> Result<Verdict> {
+        let Some(known) = &self.known_breaks else { return Ok(verdict) };
+        let new = verdict.stats().broken.iter().filter(|(reason, _)| !known.contains(*reason));
+        let new: Vec<_> =
+            new.take(LOOKED_AT).map(|(reason, input)| (reason.clone(), input.clone())).collect();
+        for (reason, input) in new {
+            let small = self.small(&reason, input, interrupt)?;
+            verdict.stats_mut().of_c.extend(self.c_alone(&small, interrupt)?);
+        }
+        Ok(verdict)
+    }
+
+    /// What C alone makes of an input: nothing where it answers, and always the same.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn c_alone(&self, input: &[u8], interrupt: &Interrupt) -> Result<Option<CFinding>> {
+        let runs = self.c_runs(input, interrupt)?;
+        let Blame::C(fault) = blame(&runs) else { return Ok(None) };
+        let broke = runs.iter().find_map(|run| match run {
+            CRun::Broke(reason) => Some(reason.clone()),
+            CRun::Returned { .. } | CRun::Hung | CRun::RuledOut => None,
+        });
+        let (args, _) = self.show(input, interrupt)?;
+        let input = input.to_vec();
+        let none = Vec::new;
+        Ok(Some(match (fault, broke) {
+            (CFault::Breaks, Some(what)) => {
+                let report = self.report(&input, interrupt)?;
+                let class = class(&what, &report);
+                let finding = Finding { class, what, input, args, oracle: none(), subject: none() };
+                CFinding { fault, finding, report }
+            }
+            (CFault::Breaks | CFault::Hangs, _) => {
+                let (class, what) = (FindingClass::Timeout, "hang".to_owned());
+                let finding = Finding { class, what, input, args, oracle: none(), subject: none() };
+                CFinding { fault, finding, report: String::new() }
+            }
+            (CFault::Differs, _) => {
+                let (oracle, subject, part) = match disagree(&runs) {
+                    Some((first, second, part)) => (first.clone(), second.clone(), part),
+                    None => (none(), none(), "it returns in time only sometimes".to_owned()),
+                };
+                let class = FindingClass::NonDeterminism;
+                let finding = Finding { class, what: part, input, args, oracle, subject };
+                CFinding { fault, finding, report: String::new() }
+            }
+        }))
+    }
+
+    /// Whether the contract still lets the input through.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn is_ruled_out(&self, input: &[u8], interrupt: &Interrupt) -> Result<bool> {
+        Ok(self.c_runs(input, interrupt)?.contains(&CRun::RuledOut))
+    }
+
+    /// Twice in one process with other inputs between, which leave something else on the stack, and once in another
+    /// process, at other addresses.
+    fn c_runs(&self, input: &[u8], interrupt: &Interrupt) -> Result<Vec<CRun>> {
+        let flipped = input.iter().map(|byte| !byte).collect();
+        let (output, told) =
+            self.alone_on(&[&input.to_vec(), &Vec::new(), &flipped, &input.to_vec()], false, interrupt)?;
+        let mut runs: Vec<CRun> = [0, 3].into_iter().filter_map(|at| run(at, &output, &told)).collect();
+        let (output, told) = self.alone_on(&[&input.to_vec()], false, interrupt)?;
+        runs.extend(run(0, &output, &told));
+        Ok(runs)
+    }
+
+    fn alone_on(
+        &self,
+        inputs: &[&Vec<u8>],
+        unguarded: bool,
+        interrupt: &Interrupt,
+    ) -> Result<(Output, Told)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("inputs-c-alone");
+        write(&path, inputs)?;
+        let call_timeout_ms = self.call_timeout_ms.saturating_mul(PATIENCE);
+        let own = Campaign { subject: Subject::Original, call_timeout_ms, ..self.clone() };
+        // Wall time is for what waits and uses none of the processor.
+        let timeout = Duration::from_secs(self.call_timeout_seconds() + 10);
+        let mut job = own
+            .job()
+            .env("IMPLFUZZ_MODE", "apart")
+            .env("IMPLFUZZ_PATH", &path)
+            .env("IMPLFUZZ_SHOWN", "1")
+            .timeout(timeout);
+        if unguarded {
+            job = job.env("IMPLFUZZ_UNGUARDED", "1").env("ASAN_OPTIONS", reporting());
+        }
+        self.listen(job, interrupt, &mut |_| ())
+    }
+
+    /// The smallest input that was found on which C breaks as on this one.
+    fn small(&self, reason: &str, input: Vec<u8>, interrupt: &Interrupt) -> Result<Vec<u8>> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("broken-input");
+        fs::write(&path, &input)?;
+        let job = self.job().env("IMPLFUZZ_MODE", "broken").env("IMPLFUZZ_PATH", &path);
+        let (_, mut told) = self.listen(job.timeout(Duration::from_secs(20)), interrupt, &mut |_| ())?;
+        Ok(told.stats.broken.remove(reason).unwrap_or(input))
+    }
+
+    /// What the sanitizer says where nothing keeps it from ending the process.
+    fn report(&self, input: &[u8], interrupt: &Interrupt) -> Result<String> {
+        let (output, _) = self.alone_on(&[&input.to_vec()], true, interrupt)?;
+        Ok(tidy(&output.stderr_text()))
+    }
+}
+
+/// A report without frames of the harness, paths of this machine, and the bytes of the shadow memory.
+fn tidy(report: &str) -> String {
+    const OURS: [&str; 7] =
+        ["_fuzz..", "implfuzz_guard", "LLVMFuzzer", "fuzzer::", " in main", " __libc_start", " _start"];
+    let is_ours = |line: &str| {
+        line.trim_start().starts_with('#')
+            && (line.contains("_fuzz::") || OURS.iter().any(|o| line.contains(o)))
+    };
+    let word = |word: &str| match word.starts_with('/') {
+        true => word.rsplit('/').next().unwrap_or_default().to_owned(),
+        false => word.to_owned(),
+    };
+    let is_place = |word: &str| word.starts_with("(/") || word.starts_with("(BuildId:");
+    let line = |line: &str| {
+        let indent = line.len() - line.trim_start().len();
+        let words = line.split_whitespace().scan(false, |inside, word| {
+            let was = *inside || is_place(word);
+            *inside = was && !word.ends_with(')');
+            Some((was, word))
+        });
+        let kept: Vec<String> = words.filter(|(is_place, _)| !is_place).map(|(_, text)| word(text)).collect();
+        format!("{}{}", " ".repeat(indent), kept.join(" "))
+    };
+    let lines = report.lines().take_while(|text| !text.starts_with("Shadow bytes"));
+    let noise =
+        |text: &str| text.starts_with("INFO:") || text.starts_with("======") || text.trim().is_empty();
+    let lines = lines.filter(|text| !noise(text) && !is_ours(text)).map(line);
+    lines.take(LINES).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Names and lines in stacks, where a program can find them.
+fn reporting() -> String {
+    let symbolizer = Search::from_env().program(&["llvm-symbolizer"]);
+    let symbolizer =
+        symbolizer.map_or_else(String::new, |path| format!(":external_symbolizer_path={}", path.display()));
+    format!("{ASAN_OPTIONS}:malloc_context_size=8{symbolizer}")
+}
+
+/// What a process says about the input with this number; nothing where it did not get there.
+fn run(at: usize, output: &Output, told: &Told) -> Option<CRun> {
+    if let Some(alone) = told.alone.iter().find(|alone| alone.number == at) {
+        return Some(match &alone.outcome {
+            AloneOutcome::Done(record) => {
+                CRun::Returned { record: record.clone(), shown: alone.shown.clone() }
+            }
+            AloneOutcome::Rejected(why) => match why.as_str() {
+                "precondition of the contract" => CRun::RuledOut,
+                "hang" | "calls back without end" => CRun::Hung,
+                _ => CRun::Broke(why.clone()),
+            },
+            AloneOutcome::Failed(_, what) => CRun::Broke(what.clone()),
+        });
+    }
+    // The first that it did not get through is the one that ended it.
+    let ended = told.alone.len() == at && !told.alone_done;
+    ended.then(|| match output.exit {
+        Exit::Code(70) | Exit::TimedOut => CRun::Hung,
+        Exit::Code(_) | Exit::Signal(_) => {
+            let what = reported(&output.stderr_text());
+            CRun::Broke(what.unwrap_or_else(|| "C ended the process".to_owned()))
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tidy;
+
+    #[test]
+    fn reports_have_the_frames_of_c_and_no_paths() {
+        let report = "=================\n==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n\
+            READ of size 1 at 0x1 thread T0\n    #0 0x55 in c_f (/a/b/bin/all+0x13) (BuildId: ff7)\n\
+            \x20   #1 0x56 in lib_fuzz::runtime::guard::run::h1 3c\n    #2 0x57 in main (/a/b/bin/all+0x13) (BuildId: f)\n\n\
+            /a/b/x.c:3:9: runtime error: overflow\nShadow bytes around\n  00 00\n";
+        assert_eq!(
+            tidy(report),
+            "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1\n\
+             READ of size 1 at 0x1 thread T0\n    #0 0x55 in c_f\nx.c:3:9: runtime error: overflow"
+        );
+    }
+}
