@@ -150,10 +150,16 @@ impl Item {
             self.lesson.scope = scope;
             return;
         }
-        self.lesson = Lesson { scope, ..lesson };
         self.last_used = self.last_used.max(now);
-        if !is_first_proof {
+        if is_first_proof {
+            self.lesson = Lesson { scope, ..lesson };
+        } else if self.lesson.text == lesson.text || self.confidence >= Confidence::START {
+            // A text that never failed stays: another one must not come to the trust that it has earned.
+            self.lesson.scope = scope;
             self.confidence = self.confidence.confirmed();
+        } else {
+            self.lesson = Lesson { scope, ..lesson };
+            self.confidence = Confidence::START;
         }
     }
 
@@ -277,9 +283,20 @@ mod tests {
         item.merge(lesson(Some("a"), false), Iteration(6));
         assert_eq!((item.last_used, item.lesson.proven), (Iteration(5), true));
         item.merge(Lesson { text: "newer".into(), ..lesson(Some("b"), true) }, Iteration(7));
-        assert_eq!((item.lesson.scope, item.lesson.text.as_str()), (Scope::Library, "newer"));
+        assert_eq!((&item.lesson.scope, item.lesson.text.as_str()), (&Scope::Library, "cast"));
         assert!(item.confidence > Confidence::START);
         assert_eq!(item.created, Iteration(3));
+    }
+
+    #[test]
+    fn a_text_that_failed_gives_way_to_another_which_begins_anew() {
+        let mut item = item(0.9, 1);
+        item.fail();
+        let newer = |text: &str| Lesson { text: text.into(), ..lesson(Some("a"), true) };
+        item.merge(newer("newer"), Iteration(2));
+        assert_eq!((item.lesson.text.as_str(), item.confidence), ("newer", Confidence::START));
+        item.merge(newer("newer"), Iteration(3));
+        assert!(item.confidence > Confidence::START);
     }
 
     #[test]

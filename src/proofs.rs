@@ -95,7 +95,7 @@ pub fn apart(
     let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
     let apart = campaign.apart(interrupt)?;
     let verdict = match (&apart.finding, &apart.unfinished) {
-        (Some(finding), _) => campaign.refuted(finding.clone(), stats, interrupt)?,
+        (Some(finding), _) => campaign.refuted(finding.clone().into(), stats, interrupt)?,
         (None, Some(reason)) if apart.agreed == 0 => {
             Verdict::Vacuous { reason: format!("in separate processes: {reason}"), stats }
         }

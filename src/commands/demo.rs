@@ -50,7 +50,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let of = |grades: &[Grade]| shown.judgements.iter().filter(|j| grades.contains(&j.grade)).count();
     let verified = of(&[Grade::Verified, Grade::Exhaustive]);
     let weak = of(&[Grade::Weak]);
-    let failed = shown.ports.iter().filter(|r| r.end == End::Failed).count();
+    let failed = shown.ports.iter().filter(|r| !r.end.is_done()).count();
     let not_judged = shown.ports.iter().filter(|r| r.end == End::NotJudgeable).count();
     let value = json!({
         "dir": shown.dir.display().to_string(), "symbols": shown.ports, "verified": shown.judgements,

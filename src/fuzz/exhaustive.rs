@@ -1,5 +1,6 @@
 //! The exhaustive engine: every input of a contract through both sides, in ranges, several at a time.
 
+use super::report::Found;
 use super::run::{Budget, Campaign, conclude, sum};
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt};
@@ -17,7 +18,7 @@ const MISFIT: Exit = Exit::Code(3);
 /// What became of a range.
 enum Ended {
     Regular,
-    Found(Finding),
+    Found(Found),
     OutOfTime,
 }
 
@@ -104,8 +105,8 @@ impl Campaign {
         if let Some(error) = all.failed {
             return Err(error);
         }
-        if let Some((_, finding)) = all.found {
-            return self.refuted(finding, stats, interrupt).map(Some);
+        if let Some((_, found)) = all.found {
+            return self.refuted(found, stats, interrupt).map(Some);
         }
         if all.is_late {
             return Ok(None);
@@ -141,8 +142,8 @@ impl Campaign {
         let (output, mut told) = self.listen(job, interrupt, see)?;
         let at = fs::read(&current).ok().and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
         drop(fs::remove_file(&current));
-        if let Some(finding) = told.finding.take() {
-            return Ok(Ended::Found(finding));
+        if let Some(found) = told.found.take() {
+            return Ok(Ended::Found(found));
         }
         if told.done && output.exit.success() && told.stats.executions == to - from {
             return Ok(Ended::Regular);
@@ -150,7 +151,7 @@ impl Campaign {
         match (output.exit, at.filter(|point| (from..to).contains(point))) {
             (Exit::TimedOut, _) => Ok(Ended::OutOfTime),
             (MISFIT, _) => Err(miscounted(self, of, 0)),
-            (_, Some(point)) => Ok(Ended::Found(self.broken_at(point, interrupt)?)),
+            (_, Some(point)) => Ok(Ended::Found(self.broken_at(point, interrupt)?.into())),
             (_, None) => {
                 let text = output.stderr_text();
                 Err(Error::new(
@@ -194,7 +195,7 @@ impl Campaign {
 struct Enumerated {
     parts: std::collections::BTreeMap<u64, RunStats>,
     /// Of the ranges with a finding, the first.
-    found: Option<(u64, Finding)>,
+    found: Option<(u64, Found)>,
     failed: Option<Error>,
     is_late: bool,
 }
@@ -205,9 +206,9 @@ impl Enumerated {
             Word::Stats(from, stats) => drop(self.parts.insert(from, stats)),
             Word::Ended(_, Ok(Ended::Regular)) => {}
             Word::Ended(_, Ok(Ended::OutOfTime)) => self.is_late = true,
-            Word::Ended(from, Ok(Ended::Found(finding))) => {
+            Word::Ended(from, Ok(Ended::Found(found))) => {
                 if self.found.as_ref().is_none_or(|(first, _)| from < *first) {
-                    self.found = Some((from, finding));
+                    self.found = Some((from, found));
                 }
             }
             Word::Ended(_, Err(error)) => self.failed = Some(error),

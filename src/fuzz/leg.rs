@@ -1,6 +1,6 @@
 //! One process of libFuzzer: how long it runs, and what its end says.
 
-use super::report::Told;
+use super::report::{Found, Told};
 use super::run::Campaign;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Job, Output};
@@ -57,17 +57,17 @@ impl Campaign {
         flags: &[&str],
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
-    ) -> Result<(RunStats, Option<Finding>)> {
+    ) -> Result<(RunStats, Option<Found>)> {
         let (output, mut told) = self.run((leg, seed), flags, interrupt, see)?;
         let regular = told.done
             && output.exit.success()
             && (leg.executions.is_some_and(|n| told.stats.executions >= n) || output.elapsed >= leg.time);
-        let finding = match told.finding.take() {
-            Some(finding) => Some(finding),
+        let found = match told.found.take() {
+            Some(found) => Some(found),
             None if regular => None,
-            None => Some(self.irregular(&output, &told, interrupt)?),
+            None => Some(self.irregular(&output, &told, interrupt)?.into()),
         };
-        Ok((told.stats, finding))
+        Ok((told.stats, found))
     }
 
     /// Runs libFuzzer to its end, and listens.

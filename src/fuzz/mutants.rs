@@ -47,7 +47,8 @@ impl Campaign {
     ) -> Result<(RunStats, Option<Finding>)> {
         let own = Campaign { subject: Subject::Original, ..self.clone() };
         own.write_boundaries(interrupt)?;
-        own.leg((budget.into(), self.seed), &[], interrupt, see)
+        let (stats, found) = own.leg((budget.into(), self.seed), &[], interrupt, see)?;
+        Ok((stats, found.map(|found| found.smallest)))
     }
 
     /// All mutants but for the `equal` ones side by side on the same inputs, those of the run before first, until none is

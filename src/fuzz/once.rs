@@ -1,5 +1,6 @@
 //! One input through both sides: does it still tell them apart?
 
+use super::report::Found;
 use super::run::Campaign;
 use crate::error::Result;
 use crate::process::{Interrupt, Limits};
@@ -39,7 +40,7 @@ impl Campaign {
         let job = self.watched(&self.artifact()).arg(format!("-timeout={wall}")).arg(&path).limits(limits);
         let (output, told) =
             self.listen(job.timeout(Duration::from_secs(wall + 20)), interrupt, &mut |_| ())?;
-        Ok(told.done && output.exit.success() && told.finding.is_none())
+        Ok(told.done && output.exit.success() && told.found.is_none())
     }
 
     /// Runs one input, as it is, through both sides.
@@ -57,7 +58,7 @@ impl Campaign {
         let (output, mut told) =
             self.listen(job.timeout(Duration::from_secs(seconds + 20)), interrupt, &mut |_| ())?;
         drop(fs::remove_file(&path));
-        if let Some(finding) = told.finding.take() {
+        if let Some(Found { smallest: finding, .. }) = told.found.take() {
             return Ok(Once::Differs(finding));
         }
         if !(told.done && output.exit.success() && told.stats.executions > 0) {

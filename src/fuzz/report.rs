@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct Told {
     pub stats: RunStats,
-    pub finding: Option<Finding>,
+    pub found: Option<Found>,
     /// The regular end was reported.
     pub done: bool,
     /// The process ended while the port ran.
@@ -23,6 +23,21 @@ pub struct Told {
     pub killed: BTreeMap<usize, Kill>,
     /// A replay came to its end: so many inputs there are.
     pub replayed: Option<usize>,
+}
+
+/// What a run found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// With the smallest input that shows the same class.
+    pub smallest: Finding,
+    /// As it was before its input was made smaller, where it was.
+    pub first: Option<Finding>,
+}
+
+impl From<Finding> for Found {
+    fn from(smallest: Finding) -> Self {
+        Self { smallest, first: None }
+    }
 }
 
 /// What one side alone made of an input.
@@ -94,14 +109,17 @@ impl Told {
                 self.stats(line);
             }
             "finding" => {
-                self.finding = Some(Finding {
+                let finding = Finding {
                     class: class(&line.class),
                     what: in_the_tree(&line.what),
                     input: bytes(&line.input),
                     args: line.args,
                     oracle: line.oracle,
                     subject: line.subject,
-                });
+                };
+                // First as it was found, then made small.
+                let first = self.found.take().map(|found| found.first.unwrap_or(found.smallest));
+                self.found = Some(Found { smallest: finding, first });
             }
             "broken" => drop(self.stats.broken.insert(line.what, bytes(&line.input))),
             "killed" => {
@@ -181,7 +199,7 @@ mod tests {
         let mut told = Told::default();
         let line = br#"{"nonce":"n","type":"finding","class":"mismatch","what":"return value","input":"00ff","args":[["a","1"]],"oracle":[["r","2"]],"subject":[["r","3"]]}"#;
         told.take(line, "n");
-        let finding = told.finding.unwrap();
+        let finding = told.found.unwrap().smallest;
         assert_eq!((finding.class, finding.input), (FindingClass::Mismatch, vec![0, 255]));
     }
 }

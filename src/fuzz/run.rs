@@ -75,23 +75,22 @@ impl Campaign {
         for (leg, flags) in legs {
             let before = total.clone();
             let mut watch = |stats: &RunStats| see(&sum(&before, stats));
-            let (stats, finding) = self.leg((leg, self.seed), flags, interrupt, &mut watch)?;
+            let (stats, found) = self.leg((leg, self.seed), flags, interrupt, &mut watch)?;
             total = sum(&before, &stats);
-            let Some(finding) = finding else { continue };
-            if !self.says_nothing(&finding, interrupt)? {
-                return self.refuted(finding, total, interrupt);
+            let Some(found) = found else { continue };
+            if !self.says_nothing(&found.smallest, interrupt)? {
+                return self.refuted(found, total, interrupt);
             }
             // That says nothing about the port. Once more, on another path.
-            let (stats, finding) =
-                self.leg((leg, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
+            let (stats, found) = self.leg((leg, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
             total = sum(&total, &stats);
-            match finding {
-                Some(finding) if !self.says_nothing(&finding, interrupt)? => {
-                    return self.refuted(finding, total, interrupt);
+            match found {
+                Some(found) if !self.says_nothing(&found.smallest, interrupt)? => {
+                    return self.refuted(found, total, interrupt);
                 }
-                Some(finding) => {
-                    if let Some(found) = self.of_c(&finding, interrupt)? {
-                        return Ok(Verdict::OfC { found: Box::new(found), stats: total });
+                Some(found) => {
+                    if let Some(of_c) = self.of_c(&found.smallest, interrupt)? {
+                        return Ok(Verdict::OfC { found: Box::new(of_c), stats: total });
                     }
                     let reason = "the C original itself breaks or hangs where the run ended, or the machine is too busy: the contract needs a hint, or more time";
                     return Ok(Verdict::Vacuous { reason: reason.into(), stats: total });

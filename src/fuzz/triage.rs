@@ -14,8 +14,10 @@ pub enum CRun {
     Returned { record: Parts, shown: Parts },
     /// A sanitizer stopped it, or it ended the process.
     Broke(String),
-    /// It did not return in time.
+    /// It used up the processor time that it had.
     Hung,
+    /// It took too long by the clock, which on a busy machine says nothing by itself.
+    Late,
     /// The contract rules the input out: neither side was ever called with it.
     RuledOut,
 }
@@ -28,11 +30,13 @@ pub fn blame(runs: &[CRun]) -> Blame {
     if runs.contains(&CRun::RuledOut) {
         return Blame::Port;
     }
-    let hung = runs.iter().filter(|run| **run == CRun::Hung).count();
-    match hung {
-        0 if disagree(runs).is_none() => Blame::Port,
-        n if n > 0 && n == runs.len() => Blame::C(CFault::Hangs),
-        _ => Blame::C(CFault::Differs),
+    let returned = runs.iter().any(|run| matches!(run, CRun::Returned { .. }));
+    let hung = runs.contains(&CRun::Hung);
+    match returned {
+        false if runs.is_empty() => Blame::Port,
+        false => Blame::C(CFault::Hangs),
+        true if hung || disagree(runs).is_some() => Blame::C(CFault::Differs),
+        true => Blame::Port,
     }
 }
 
@@ -41,7 +45,7 @@ pub fn disagree(runs: &[CRun]) -> Option<(&Parts, &Parts, String)> {
     fn returned(run: &CRun) -> Option<(&Parts, &Parts)> {
         match run {
             CRun::Returned { record, shown } => Some((record, shown)),
-            CRun::Broke(_) | CRun::Hung | CRun::RuledOut => None,
+            CRun::Broke(_) | CRun::Hung | CRun::Late | CRun::RuledOut => None,
         }
     }
     let mut all = runs.iter().filter_map(returned);
@@ -127,6 +131,11 @@ mod tests {
             // C hangs.
             (vec![CRun::Hung], Blame::C(CFault::Hangs)),
             (vec![CRun::Hung, CRun::Hung], Blame::C(CFault::Hangs)),
+            // A machine that is busy is not C's fault; what waits in every run is.
+            (vec![same(), CRun::Late], Blame::Port),
+            (vec![same(), other(), CRun::Late], Blame::C(CFault::Differs)),
+            (vec![CRun::Late, CRun::Hung], Blame::C(CFault::Hangs)),
+            (vec![CRun::Late, CRun::Late], Blame::C(CFault::Hangs)),
             // What C was never called with says nothing in favour of the port.
             (vec![CRun::RuledOut, CRun::RuledOut], Blame::Port),
             (vec![CRun::RuledOut, CRun::Hung], Blame::Port),

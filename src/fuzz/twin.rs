@@ -3,7 +3,7 @@
 
 use super::apart::write;
 use super::leg::reported;
-use super::report::{AloneOutcome, Told};
+use super::report::{AloneOutcome, Found, Told};
 use super::run::{ASAN_OPTIONS, Campaign, Subject};
 use super::triage::{CRun, blame, class, disagree};
 use crate::error::Result;
@@ -21,15 +21,22 @@ const LOOKED_AT: usize = 8;
 const LINES: usize = 60;
 
 impl Campaign {
-    /// The verdict over a finding: the port is refuted only where C answers the input, and always the same.
+    /// The verdict over what a run found: the port is refuted only where C answers the input, and always the same. Where C
+    /// does not on the smallest input, the one that was found first decides.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
-    pub fn refuted(&self, finding: Finding, stats: RunStats, interrupt: &Interrupt) -> Result<Verdict> {
-        Ok(match self.of_c(&finding, interrupt)? {
-            Some(found) => Verdict::OfC { found: Box::new(found), stats },
-            None => Verdict::Refuted { finding: Box::new(finding), stats },
-        })
+    pub fn refuted(&self, found: Found, stats: RunStats, interrupt: &Interrupt) -> Result<Verdict> {
+        let Some(of_c) = self.of_c(&found.smallest, interrupt)? else {
+            return Ok(Verdict::Refuted { finding: Box::new(found.smallest), stats });
+        };
+        let larger = found.first.filter(|first| first.input != found.smallest.input);
+        if let Some(first) = larger
+            && self.of_c(&first, interrupt)?.is_none()
+        {
+            return Ok(Verdict::Refuted { finding: Box::new(first), stats });
+        }
+        Ok(Verdict::OfC { found: Box::new(of_c), stats })
     }
 
     /// What a finding says about C, where it is not the port's.
@@ -63,7 +70,7 @@ impl Campaign {
         let Blame::C(fault) = blame(&runs) else { return Ok(None) };
         let broke = runs.iter().find_map(|run| match run {
             CRun::Broke(reason) => Some(reason.clone()),
-            CRun::Returned { .. } | CRun::Hung | CRun::RuledOut => None,
+            CRun::Returned { .. } | CRun::Hung | CRun::Late | CRun::RuledOut => None,
         });
         let (args, _) = self.show(input, interrupt)?;
         let input = input.to_vec();
@@ -104,11 +111,22 @@ impl Campaign {
     /// process, at other addresses.
     fn c_runs(&self, input: &[u8], interrupt: &Interrupt) -> Result<Vec<CRun>> {
         let flipped = input.iter().map(|byte| !byte).collect();
+        let between = [1, 2];
         let (output, told) =
             self.alone_on(&[&input.to_vec(), &Vec::new(), &flipped, &input.to_vec()], false, interrupt)?;
-        let mut runs: Vec<CRun> = [0, 3].into_iter().filter_map(|at| run(at, &output, &told)).collect();
-        let (output, told) = self.alone_on(&[&input.to_vec()], false, interrupt)?;
-        runs.extend(run(0, &output, &told));
+        let mut runs: Vec<CRun> = run(0, &output, &told).into_iter().collect();
+        // A call that was cut short may leave anything behind: what comes after it in the process says nothing.
+        let is_clean =
+            |at: usize| matches!(run(at, &output, &told), Some(CRun::Returned { .. } | CRun::RuledOut));
+        runs.extend(between.into_iter().all(is_clean).then(|| run(3, &output, &told)).flatten());
+        // Of processes that something else ended another one is asked, so often.
+        for _ in 0..3 {
+            if runs.len() > 2 {
+                break;
+            }
+            let (output, told) = self.alone_on(&[&input.to_vec()], false, interrupt)?;
+            runs.extend(run(0, &output, &told));
+        }
         Ok(runs)
     }
 
@@ -124,7 +142,7 @@ impl Campaign {
         let call_timeout_ms = self.call_timeout_ms.saturating_mul(PATIENCE);
         let own = Campaign { subject: Subject::Original, call_timeout_ms, ..self.clone() };
         // Wall time is for what waits and uses none of the processor.
-        let timeout = Duration::from_secs(self.call_timeout_seconds() + 10);
+        let timeout = Duration::from_secs(own.call_timeout_seconds() * inputs.len() as u64 + 10);
         let mut job = own
             .job()
             .env("IMPLFUZZ_MODE", "apart")
@@ -209,13 +227,15 @@ fn run(at: usize, output: &Output, told: &Told) -> Option<CRun> {
     }
     // The first that it did not get through is the one that ended it.
     let ended = told.alone.len() == at && !told.alone_done;
-    ended.then(|| match output.exit {
-        Exit::Code(70) | Exit::TimedOut => CRun::Hung,
-        Exit::Code(_) | Exit::Signal(_) => {
-            let what = reported(&output.stderr_text());
-            CRun::Broke(what.unwrap_or_else(|| "C ended the process".to_owned()))
-        }
-    })
+    let broke = || reported(&output.stderr_text()).unwrap_or_else(|| "C ended the process".to_owned());
+    match output.exit {
+        _ if !ended => None,
+        // Somebody else ended it: it is short of memory, or a person did.
+        Exit::Signal(libc::SIGKILL) => None,
+        Exit::TimedOut => Some(CRun::Late),
+        Exit::Code(70) => Some(CRun::Hung),
+        Exit::Code(_) | Exit::Signal(_) => Some(CRun::Broke(broke())),
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::Grade;
 use crate::verify::{self, Ask, Judgement};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a run does about a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -77,11 +77,20 @@ pub fn plan(
     let known = verify::known(project, store, judge, &standing)?;
     let known: BTreeMap<&SymbolKey, &Judgement> =
         standing.iter().map(|planned| &planned.function.key).zip(&known).collect();
+    let mut here = BTreeSet::new();
+    for planned in &standing {
+        if store.evidence(&planned.function.key)?.is_some() {
+            here.insert(&planned.function.key);
+        }
+    }
     let troubles = if standing.is_empty() { BTreeMap::new() } else { troubles(project)? };
     let one = |planned: &&Planned| {
         let (deed, reason) = match (&planned.judgeable, known.get(&planned.function.key)) {
             (Judgeable::NotYet(why), _) => (Deed::Leave, Some(why.clone())),
-            (Judgeable::Yes(_), Some(known)) => of_standing(known, &troubles),
+            // What only the lock says was seen on another machine.
+            (Judgeable::Yes(_), Some(known)) => {
+                of_standing(known, here.contains(&planned.function.key), &troubles)
+            }
             (Judgeable::Yes(_), None) if is_ported(planned) => (Deed::PortAgain, None),
             (Judgeable::Yes(_), None) => (Deed::Port, None),
         };
@@ -97,12 +106,17 @@ fn troubles(project: &Project) -> Result<BTreeMap<String, (Trouble, String)>> {
 }
 
 /// Of a port that stands, by what the store and the lock know of it.
-fn of_standing(known: &Judgement, troubles: &BTreeMap<String, (Trouble, String)>) -> (Deed, Option<String>) {
+fn of_standing(
+    known: &Judgement,
+    is_of_here: bool,
+    troubles: &BTreeMap<String, (Trouble, String)>,
+) -> (Deed, Option<String>) {
     match troubles.get(known.symbol.as_str()) {
-        Some((Trouble::Refuted, reason)) => {
+        Some((Trouble::Refuted, reason)) if known.grade == Grade::Refuted => {
             (Deed::Refuted, known.reason.clone().or_else(|| Some(reason.clone())))
         }
         Some((_, reason)) => (Deed::Verify, Some(reason.clone())),
+        None if !is_of_here => (Deed::Verify, Some("its evidence is of another machine".to_owned())),
         None => match known.grade {
             Grade::Weak | Grade::Verified | Grade::Exhaustive => (Deed::Confirm, None),
             _ => (Deed::Verify, known.reason.clone()),

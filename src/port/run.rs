@@ -7,7 +7,7 @@ use super::prompt::Templates;
 use super::resume::{self, Deed, Plan, Standing};
 use super::session::Session;
 use super::supervisor::StopReason;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::Reporter;
 use crate::init;
 use crate::judge::{Judge, Outcome};
@@ -64,6 +64,11 @@ pub enum End {
 }
 
 impl End {
+    /// Whether nothing is left to do here.
+    pub fn is_done(self) -> bool {
+        matches!(self, Self::Accepted | Self::AlreadyPorted | Self::NotJudgeable)
+    }
+
     /// As in tables.
     pub fn text(self) -> &'static str {
         match self {
@@ -121,10 +126,19 @@ pub fn port<'p>(
         model: first.map(|c| c.name()),
         tool_version: env!("CARGO_PKG_VERSION").into(),
     })?;
-    let standing = Standing::examine(project, store, (wanted, &plans), (&judge, id), reporter)?;
-    let asked = wanted.iter().zip(&plans).filter(|(_, plan)| plan.deed.asks());
-    let asked: Vec<&Planned> = asked.map(|(planned, _)| *planned).collect();
-    let grounds = Grounds::lay(project, (&judge, store), &asked, reporter)?;
+    let mut begin = || {
+        let standing = Standing::examine(project, store, (wanted, &plans), (&judge, id), reporter)?;
+        let asked = wanted.iter().zip(&plans).filter(|(_, plan)| plan.deed.asks());
+        let asked: Vec<&Planned> = asked.map(|(planned, _)| *planned).collect();
+        Ok((standing, Grounds::lay(project, (&judge, store), &asked, reporter)?))
+    };
+    let (standing, grounds) = match begin() {
+        Ok(begun) => begun,
+        Err(error) => {
+            store.finish_run(id, outcome_of(Err(&error)))?;
+            return Err(error);
+        }
+    };
     let stop = judge.interrupt.child();
     let mut run = Session {
         project,
@@ -143,21 +157,24 @@ pub fn port<'p>(
         tree: 0,
     };
     let result = crew::port_all(&mut run, wanted, jobs);
-    let outcome = match &result {
+    run.store.finish_run(id, outcome_of(result.as_deref()))?;
+    let totals = run.store.totals(Some(id))?;
+    Ok((result?, totals))
+}
+
+fn outcome_of(result: std::result::Result<&[PortResult], &Error>) -> RunOutcome {
+    match result {
         Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
-        Ok(all) if all.iter().any(|r| r.end == End::NoLongerHolds) => RunOutcome::Refuted,
-        Ok(all) if all.iter().all(|r| !matches!(r.end, End::Failed | End::StoppedByC | End::Skipped)) => {
-            RunOutcome::Done
+        Ok(all) if all.iter().any(|r| r.end == End::NoLongerHolds && r.grade == Some(Grade::Refuted)) => {
+            RunOutcome::Refuted
         }
+        Ok(all) if all.iter().all(|r| r.end.is_done()) => RunOutcome::Done,
         Ok(_) => RunOutcome::Incomplete,
         Err(error) => match error.kind() {
             ErrorKind::Interrupted => RunOutcome::Interrupted,
             _ => RunOutcome::Failed,
         },
-    };
-    run.store.finish_run(id, outcome)?;
-    let totals = run.store.totals(Some(id))?;
-    Ok((result?, totals))
+    }
 }
 
 impl<'p> Session<'p> {
@@ -181,8 +198,11 @@ impl<'p> Session<'p> {
 
     /// Of a port that stood before.
     fn stood(&self, planned: &Planned, judgement: &Judgement) -> Result<PortResult> {
-        let holds = resume::holds(judgement.grade);
-        let end = if holds { End::AlreadyPorted } else { End::NoLongerHolds };
+        let end = match () {
+            () if judgement.stopped_by_c => End::StoppedByC,
+            () if resume::holds(judgement.grade) => End::AlreadyPorted,
+            () => End::NoLongerHolds,
+        };
         let result = self.result(planned, end, judgement.reason.clone(), None)?;
         Ok(PortResult {
             grade: Some(judgement.grade),

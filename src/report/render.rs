@@ -176,9 +176,10 @@ fn compared(symbol: &SymbolName, finding: &Finding, sides: [&str; 2], width: Opt
 }
 
 /// Text from C, a model or the database without what could steer a terminal: control characters other than line breaks
-/// are escaped.
+/// are escaped, and characters that turn the order of others round or cannot be seen.
 pub fn printable(text: &str) -> String {
-    let steers = |c: char| c.is_control() && c != '\n';
+    let is_hidden = |c: char| matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let steers = |c: char| c.is_control() && c != '\n' || is_hidden(c);
     if !text.contains(steers) {
         return text.to_owned();
     }

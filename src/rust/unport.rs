@@ -29,13 +29,29 @@ fn without_own_items(text: &str, name: &str) -> String {
     let mut own = index.reached(root);
     let others = (0..module.items.len()).filter(|at| *at != root && !own.contains(at));
     let needed: BTreeSet<usize> = others.flat_map(|at| index.reached(at)).collect();
-    own.retain(|at| !needed.contains(at) && !matches!(module.items[*at], syn::Item::Use(_)));
+    own.retain(|at| !needed.contains(at) && is_private(&module.items[*at]));
     let mut text = text.to_owned();
     for at in own.into_iter().rev() {
         let range = with_line_end(&text, bytes_of(&module.items[at]));
         text.replace_range(range, "");
     }
     text
+}
+
+/// Whether no other module can name it. Imports stay anyway.
+fn is_private(item: &syn::Item) -> bool {
+    match item {
+        syn::Item::Const(syn::ItemConst { vis, .. })
+        | syn::Item::Enum(syn::ItemEnum { vis, .. })
+        | syn::Item::Fn(syn::ItemFn { vis, .. })
+        | syn::Item::Static(syn::ItemStatic { vis, .. })
+        | syn::Item::Struct(syn::ItemStruct { vis, .. })
+        | syn::Item::Trait(syn::ItemTrait { vis, .. })
+        | syn::Item::Type(syn::ItemType { vis, .. })
+        | syn::Item::Union(syn::ItemUnion { vis, .. }) => matches!(vis, syn::Visibility::Inherited),
+        syn::Item::Impl(_) | syn::Item::Macro(_) => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -46,11 +62,11 @@ mod tests {
 
     #[test]
     fn what_only_the_port_needed_goes_with_it() {
-        let text = "use crate::ffi;\n\nconst OWN: u32 = 1;\n\nconst BOTH: u32 = 2;\n\n/// Helps.\nfn deep() -> u32 {\n    OWN\n}\n\n\
+        let text = "use crate::ffi;\n\npub const WIDE: u32 = 3;\n\nconst OWN: u32 = 1;\n\nconst BOTH: u32 = 2;\n\n/// Helps.\nfn deep() -> u32 {\n    OWN + WIDE\n}\n\n\
                     fn helper() -> u32 {\n    deep() + BOTH\n}\n\n/// From C.\npub fn a() -> u32 {\n    helper()\n}\n\n\
                     pub fn b() -> u32 {\n    BOTH\n}\n\nfn unused() {}\n";
         let want = format!(
-            "use crate::ffi;\n\nconst BOTH: u32 = 2;\n\n/// From C.\n{}\npub fn b() -> u32 {{\n    BOTH\n}}\n\nfn unused() {{}}\n",
+            "use crate::ffi;\n\npub const WIDE: u32 = 3;\n\nconst BOTH: u32 = 2;\n\n/// From C.\n{}\npub fn b() -> u32 {{\n    BOTH\n}}\n\nfn unused() {{}}\n",
             STUB
         );
         assert_eq!(back_to_stub(text, "a", STUB).unwrap(), want);

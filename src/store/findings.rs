@@ -76,7 +76,8 @@ impl Store {
                        candidate_sha256, created, fault, report)
                    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)
                    ON CONFLICT (symbol, class, what, input_sha256)
-                       DO UPDATE SET run = excluded.run, candidate_sha256 = excluded.candidate_sha256
+                       DO UPDATE SET run = excluded.run, candidate_sha256 = excluded.candidate_sha256,
+                           side = excluded.side, fault = excluded.fault, report = excluded.report
                    RETURNING id";
         self.run(|connection| {
             let values = params![

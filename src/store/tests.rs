@@ -134,7 +134,7 @@ fn lessons_of_one_kind_and_key_are_one() {
     assert_eq!(rows.iter().map(|row| row.id).collect::<Vec<_>>(), [first, other], "the last confirmed first");
     let item = &rows[0].item;
     assert_eq!((item.created, item.last_used), (Iteration(1), Iteration(2)));
-    assert_eq!((&item.lesson.scope, item.lesson.text.as_str()), (&Scope::Library, "learned at b"));
+    assert_eq!((&item.lesson.scope, item.lesson.text.as_str()), (&Scope::Library, "learned at a"));
     assert!((item.confidence.share() - 0.65).abs() < 1e-12);
 }
 

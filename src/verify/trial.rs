@@ -57,9 +57,10 @@ impl Run {
     ) -> Result<Ran> {
         if self.ask == Ask::Short {
             let verdict = self.campaign.judge_with(self.points, SHORT, interrupt, see)?;
-            // So short a run may call neither side: the whole one decides.
-            if !matches!(verdict, Verdict::Vacuous { .. }) {
-                return proofs::apart(&self.campaign, verdict, interrupt);
+            let ran = proofs::apart(&self.campaign, verdict, interrupt)?;
+            // So short a run may call neither side, or be out of luck: anything else the whole one decides.
+            if matches!(ran.0, Verdict::Unrefuted(_) | Verdict::Refuted { .. }) {
+                return Ok(ran);
             }
         }
         let verdict = self.campaign.judge_with(self.points, budget, interrupt, see)?;

@@ -44,6 +44,10 @@ impl<'p> Attempting<'p> {
             // The contract of the function itself is in the prompt.
             return (lesson.kind != Kind::Constraint).then_some(Nearness::Same);
         }
+        if lesson.kind == Kind::Constraint {
+            // It is about calls.
+            return function.calls.contains(key).then_some(Nearness::Kin);
+        }
         let is_kin = function.calls.contains(key) || is_same_kind(project, self.planned, key);
         Some(if is_kin { Nearness::Kin } else { Nearness::Library })
     }
