@@ -164,13 +164,12 @@ fn kills(times: u32, together: u32) {
 }
 
 #[test]
-#[ignore = "not seen to its end yet: the machine that it was written on was too busy"]
 fn nothing_is_lost_at_ten_moments() {
     kills(10, 5);
 }
 
 #[test]
-#[ignore = "takes long: after each of a hundred kills a run completes"]
+#[ignore = "minutes: cargo test --test suite kill:: -- --ignored"]
 fn nothing_is_lost_at_a_hundred_moments() {
     kills(100, 1);
 }
