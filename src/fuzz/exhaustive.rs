@@ -18,7 +18,7 @@ const MISFIT: Exit = Exit::Code(3);
 /// What became of a range.
 enum Ended {
     Regular,
-    Found(Found),
+    Found(Box<Found>),
     OutOfTime,
 }
 
@@ -143,7 +143,7 @@ impl Campaign {
         let at = fs::read(&current).ok().and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
         drop(fs::remove_file(&current));
         if let Some(found) = told.found.take() {
-            return Ok(Ended::Found(found));
+            return Ok(Ended::Found(Box::new(found)));
         }
         if told.done && output.exit.success() && told.stats.executions == to - from {
             return Ok(Ended::Regular);
@@ -151,7 +151,7 @@ impl Campaign {
         match (output.exit, at.filter(|point| (from..to).contains(point))) {
             (Exit::TimedOut, _) => Ok(Ended::OutOfTime),
             (MISFIT, _) => Err(miscounted(self, of, 0)),
-            (_, Some(point)) => Ok(Ended::Found(self.broken_at(point, interrupt)?.into())),
+            (_, Some(point)) => Ok(Ended::Found(Box::new(self.broken_at(point, interrupt)?.into()))),
             (_, None) => {
                 let text = output.stderr_text();
                 Err(Error::new(
@@ -208,7 +208,7 @@ impl Enumerated {
             Word::Ended(_, Ok(Ended::OutOfTime)) => self.is_late = true,
             Word::Ended(from, Ok(Ended::Found(found))) => {
                 if self.found.as_ref().is_none_or(|(first, _)| from < *first) {
-                    self.found = Some((from, found));
+                    self.found = Some((from, *found));
                 }
             }
             Word::Ended(_, Err(error)) => self.failed = Some(error),
