@@ -1,7 +1,9 @@
 //! Tests of the database as a whole.
 
+mod file;
+mod memory;
+
 use super::*;
-use crate::memory::{Confidence, Iteration, Kind, Lesson, Scope};
 use crate::symbol::{RelPath, SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, FindingClass, Grade, RunStats};
 
@@ -45,60 +47,6 @@ fn finding() -> Finding {
     }
 }
 
-#[test]
-fn a_database_of_the_first_version_keeps_what_it_holds() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    let old = Connection::open(&path).unwrap();
-    old.execute_batch(include_str!("migrations/0001_start.sql")).unwrap();
-    old.execute_batch(
-        "PRAGMA user_version = 1;
-         INSERT INTO symbols VALUES ('c:@F@f', 'f', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);",
-    )
-    .unwrap();
-    drop(old);
-    let store = Store::open(&path).unwrap();
-    assert_eq!(store.symbols().unwrap()[0].name.as_str(), "f");
-    assert_eq!(store.kept(AnalysisKind::Library, "", "").unwrap(), None);
-}
-
-#[test]
-fn calls_from_before_phases_were_kept_have_none() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    let old = Connection::open(&path).unwrap();
-    for sql in [
-        include_str!("migrations/0001_start.sql"),
-        include_str!("migrations/0002_analysis.sql"),
-        include_str!("migrations/0003_grades.sql"),
-        "PRAGMA user_version = 3;
-         INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
-         INSERT INTO runs VALUES (7, 'port a', 'unified', 'p', 'm', '0', 1, '1', '2026-01-01T00:00:00Z', NULL, 'done');
-         INSERT INTO attempts VALUES
-             (1, 7, 'c:@F@a', 1, 'prototyper', 'accepted', '', NULL, 9, '2026-01-01T00:00:00Z');
-         INSERT INTO model_calls VALUES (1, 7, 'c:@F@a', 'prototyper', 1, 'p', 'm', 100, 10, 0, 0, 1, NULL, 5, 'end', 'ff',
-             NULL, '2026-01-01T00:00:00Z');",
-    ] {
-        old.execute_batch(sql).unwrap();
-    }
-    drop(old);
-    let mut store = Store::open(&path).unwrap();
-    let [paid] = &store.calls(None, None).unwrap()[..] else { panic!("there was one call") };
-    assert_eq!((paid.run, paid.call.input_tokens), (RunId(7), 100));
-    assert_eq!((&paid.call.phase, paid.call.step, paid.call.retries), (&None, None, None));
-    assert_eq!(store.attempts(Some(RunId(7))).unwrap()[0].outcome, "accepted");
-    assert_eq!(store.steps(None, None).unwrap(), []);
-    let new = NewStep {
-        run: RunId(7),
-        symbol: &SymbolKey("c:@F@a".into()),
-        phase: "compilation",
-        step: "build",
-        why: "",
-    };
-    store.begin_step(&new).unwrap();
-}
-
-/// A function's port that begins.
 fn begin(store: &mut Store, name: &str) -> RunId {
     let run = store.start_run(&NewRun::default()).unwrap();
     let symbol = &symbol(name).key;
@@ -106,108 +54,6 @@ fn begin(store: &mut Store, name: &str) -> RunId {
         store.begin_step(&NewStep { run, symbol, phase: "compilation", step, why: "" }).unwrap();
     }
     run
-}
-
-fn lesson(kind: Kind, at: &str, key: &str) -> Lesson {
-    Lesson {
-        kind,
-        scope: Scope::Symbol(symbol(at).key),
-        key: key.into(),
-        text: format!("learned at {at}"),
-        source: "enhancer".into(),
-        proven: true,
-    }
-}
-
-#[test]
-fn lessons_of_one_kind_and_key_are_one() {
-    let (_dir, mut store) = fresh();
-    store.save_symbols(&[symbol("a"), symbol("b")]).unwrap();
-    assert_eq!(store.iteration().unwrap(), Iteration(0));
-    begin(&mut store, "a");
-    assert_eq!(store.iteration().unwrap(), Iteration(1), "two steps of one port are one iteration");
-    let first = store.learn(lesson(Kind::KnownFix, "a", "E0308 m")).unwrap();
-    let other = store.learn(lesson(Kind::Constraint, "a", "E0308 m")).unwrap();
-    begin(&mut store, "b");
-    assert_eq!(store.learn(lesson(Kind::KnownFix, "b", "E0308 m")).unwrap(), first);
-    let rows = store.memory().unwrap();
-    assert_eq!(rows.iter().map(|row| row.id).collect::<Vec<_>>(), [first, other], "the last confirmed first");
-    let item = &rows[0].item;
-    assert_eq!((item.created, item.last_used), (Iteration(1), Iteration(2)));
-    assert_eq!((&item.lesson.scope, item.lesson.text.as_str()), (&Scope::Library, "learned at a"));
-    assert!((item.confidence.share() - 0.65).abs() < 1e-12);
-}
-
-#[test]
-fn lessons_are_doubted_and_forgotten_and_outlive_the_process() {
-    let (dir, mut store) = fresh();
-    store.save_symbols(&[symbol("a")]).unwrap();
-    let (first, other) = (
-        store.learn(lesson(Kind::KnownFix, "a", "one")).unwrap(),
-        store.learn(lesson(Kind::KnownFix, "a", "two")).unwrap(),
-    );
-    store.doubt(first).unwrap();
-    store.forget(&[other]).unwrap();
-    store.doubt(other).unwrap();
-    drop(store);
-    let [row] = &Store::open(&dir.path().join("state.db")).unwrap().memory().unwrap()[..] else {
-        panic!("one is left")
-    };
-    assert_eq!((row.id, row.item.confidence), (first, Confidence::new(0.25)));
-    assert_eq!(row.item.lesson, lesson(Kind::KnownFix, "a", "one"));
-}
-
-#[test]
-fn an_empty_database_is_migrated_and_stays_at_its_version() {
-    let (dir, store) = fresh();
-    drop(store);
-    let path = dir.path().join("state.db");
-    let version = |path: &Path| -> i64 {
-        let connection = Connection::open(path).unwrap();
-        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
-    };
-    assert_eq!(version(&path), 6);
-    let mut store = Store::open(&path).unwrap();
-    store.save_symbols(&[symbol("a")]).unwrap();
-    drop(store);
-    assert_eq!(Store::open(&path).unwrap().symbols().unwrap().len(), 1, "a second open loses nothing");
-}
-
-#[test]
-fn a_newer_database_is_left_alone() {
-    let (dir, store) = fresh();
-    drop(store);
-    let path = dir.path().join("state.db");
-    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-    let error = Store::open(&path).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Store);
-    assert!(error.to_string().contains("version 99"), "{error}");
-    assert_eq!(error.help_text(), Some("cargo install cargo-implfuzz"));
-}
-
-#[test]
-fn damage_is_an_error_with_the_mending_command() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    std::fs::write(&path, "this is no database, and long enough to be looked at".repeat(100)).unwrap();
-    let error = Store::open(&path).unwrap_err();
-    assert!(error.to_string().contains("is damaged"), "{error}");
-    assert!(error.help_text().unwrap().starts_with("mv "), "{error}");
-}
-
-#[test]
-fn damage_inside_is_found_by_the_query_that_meets_it() {
-    let (dir, mut store) = fresh();
-    let rows: Vec<_> = (0..500).map(|i| symbol(&format!("f{i}"))).collect();
-    store.save_symbols(&rows).unwrap();
-    drop(store);
-    let path = dir.path().join("state.db");
-    let mut bytes = std::fs::read(&path).unwrap();
-    let from = bytes.len() / 2;
-    bytes[from..].fill(0x5a);
-    std::fs::write(&path, bytes).unwrap();
-    let error = Store::open(&path).and_then(|store| store.symbols()).unwrap_err();
-    assert!(error.to_string().contains("is damaged"), "{error}");
 }
 
 #[test]

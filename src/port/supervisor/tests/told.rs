@@ -1,0 +1,90 @@
+//! What the supervisor says of its steps and ends, for `port --explain`.
+
+use super::*;
+
+#[test]
+fn every_step_says_why_it_is_taken() {
+    use Outcome as O;
+    let told = |state: &PortState| why(state, &next(state));
+    let key = || "k".to_owned();
+    for (node, expected) in [
+        (Node::Prototyper, "there is no candidate yet"),
+        (Node::Audit, "a new candidate: nothing is built before the audit"),
+        (Node::Enhancer, "the candidate was rejected by the audit: validation fix 1 of 2"),
+        (Node::Build, "the audit found nothing"),
+        (Node::Smoke, "it is built, and its object files lead nowhere else: a short run first"),
+        (Node::Fuzz, "the short run did not refute it"),
+        (Node::Accept, "the run of the loop did not refute it"),
+    ] {
+        assert_eq!(told(&after(&path(node))), expected);
+    }
+    let build = path(Node::Build);
+    for (before, outcomes, expected) in [
+        (vec![], vec![O::ReplyUnusable("p".into())], "the reply was of no use: validation fix 1 of 2"),
+        (
+            vec![],
+            vec![O::ReplyUnusable("p".into()); 3],
+            "the reply was of no use, and no validation fix is left of 2",
+        ),
+        (vec![], vec![O::ModelTruncated], "the reply was cut off"),
+        (vec![], vec![O::ModelRefused], "the model refused"),
+        (vec![], vec![O::BudgetExhausted], "the budget has no room for the next call"),
+        (vec![], vec![O::Built], "an outcome that the step cannot have: a defect of this tool"),
+        (path(Node::Enhancer), vec![candidate(1)], "the candidate is one that was there before"),
+        (
+            path(Node::Enhancer),
+            vec![O::ReplyUnusable("p".into())],
+            "the reply was of no use: validation fix 2 of 2; the candidate was rejected by the audit",
+        ),
+        (build.clone(), vec![O::DoesNotCompile(key())], "the candidate does not compile: compile fix 1 of 3"),
+        (
+            build,
+            vec![O::DoesNotCompile(key()), candidate(2), O::AuditPassed, O::DoesNotCompile(key())],
+            "the candidate does not compile: compile fix 2 of 3; the last fix left the same failure",
+        ),
+        (path(Node::Fuzz), vec![O::Refuted(key())], "the candidate was refuted: repair 1 of 3"),
+        (
+            path(Node::Fuzz),
+            vec![O::Vacuous],
+            "the candidate said nothing: one side was never called: validation fix 1 of 2",
+        ),
+        (
+            path(Node::Accept),
+            vec![O::AcceptanceUnrefuted],
+            "neither the acceptance run nor the hidden gate refuted it",
+        ),
+    ] {
+        assert_eq!(told(&after(&[before, outcomes].concat())), expected);
+    }
+}
+
+#[test]
+fn every_end_says_which_limit_it_met() {
+    let key = || "k".to_owned();
+    for (node, outcome, expected) in [
+        (Node::Build, Outcome::DoesNotCompile(key()), "does not compile, and no compile fix is left of 3"),
+        (
+            Node::Audit,
+            Outcome::AuditRejected(key()),
+            "was rejected by the audit, and no validation fix is left of 2",
+        ),
+        (
+            Node::Fuzz,
+            Outcome::Vacuous,
+            "said nothing: one side was never called, and no validation fix is left of 2",
+        ),
+        (Node::Accept, Outcome::AcceptanceRefuted(key()), "was refuted, and no repair is left of 3"),
+    ] {
+        let state = failing_at(node, &outcome).1;
+        assert_eq!(why(&state, &next(&state)), format!("the candidate {expected}"));
+    }
+    let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() });
+    for n in 0..NODE_VISITS {
+        for outcome in [candidate(n), Outcome::AuditPassed, Outcome::DoesNotCompile(n.to_string())] {
+            apply(&mut state, outcome);
+        }
+    }
+    apply(&mut state, candidate(99));
+    assert_eq!(next(&state), Step::Stop(StopReason::Loop));
+    assert_eq!(why(&state, &next(&state)), "`audit` was done 10 times");
+}
