@@ -127,7 +127,7 @@ fn generate(root: &Path, files: usize) {
     write("rust/src/ffi.rs", &(ffi + "}\n"));
     write("rust/src/globals.rs", &globals);
     for runtime in ["codec", "driver", "guard", "memory"] {
-        write(&format!("rust/fuzz/src/runtime/{runtime}.rs"), &"// runtime\n".repeat(200));
+        write(&format!("rust/fuzz/runtime/src/{runtime}.rs"), &"// runtime\n".repeat(200));
     }
     record(root, files);
 }

@@ -145,9 +145,10 @@ impl Bench {
     /// Builds a variant after an edit, and says how long that took. The number makes the edit another one.
     fn build(&self, variant: Variant, edit: u64) -> (PathBuf, f64) {
         let replaced = self.replaced(variant, edit);
-        let dir = target_dir(variant.name()).join("overlay");
+        let target = target_dir(variant.name());
         let start = Instant::now();
-        let overlay = Overlay::sync(&self.root.join("rust"), &dir, &replaced).unwrap();
+        let rust = self.root.join("rust");
+        let overlay = Overlay::sync(&rust, &target.join("overlay"), &target, &replaced).unwrap();
         let binary = match variant {
             Variant::Own => self.build_own(&overlay),
             Variant::Bare => self.cargo(&overlay, variant, "implfuzz_all", &COVERAGE.join(" ")),
@@ -178,7 +179,7 @@ impl Bench {
                 all.push(swap("build.rs", &[(".flag(UBSAN)", "")]));
                 let guard = "mut call: F) -> Result<(), Broke> {\n";
                 let plain = format!("{guard}    if true {{ call(); return Ok(()); }}\n");
-                all.push(swap("fuzz/src/runtime/guard.rs", &[(guard, &plain)]));
+                all.push(swap("fuzz/runtime/src/guard.rs", &[(guard, &plain)]));
             }
             // The profile of cargo-fuzz; what counts as a finding is the same.
             Variant::CargoFuzz => all.push(swap(
@@ -228,8 +229,9 @@ impl Bench {
         if variant != Variant::CargoFuzz {
             return built.to_owned();
         }
-        let dir = target_dir(variant.name()).join("overlay");
-        let overlay = Overlay::sync(&self.root.join("rust"), &dir, &self.replaced(variant, 0)).unwrap();
+        let (target, rust) = (target_dir(variant.name()), self.root.join("rust"));
+        let replaced = self.replaced(variant, 0);
+        let overlay = Overlay::sync(&rust, &target.join("overlay"), &target, &replaced).unwrap();
         let flags = format!("{} {CARGO_FUZZ}", COVERAGE.join(" "));
         self.cargo(&overlay, variant, &format!("fuzz_{symbol}"), &flags)
     }

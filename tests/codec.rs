@@ -3,20 +3,30 @@
 #![allow(clippy::unwrap_used, reason = "test code")]
 
 #[allow(dead_code, clippy::all, reason = "a template, compiled here as it is; harnesses use all of it")]
-#[path = "../templates/fuzz/runtime/digest.rs"]
-mod digest;
-
-#[allow(dead_code, clippy::all, reason = "a template, compiled here as it is; harnesses use all of it")]
 #[path = "../templates/fuzz/runtime/codec.rs"]
 mod codec;
+
+#[allow(dead_code, clippy::all, reason = "as above")]
+#[path = "../templates/fuzz/runtime/digest.rs"]
+mod digest;
 
 #[allow(dead_code, clippy::all, reason = "as above")]
 #[path = "../templates/fuzz/runtime/points.rs"]
 mod points;
 
+#[allow(dead_code, clippy::all, reason = "as above")]
+#[path = "../templates/fuzz/value.rs"]
+mod value;
+
+/// Where the generated crate has them.
+mod runtime {
+    pub(crate) use super::{codec, digest};
+}
+
 use codec::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
+use value::*;
 
 /// Encodes a value, with other bytes behind it, and reads it back.
 fn back<T: Value>(value: &T) -> Result<(), TestCaseError> {
@@ -178,7 +188,7 @@ fn points_are_taken_apart_into_different_inputs() {
         let one = digits.below(3);
         let text = digits.nullable(1 + 2 + 4, |digits| digits.buffer(2, 2, |digits| digits.below(2)));
         let (length, seed) = digits.outputs(1);
-        let output = if outputs { (length, seed, digits.output::<u32>()) } else { (0, [0; 4], 0) };
+        let output = if outputs { (length, seed, fill::<u32>(1, digits.fill())[0]) } else { (0, [0; 4], 0) };
         digits.is_spent().then_some((one, text, output))
     };
     for (outputs, count) in [(false, 3 * 8), (true, 2 * 3 * 8)] {
@@ -188,7 +198,7 @@ fn points_are_taken_apart_into_different_inputs() {
         assert!((count..3 * count).all(|point| take(point, outputs).is_none()));
     }
     // Two contents of an output have no bit in common.
-    let [a, b] = [4, 5].map(|point| points::Digits::new(point, true).output::<u64>());
+    let [a, b] = [4, 5].map(|point| fill::<u64>(1, points::Digits::new(point, true).fill())[0]);
     assert_eq!(a, !b);
 }
 

@@ -95,9 +95,9 @@ impl Crate {
             let is_of = |end: &str| path.extension().is_some_and(|extension| extension == end);
             is_of("c") || is_of("rs") || is_of("txt")
         };
-        let others = [self.dir.join("build.rs"), fuzz.join("src/lib.rs"), fuzz.join("src/harness/values.rs")];
-        let files =
-            inside(fuzz.join("src/runtime")).chain(inside(fuzz.clone()).filter(is_shared)).chain(others);
+        let others = [self.dir.join("build.rs"), fuzz.join("src/harness/values.rs")];
+        let folders = ["runtime/src", "src", ""].map(|folder| fuzz.join(folder));
+        let files = folders.into_iter().flat_map(inside).filter(is_shared).chain(others);
         let texts = files.map(|path| std::fs::read(path).unwrap_or_else(|_| ABSENT.into()));
         // Behind the profile the manifest lists targets, which come and go.
         let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap_or_default();

@@ -92,7 +92,7 @@ impl Builder<'_> {
         for message in messages {
             match message? {
                 Message::CompilerArtifact(artifact) => {
-                    if let Some(reason) = other_text(&artifact, overlay.dir()) {
+                    if let Some(reason) = other_text(&artifact, overlay) {
                         return Err(Error::new(ErrorKind::Build, reason).help(
                             "correct Cargo.toml of the port's crate: only what the audit reads can be judged",
                         ));
@@ -207,8 +207,8 @@ pub(super) fn place(from: &Path, to: &Path) -> Result<()> {
 
 /// Why an artifact was made of other text than the audit reads, if it was: `Cargo.toml` can name another root file, or
 /// put a crate of its own, under the name of `libc` or `core`, beside the port.
-fn other_text(artifact: &cargo_metadata::Artifact, root: &Path) -> Option<String> {
-    let manifest = artifact.manifest_path.as_std_path();
+fn other_text(artifact: &cargo_metadata::Artifact, overlay: &Overlay) -> Option<String> {
+    let (root, manifest) = (overlay.dir(), artifact.manifest_path.as_std_path());
     if manifest == root.join("Cargo.toml") {
         let source = artifact.target.src_path.as_std_path();
         let name = source.strip_prefix(root).unwrap_or(source).display();
@@ -217,7 +217,8 @@ fn other_text(artifact: &cargo_metadata::Artifact, root: &Path) -> Option<String
         return (!is_read).then(|| format!("the port's crate is built from {name}, not from {wanted}"));
     }
     let is_foreign = !artifact.package_id.repr.starts_with("registry+");
-    (is_foreign && manifest != root.join("fuzz/Cargo.toml")).then(|| {
+    let is_ours = manifest == overlay.fuzz_manifest() || manifest == overlay.runtime_manifest();
+    (is_foreign && !is_ours).then(|| {
         format!(
             "the crate `{}` is linked with the port and does not come from a registry",
             artifact.target.name

@@ -1,5 +1,6 @@
 //! Building the fuzz binary and running it.
 
+mod runtime;
 pub mod overlay;
 pub mod build;
 pub mod libfuzzer;

@@ -3,6 +3,7 @@
 //! The copy stays where it is between runs and only files whose content differs are written, so that cargo's
 //! incremental build sees just the edit.
 
+use super::runtime;
 use crate::error::Result;
 use crate::workspace::write_atomic;
 use fs_err as fs;
@@ -13,6 +14,8 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Overlay {
     dir: PathBuf,
+    /// The harness runtime, which is not in the copy.
+    runtime: PathBuf,
 }
 
 /// What is never copied: build output and what the fuzzer writes.
@@ -20,16 +23,26 @@ const LEFT_OUT: [&str; 6] = ["target", "corpus", "artifacts", "coverage", "seeds
 
 impl Overlay {
     /// Brings the copy at `dir` to the state of `source`, with `replaced` files (paths below `source`) instead of
-    /// what stands there.
-    pub fn sync(source: &Path, dir: &Path, replaced: &[(PathBuf, String)]) -> Result<Self> {
+    /// what stands there. What all copies have in common goes to `target_dir`, where they are built.
+    pub fn sync(
+        source: &Path,
+        dir: &Path,
+        target_dir: &Path,
+        replaced: &[(PathBuf, String)],
+    ) -> Result<Self> {
+        let shared = runtime::share(source, target_dir, replaced)?;
+        let others = replaced
+            .iter()
+            .filter(|(path, _)| *path != shared.manifest.0 && !path.starts_with(runtime::FOLDER));
+        let replaced: Vec<_> = others.chain([&shared.manifest]).collect();
         let mut wanted = BTreeSet::new();
-        copy(source, source, dir, replaced, &mut wanted)?;
+        copy(source, source, dir, &replaced, &mut wanted)?;
         for (path, text) in replaced {
             write_atomic(&dir.join(path), text.as_bytes())?;
             wanted.insert(path.clone());
         }
         remove_others(dir, dir, &wanted)?;
-        Ok(Self { dir: dir.to_owned() })
+        Ok(Self { dir: dir.to_owned(), runtime: shared.dir })
     }
 
     /// The directory of the copied port crate.
@@ -41,13 +54,18 @@ impl Overlay {
     pub fn fuzz_manifest(&self) -> PathBuf {
         self.dir.join("fuzz/Cargo.toml")
     }
+
+    /// The manifest of the harness runtime that it is built with.
+    pub fn runtime_manifest(&self) -> PathBuf {
+        self.runtime.join("Cargo.toml")
+    }
 }
 
 fn copy(
     root: &Path,
     from: &Path,
     dir: &Path,
-    replaced: &[(PathBuf, String)],
+    replaced: &[&(PathBuf, String)],
     wanted: &mut BTreeSet<PathBuf>,
 ) -> Result<()> {
     for entry in fs::read_dir(from)? {
@@ -55,7 +73,8 @@ fn copy(
         let path = entry.path();
         let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
         if entry.file_type()?.is_dir() {
-            if !LEFT_OUT.iter().any(|name| entry.file_name() == *name) {
+            let is_left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
+            if !is_left_out && relative != Path::new(runtime::FOLDER) {
                 copy(root, &path, dir, replaced, wanted)?;
             }
         } else if !replaced.iter().any(|(other, _)| *other == relative) {
@@ -67,7 +86,7 @@ fn copy(
 }
 
 /// Removes what an earlier state left; lock files stay, they are cargo's.
-fn remove_others(root: &Path, dir: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {
+pub(super) fn remove_others(root: &Path, dir: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let path = entry.path();
@@ -93,23 +112,55 @@ mod tests {
     fn the_overlay_follows_the_tree_and_keeps_what_did_not_change() {
         let source = tempfile::tempdir().unwrap();
         let copy = tempfile::tempdir().unwrap();
+        let target = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(source.path().join("src")).unwrap();
         std::fs::create_dir_all(source.path().join("target")).unwrap();
         std::fs::write(source.path().join("src/a.rs"), "a").unwrap();
         std::fs::write(source.path().join("src/b.rs"), "b").unwrap();
         std::fs::write(source.path().join("target/x"), "x").unwrap();
+        std::fs::create_dir_all(source.path().join("fuzz/runtime/src")).unwrap();
+        std::fs::write(source.path().join("fuzz/runtime/src/lib.rs"), "runtime").unwrap();
+        let manifest = "[dependencies]\nimplfuzz-runtime = { path = \"runtime\" }\n";
+        std::fs::write(source.path().join("fuzz/Cargo.toml"), manifest).unwrap();
         let candidate = [(PathBuf::from("src/a.rs"), "candidate".to_owned())];
-        Overlay::sync(source.path(), copy.path(), &candidate).unwrap();
+        Overlay::sync(source.path(), copy.path(), target.path(), &candidate).unwrap();
         let time = |name: &str| std::fs::metadata(copy.path().join(name)).unwrap().modified().unwrap();
         assert_eq!(std::fs::read_to_string(copy.path().join("src/a.rs")).unwrap(), "candidate");
         assert!(!copy.path().join("target").exists());
+        assert!(!copy.path().join("fuzz/runtime").exists());
         let before = time("src/b.rs");
         std::fs::write(source.path().join("src/c.rs"), "c").unwrap();
-        Overlay::sync(source.path(), copy.path(), &[]).unwrap();
+        Overlay::sync(source.path(), copy.path(), target.path(), &[]).unwrap();
         assert_eq!(std::fs::read_to_string(copy.path().join("src/a.rs")).unwrap(), "a");
         assert_eq!(time("src/b.rs"), before);
         std::fs::remove_file(source.path().join("src/c.rs")).unwrap();
-        Overlay::sync(source.path(), copy.path(), &[]).unwrap();
+        Overlay::sync(source.path(), copy.path(), target.path(), &[]).unwrap();
         assert!(!copy.path().join("src/c.rs").exists());
+    }
+
+    #[test]
+    fn copies_with_one_text_have_one_runtime_and_with_another_one_of_their_own() {
+        let [source, target] = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let file = PathBuf::from("fuzz/runtime/src/lib.rs");
+        std::fs::create_dir_all(source.path().join("fuzz/runtime/src")).unwrap();
+        std::fs::write(source.path().join(&file), "runtime").unwrap();
+        let manifest = "[dependencies]\nimplfuzz-runtime = { path = \"runtime\" }\n";
+        std::fs::write(source.path().join("fuzz/Cargo.toml"), manifest).unwrap();
+        let copy = |replaced: &[(PathBuf, String)]| {
+            let dir = tempfile::tempdir().unwrap();
+            let overlay = Overlay::sync(source.path(), dir.path(), target.path(), replaced).unwrap();
+            let manifest = std::fs::read_to_string(overlay.fuzz_manifest()).unwrap();
+            let runtime = overlay.runtime_manifest().parent().unwrap().to_owned();
+            assert!(manifest.contains(&*runtime.display().to_string()), "{manifest}");
+            (std::fs::read_to_string(runtime.join("src/lib.rs")).unwrap(), runtime)
+        };
+        let edited = [(file.clone(), "another".to_owned())];
+        let (first, second, other) = (copy(&[]), copy(&[]), copy(&edited));
+        assert_eq!((&first, first.0.as_str()), (&second, "runtime"));
+        assert_eq!(other.0, "another");
+        assert_ne!(first.1, other.1);
+        // What somebody put there does not stay.
+        std::fs::write(first.1.join("src/lib.rs"), "cheat").unwrap();
+        assert_eq!(copy(&[]), first);
     }
 }

@@ -28,40 +28,44 @@ const SHARED: &[(&str, &str)] = &[
     ("ledger.c", include_str!("../../templates/fuzz/ledger.c")),
     ("trace_pc.c", include_str!("../../templates/fuzz/trace_pc.c")),
     ("wraps.txt", include_str!("../../templates/fuzz/wraps.txt")),
-    ("src/runtime/mod.rs", include_str!("../../templates/fuzz/runtime/mod.rs")),
-    ("src/runtime/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs")),
-    ("src/runtime/broken.rs", include_str!("../../templates/fuzz/runtime/broken.rs")),
-    ("src/runtime/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
-    ("src/runtime/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs")),
-    ("src/runtime/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs")),
-    ("src/runtime/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs")),
-    ("src/runtime/current.rs", include_str!("../../templates/fuzz/runtime/current.rs")),
-    ("src/runtime/deadline.rs", include_str!("../../templates/fuzz/runtime/deadline.rs")),
-    ("src/runtime/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs")),
-    ("src/runtime/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs")),
-    ("src/runtime/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs")),
-    ("src/runtime/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs")),
-    ("src/runtime/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs")),
-    ("src/runtime/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs")),
-    ("src/runtime/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs")),
-    ("src/runtime/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs")),
-    ("src/runtime/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs")),
-    ("src/runtime/modes.rs", include_str!("../../templates/fuzz/runtime/modes.rs")),
-    ("src/runtime/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs")),
-    ("src/runtime/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs")),
-    ("src/runtime/record.rs", include_str!("../../templates/fuzz/runtime/record.rs")),
-    ("src/runtime/points.rs", include_str!("../../templates/fuzz/runtime/points.rs")),
-    ("src/runtime/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs")),
-    ("src/runtime/report.rs", include_str!("../../templates/fuzz/runtime/report.rs")),
-    ("src/runtime/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs")),
-    ("src/runtime/state.rs", include_str!("../../templates/fuzz/runtime/state.rs")),
-    ("src/runtime/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs")),
-    ("src/runtime/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs")),
-    ("src/runtime/story.rs", include_str!("../../templates/fuzz/runtime/story.rs")),
-    ("src/runtime/world.rs", include_str!("../../templates/fuzz/runtime/world.rs")),
+    ("runtime/src/lib.rs", include_str!("../../templates/fuzz/runtime/lib.rs")),
+    ("runtime/src/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs")),
+    ("runtime/src/broken.rs", include_str!("../../templates/fuzz/runtime/broken.rs")),
+    ("runtime/src/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
+    ("runtime/src/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs")),
+    ("runtime/src/codec.rs", include_str!("../../templates/fuzz/runtime/codec.rs")),
+    ("runtime/src/digest.rs", include_str!("../../templates/fuzz/runtime/digest.rs")),
+    ("runtime/src/current.rs", include_str!("../../templates/fuzz/runtime/current.rs")),
+    ("runtime/src/deadline.rs", include_str!("../../templates/fuzz/runtime/deadline.rs")),
+    ("runtime/src/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs")),
+    ("runtime/src/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs")),
+    ("runtime/src/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs")),
+    ("runtime/src/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs")),
+    ("runtime/src/kind.rs", include_str!("../../templates/fuzz/runtime/kind.rs")),
+    ("runtime/src/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs")),
+    ("runtime/src/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs")),
+    ("runtime/src/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs")),
+    ("runtime/src/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs")),
+    ("runtime/src/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs")),
+    ("runtime/src/modes.rs", include_str!("../../templates/fuzz/runtime/modes.rs")),
+    ("runtime/src/mutants.rs", include_str!("../../templates/fuzz/runtime/mutants.rs")),
+    ("runtime/src/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs")),
+    ("runtime/src/record.rs", include_str!("../../templates/fuzz/runtime/record.rs")),
+    ("runtime/src/points.rs", include_str!("../../templates/fuzz/runtime/points.rs")),
+    ("runtime/src/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs")),
+    ("runtime/src/report.rs", include_str!("../../templates/fuzz/runtime/report.rs")),
+    ("runtime/src/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs")),
+    ("runtime/src/state.rs", include_str!("../../templates/fuzz/runtime/state.rs")),
+    ("runtime/src/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs")),
+    ("runtime/src/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs")),
+    ("runtime/src/story.rs", include_str!("../../templates/fuzz/runtime/story.rs")),
+    ("runtime/src/world.rs", include_str!("../../templates/fuzz/runtime/world.rs")),
+    ("src/erased.rs", include_str!("../../templates/fuzz/erased.rs")),
+    ("src/value.rs", include_str!("../../templates/fuzz/value.rs")),
+    ("runtime/Cargo.toml", include_str!("../../templates/fuzz/runtime.toml")),
     (
         "src/lib.rs",
-        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod harness;\npub mod runtime;\n",
+        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod erased;\npub mod harness;\npub mod value;\npub use implfuzz_runtime as runtime;\n",
     ),
 ];
 
@@ -110,7 +114,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
 fn registry(targets: &[String]) -> String {
     let mut text = String::from(
         "//! One module per function that a harness can judge. Written by cargo-implfuzz.\n\n\
-         use crate::runtime::driver::Target;\n\npub mod mutants;\npub mod port_mutants;\npub mod values;\n",
+         use crate::runtime::driver::{Mutants, Target};\n\npub mod mutants;\npub mod port_mutants;\npub mod values;\n",
     );
     for target in targets {
         text += &format!("pub mod {target};\n");
@@ -120,7 +124,9 @@ fn registry(targets: &[String]) -> String {
         text += &format!("    {target}::TARGET,\n");
     }
     text += "];\n\n/// The target of a symbol.\npub fn find(name: &str) -> Option<&'static Target> {\n    \
-             TARGETS.iter().find(|target| target.name == name)\n}\n";
+             TARGETS.iter().find(|target| target.name == name)\n}\n\n\
+             /// What stands in the place of the port where a harness is measured.\npub const MUTANTS: Mutants =\n    \
+             Mutants { of_c: mutants::of, of_port: port_mutants::of, select: port_mutants::select };\n";
     text
 }
 
@@ -208,14 +214,18 @@ mod tests {
         let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("templates/fuzz/runtime");
         let there = std::fs::read_dir(dir).expect("the templates are there").map(|entry| {
             let name = entry.expect("a file").file_name();
-            format!("fuzz/src/runtime/{}", name.to_string_lossy())
+            format!("fuzz/runtime/src/{}", name.to_string_lossy())
         });
         let files = fuzz_crate("kit", &[]).expect("templates are whole");
-        let put: BTreeSet<String> =
-            files.iter().map(|(path, _)| path.clone()).filter(|path| path.contains("/runtime/")).collect();
+        let put: BTreeSet<String> = files
+            .iter()
+            .map(|(path, _)| path.clone())
+            .filter(|path| path.contains("/runtime/src/"))
+            .collect();
         assert_eq!(put, there.collect());
-        let modules = &files.iter().find(|(path, _)| path.ends_with("runtime/mod.rs")).expect("it is put").1;
-        for path in put.iter().filter(|path| !path.ends_with("/mod.rs")) {
+        let modules =
+            &files.iter().find(|(path, _)| path.ends_with("runtime/src/lib.rs")).expect("it is put").1;
+        for path in put.iter().filter(|path| !path.ends_with("/lib.rs")) {
             let name = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".rs");
             assert!(modules.contains(&format!("pub mod {name};")), "{name} is in no module");
         }

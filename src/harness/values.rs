@@ -27,6 +27,7 @@ pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
+        use crate::value::*;
         use crate::runtime::digest::Digest;
         use #krate::ffi;
 

@@ -32,7 +32,7 @@ impl LaterBuild<'_> {
             self.builder.libfuzzer = libfuzzer::of_other_builds(&first, &self.builder.target_dir, host)?;
             self.overlay = self.overlay.with_extension(format!("{place}"));
         }
-        let overlay = Overlay::sync(&self.source, &self.overlay, &self.replaced)?;
+        let overlay = Overlay::sync(&self.source, &self.overlay, &self.builder.target_dir, &self.replaced)?;
         self.builder.build(&overlay, interrupt)
     }
 }
@@ -80,15 +80,18 @@ impl<'p> Judge<'p> {
         replaced: &[(PathBuf, String)],
         counts: Counts,
     ) -> Result<Built> {
-        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, replaced)?;
-        self.builder(bin_dir, counts)?.build(&overlay, self.interrupt)
+        let builder = self.builder(bin_dir, counts)?;
+        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, &builder.target_dir, replaced)?;
+        builder.build(&overlay, self.interrupt)
     }
 
     /// Whether the port in the tree links without the C original.
     pub fn standalone(&self) -> Result<Standalone> {
         let workspace = &self.project.workspace;
-        let overlay = Overlay::sync(&self.project.rust_dir(), &workspace.overlay(), &[])?;
-        self.builder(&workspace.cache().join("bin"), Counts::Edges)?.standalone(&overlay, self.interrupt)
+        let builder = self.builder(&workspace.cache().join("bin"), Counts::Edges)?;
+        let rust = self.project.rust_dir();
+        let overlay = Overlay::sync(&rust, &workspace.overlay(), &builder.target_dir, &[])?;
+        builder.standalone(&overlay, self.interrupt)
     }
 
     /// Builds the port in the tree, with some files replaced, as a static library at `to`; `overlay` has the copy of its crate. Returns
@@ -99,9 +102,9 @@ impl<'p> Judge<'p> {
         to: &Path,
         replaced: &[(PathBuf, String)],
     ) -> Result<Vec<String>> {
-        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, replaced)?;
-        let bin_dir = self.project.workspace.cache().join("bin");
-        self.builder(&bin_dir, Counts::Edges)?.static_library(&overlay, to, self.interrupt)
+        let builder = self.builder(&self.project.workspace.cache().join("bin"), Counts::Edges)?;
+        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, &builder.target_dir, replaced)?;
+        builder.static_library(&overlay, to, self.interrupt)
     }
 
     fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'p>> {

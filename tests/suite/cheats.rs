@@ -21,7 +21,7 @@ fn refutes(repo: &Repo) {
 }
 
 const HARNESS: &str = "rust/fuzz/src/harness/twice.rs";
-const DRIVER: &str = "rust/fuzz/src/runtime/driver.rs";
+const DRIVER: &str = "rust/fuzz/runtime/src/driver.rs";
 
 #[test]
 fn a_harness_that_is_tampered_with_judges_nothing() {

@@ -152,12 +152,12 @@ fn erased(ty: &CType) -> TokenStream {
 }
 
 fn seen(name: &proc_macro2::Ident, ty: &CType) -> TokenStream {
-    let TypeKind::Pointer(target) = &ty.kind else { return quote!(Seen::value(#name)) };
+    let TypeKind::Pointer(target) = &ty.kind else { return quote!(crate::erased::seen(#name)) };
     match &target.kind {
         TypeKind::Int { plain_char: true, .. } if target.is_const => quote!(Seen::text(#name)),
         TypeKind::Int { .. } | TypeKind::Float { .. } if target.is_const => {
             let of = erased(target);
-            quote!(Seen::one::<#of>(#name))
+            quote!(crate::erased::seen_behind::<#of>(#name))
         }
         _ => quote!(Seen::place(#name)),
     }
@@ -182,12 +182,12 @@ fn answer(index: usize, ret: &CType) -> TokenStream {
             let of = erased(ret);
             quote!({
                 let all: &[#of] = &[#(#values),*];
-                all[usize::from(answer::<u8>(#index)) % all.len()]
+                all[usize::from(crate::erased::answer::<u8>(#index)) % all.len()]
             })
         }
         _ => {
             let of = erased(ret);
-            quote!(answer::<#of>(#index))
+            quote!(crate::erased::answer::<#of>(#index))
         }
     }
 }

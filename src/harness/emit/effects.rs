@@ -97,16 +97,21 @@ impl Emitter<'_> {
         let names = outs.iter().map(|slot| slot.name);
         let put_ret = match self.contract.returns {
             Returns::Nothing => None,
-            Returns::Value => Some(quote!(__record.value("return value", ret);)),
-            Returns::StaticString => Some(quote!(__record.slice("returned string", ret.as_deref());)),
-            Returns::Handle => Some(quote!(__record.value("return value", ret);)),
-            Returns::Address => Some(quote!(__record.slice("return value", Some(ret.as_bytes()));)),
+            Returns::Value => Some(quote!(__record.put("return value", crate::erased::hashed(ret));)),
+            Returns::StaticString => {
+                Some(quote!(__record.put("returned string", crate::erased::hashed_all(ret.as_deref()));))
+            }
+            Returns::Handle => Some(quote!(__record.put("return value", crate::erased::hashed(ret));)),
+            Returns::Address => {
+                Some(quote!(__record.put("return value", crate::erased::hashed_all(Some(ret.as_bytes())));))
+            }
         };
         let put_outs = outs.iter().map(|slot| {
             let (name, label) = (slot.name, format!("`{}`", slot.label));
-            quote!(__record.slice(#label, #name.as_deref());)
+            quote!(__record.put(#label, crate::erased::hashed_all(#name.as_deref()));)
         });
-        let put_errno = self.contract.errno.then(|| quote!(__record.value("errno", errno);));
+        let put_errno =
+            self.contract.errno.then(|| quote!(__record.put("errno", crate::erased::hashed(errno));));
         let (globals, put_globals) = (self.globals_named(), self.record_globals());
         let (trace, put_trace) = (self.trace(), self.record_trace());
         let (drawn, put_drawn) = (self.drawn_name(), self.record_drawn());

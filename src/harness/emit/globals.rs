@@ -22,7 +22,7 @@ impl Emitter<'_> {
         let globals = self.contract.globals.iter().map(|global| {
             let (label, vary) = (global.name.as_str(), global.vary);
             let (name, values) = (format_ident!("{}", identifier(label)), literals(&global.values));
-            quote!(Global::of(#label, (&raw mut ffi::#name, &raw mut #krate::globals::#name), #vary, &[#(#values),*]))
+            quote!(crate::erased::global(#label, (&raw mut ffi::#name, &raw mut #krate::globals::#name), #vary, &[#(#values),*]))
         });
         self.with_globals(quote! {
             fn __state() -> &'static State {

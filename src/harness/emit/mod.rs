@@ -45,6 +45,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
         let body = quote! {
             #![allow(warnings)]
             use crate::runtime::codec::*;
+            use crate::value::*;
             use crate::runtime::driver::Target;
             use crate::runtime::guard::{self, Broke};
             use crate::runtime::ledger;
@@ -89,6 +90,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let body = quote! {
         #![allow(warnings)]
         use crate::runtime::codec::*;
+            use crate::value::*;
         use crate::runtime::driver::{Case, Target};
         use crate::runtime::guard::{self, Broke};
         use crate::runtime::memory::Region;

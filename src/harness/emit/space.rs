@@ -75,7 +75,7 @@ impl Emitter<'_> {
             }
             Role::Pointer { direction: Direction::Out, .. }
             | Role::FixedArray { direction: Direction::Out, .. } => {
-                Part { points: 1, take: quote!(digits.output()) }
+                Part { points: 1, take: quote!(crate::erased::output(digits)) }
             }
             Role::Pointer { .. } => element(kind)?,
             Role::FixedArray { len, .. } => {

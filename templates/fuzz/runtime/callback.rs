@@ -1,9 +1,10 @@
 //! Functions that the harness hands to a side: every call is recorded with its arguments, and answered from the input.
 //! Written by cargo-implfuzz.
 
-use super::codec::{Reader, Value, Writer, show_slice};
+use super::codec::{Reader, Writer, show_bytes};
 use super::digest::Digest;
 use super::guard;
+use super::kind::Kind;
 use super::record::Record;
 use super::report::Parts;
 use std::cell::UnsafeCell;
@@ -50,13 +51,12 @@ impl Seen {
     }
 
     /// A number.
-    pub fn value<T: Value>(value: T) -> Self {
-        let same = |a: &[u8], b: &[u8]| T::decode(&mut Reader::new(a)).same(&T::decode(&mut Reader::new(b)));
-        let mut seen = Self::of(Place::None, same, |bytes| T::decode(&mut Reader::new(bytes)).show());
-        seen.digest = |bytes, digest| T::decode(&mut Reader::new(bytes)).digest(digest);
-        seen.size = size_of::<T>().min(WIDEST);
-        // SAFETY: a number has no padding, and is written as an input has it on these platforms.
-        unsafe { std::ptr::copy_nonoverlapping((&raw const value).cast::<u8>(), seen.held.as_mut_ptr(), seen.size) };
+    pub fn value(kind: Kind, at: *const u8) -> Self {
+        assert!(kind.size <= WIDEST, "no number is wider");
+        let mut seen = Self::of(Place::None, kind.same, kind.show);
+        (seen.digest, seen.size) = (kind.digest, kind.size);
+        // SAFETY: the caller has a number there, which has no padding.
+        unsafe { std::ptr::copy_nonoverlapping(at, seen.held.as_mut_ptr(), seen.size) };
         seen
     }
 
@@ -67,21 +67,19 @@ impl Seen {
 
     /// A pointer to an element.
     fn element(at: *const c_void, size: usize) -> Self {
-        let mut seen = Self::of(session().place(at), |a, b| a == b, show_slice);
+        let mut seen = Self::of(session().place(at), |a, b| a == b, show_bytes);
         seen.size = size.min(WIDEST);
         read(at, &mut seen.held[..size.min(WIDEST)]);
         seen
     }
 
     /// A pointer to one number.
-    pub fn one<T: Value>(at: *const c_void) -> Self {
+    pub fn one(kind: Kind, at: *const c_void) -> Self {
         if at.is_null() {
             return Self::place(at);
         }
-        let element = Self::element(at, size_of::<T>());
-        // SAFETY: so many bytes, and any are a number.
-        let value = unsafe { element.held.as_ptr().cast::<T>().read_unaligned() };
-        Self { place: element.place, ..Self::value(value) }
+        let element = Self::element(at, kind.size);
+        Self { place: element.place, ..Self::value(kind, element.held.as_ptr()) }
     }
 
     /// A string.
@@ -234,12 +232,12 @@ pub fn record<const N: usize>(name: &'static str, arguments: [Seen; N]) {
     }
 }
 
-/// The next answer of a callback; zero when the input says no more.
-pub fn answer<T: Value>(index: usize) -> T {
+/// What is left of a callback's answers; the next one takes so many bytes of it.
+pub fn answers_left(index: usize, width: usize) -> &'static [u8] {
     let (bytes, used) = &mut session().answers[index];
     let rest = bytes.get(*used..).unwrap_or_default();
-    *used += T::WIDTH;
-    T::decode(&mut Reader::new(rest))
+    *used += width;
+    rest
 }
 
 /// An order of elements, the same for every call with the same input; records the call too. `size` is the element's, where
@@ -280,7 +278,7 @@ pub fn put(trace: &Trace, record: &mut Record) {
         }
         record.put(&format!("call {} of `{}`", at + 1, trace.calls[at].0), digest);
     }
-    record.value("how often it calls back", &(trace.count as u64));
+    record.number("how often it calls back", trace.count as u64);
 }
 
 /// The calls for people.
@@ -299,7 +297,7 @@ pub fn shown(trace: &Trace) -> Parts {
 pub fn decode_elements(reader: &mut Reader, max: usize) -> (usize, Vec<u8>) {
     let size = usize::from(reader.array::<1>()[0] % 16) + 1;
     let count = reader.length(max).min(reader.left().div_ceil(size));
-    (size, (0..size * count).map(|_| u8::decode(reader)).collect())
+    (size, (0..size * count).flat_map(|_| reader.array::<1>()).collect())
 }
 
 /// The inverse of [`decode_elements`].

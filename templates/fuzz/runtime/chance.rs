@@ -60,7 +60,7 @@ impl Drawn {
 
     pub fn put(&self, record: &mut Record) {
         for (name, count) in self.named() {
-            record.value(name, &count);
+            record.number(name, count);
         }
     }
 }

@@ -84,6 +84,16 @@ impl Target {
     }
 }
 
+/// What stands in the place of the port where a harness is measured: the generated crate knows it.
+pub struct Mutants {
+    /// The text of the C function as it is, and its mutants.
+    pub of_c: fn(&str) -> Vec<mutants::Function>,
+    /// The numbers of the mutants of a port.
+    pub of_port: fn(&str) -> &'static [u32],
+    /// Makes the mutant with this number the port; 0 is the port as it is.
+    pub select: fn(u32),
+}
+
 thread_local! {
     static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
@@ -232,7 +242,7 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
 }
 
 /// Sets the process up: panics are recorded, the end is reported, `show` and `seeds` runs are answered.
-pub fn init(target: &Target) {
+pub fn init(target: &Target, known: &Mutants) {
     std::panic::set_hook(Box::new(|info| {
         let text = info.to_string().replace('\n', " ");
         PANIC.with(|p| *p.borrow_mut() = text);
@@ -263,25 +273,25 @@ pub fn init(target: &Target) {
         }
         Ok(mode @ ("range" | "point")) => {
             let task = exhaustive::Task::from_env(mode, Path::new(&path));
-            choose_subject(target);
+            choose_subject(target, known);
             (target.points)(task);
         }
-        _ => return choose_subject(target),
+        _ => return choose_subject(target, known),
     }
     // SAFETY: the answer is given; nothing else is to run.
     unsafe { libc::_exit(0) };
 }
 
 /// Takes what is to stand beside the original; from here on the end of the process is reported.
-fn choose_subject(target: &Target) {
+fn choose_subject(target: &Target, known: &Mutants) {
     _ = SUBJECT.set(match std::env::var("IMPLFUZZ_SUBJECT").as_deref() {
         Ok("original") => Subject::Original,
         Ok("mutants") => {
-            mutants::take(crate::harness::mutants::of(target.name));
+            mutants::take((known.of_c)(target.name));
             Subject::Mutants
         }
         Ok("port-mutants") => {
-            port_mutants::take(target.name);
+            port_mutants::take((known.of_port)(target.name), known.select);
             Subject::PortMutants
         }
         _ => Subject::Port,

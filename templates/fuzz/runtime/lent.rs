@@ -65,7 +65,7 @@ impl Lent {
     pub fn show(&self, form: &Form) -> String {
         let numbers = form.numbers.iter().zip(&self.numbers).map(|((name, ..), n)| format!("{name}: {n}"));
         let memories = form.pointers.iter().zip(&self.memories).map(|(pointer, memory)| match memory {
-            Some(bytes) => format!("{}: {} and NUL", pointer.name, super::codec::show_slice(bytes)),
+            Some(bytes) => format!("{}: {} and NUL", pointer.name, super::codec::show_bytes(bytes)),
             None => format!("{}: NULL", pointer.name),
         });
         format!("{{ {} }}", numbers.chain(memories).collect::<Vec<_>>().join(", "))

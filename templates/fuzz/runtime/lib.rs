@@ -12,6 +12,7 @@ pub mod driver;
 pub mod exhaustive;
 pub mod finding;
 pub mod guard;
+pub mod kind;
 pub mod ledger;
 pub mod lent;
 pub mod lives;

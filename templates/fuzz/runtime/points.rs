@@ -1,7 +1,5 @@
 //! A point is the number of an input, taken apart into arguments digit by digit. Written by cargo-implfuzz.
 
-use super::codec::{Value, fill};
-
 /// What is left of a point.
 pub struct Digits {
     left: u64,
@@ -58,8 +56,8 @@ impl Digits {
     }
 
     /// The content of an output before the call.
-    pub fn output<T: Value>(&self) -> T {
-        fill::<T>(1, self.fill).swap_remove(0)
+    pub fn fill(&self) -> [u8; 4] {
+        self.fill
     }
 
     /// The same for a buffer of `n` elements.

@@ -6,18 +6,21 @@ use super::current;
 use super::mutants::{CALLS, skipped};
 use super::report::{self, Json};
 use super::watch;
-use crate::harness::port_mutants::{of, select};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
+use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::Ordering;
 
 /// Those that nothing was found about yet. Number 0 is the port as it is.
 static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
+/// Makes one of them the port.
+static SELECT: OnceLock<fn(u32)> = OnceLock::new();
+
 /// Takes the mutants of a port; numbers in IMPLFUZZ_SKIP are left out.
-pub fn take(target: &str) {
+pub fn take(numbers: &[u32], select: fn(u32)) {
+    _ = SELECT.set(select);
     let skipped = skipped();
-    let all = std::iter::once(0).chain(of(target).iter().copied());
+    let all = std::iter::once(0).chain(numbers.iter().copied());
     if let Ok(mut list) = ALIVE.lock() {
         *list = all.filter(|number| !skipped.contains(&(*number as usize))).collect();
     }
@@ -28,6 +31,7 @@ pub fn take(target: &str) {
 /// Runs all that are alive on an input that the original accepts; true when none is left.
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
+    let Some(select) = SELECT.get() else { return true };
     alive.retain(|number| {
         current::set(u64::from(*number));
         CALLS.fetch_add(1, Ordering::Relaxed);

@@ -20,9 +20,9 @@ pub fn run(_: &super::driver::Target, _: &std::ffi::OsStr) {}
 
 #[cfg(implfuzz_coverage)]
 mod counted {
-    use crate::runtime::driver::Target;
-    use crate::runtime::modes::Replayed;
-    use crate::runtime::report::{self, Json};
+    use crate::driver::Target;
+    use crate::modes::Replayed;
+    use crate::report::{self, Json};
     use std::ffi::{OsStr, c_int};
     use std::os::fd::AsRawFd;
     use std::path::PathBuf;

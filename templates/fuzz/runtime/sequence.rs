@@ -372,7 +372,7 @@ impl<U: UnderTest> Case for Sequence<U> {
             }
         }
         parts.extend(trace.broke.iter().map(|why| ("end".to_owned(), why.clone())));
-        parts.extend(trace.file.iter().map(|file| ("file".to_owned(), super::codec::show_slice(file))));
+        parts.extend(trace.file.iter().map(|file| ("file".to_owned(), super::codec::show_bytes(file))));
         if trace.open > 0 {
             parts.push(("left open".into(), trace.open.to_string()));
         }

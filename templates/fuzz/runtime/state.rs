@@ -1,8 +1,9 @@
 //! The library's variables: C has them, and the port has its own. Before a call both are set to what the input says,
 //! after it both are read, compared and set back, so that no call sees what an earlier one left.
 
-use super::codec::{Reader, Value, Writer, choice, choose};
+use super::codec::{Reader, Writer, choice, choose};
 use super::digest::Digest;
+use super::kind::Kind;
 use super::record::Record;
 use super::report::Parts;
 
@@ -16,16 +17,10 @@ pub struct Global {
     name: &'static str,
     c: *mut u8,
     port: *mut u8,
-    size: usize,
+    kind: Kind,
     vary: bool,
     /// The only values of an enum; empty: any.
     values: &'static [i64],
-    decode: fn(&mut Reader) -> Vec<u8>,
-    encode: fn(&[u8], &mut Writer),
-    same: fn(&[u8], &[u8]) -> bool,
-    show: fn(&[u8]) -> String,
-    digest: fn(&[u8], &mut Digest),
-    boundaries: fn() -> Held,
 }
 
 // SAFETY: a target runs in one thread.
@@ -34,28 +29,15 @@ unsafe impl Sync for Global {}
 unsafe impl Send for Global {}
 
 impl Global {
-    /// The variable at these two places; `T` is what bindgen makes of the C type.
-    pub fn of<T: Value, U>(
+    /// The variable at these two places.
+    pub fn of(
         name: &'static str,
-        (c, port): (*mut T, *mut U),
+        kind: Kind,
+        (c, port): (*mut u8, *mut u8),
         vary: bool,
         values: &'static [i64],
     ) -> Self {
-        assert_eq!(size_of::<T>(), size_of::<U>(), "`{name}` has another size in Rust");
-        Self {
-            name,
-            c: c.cast(),
-            port: port.cast(),
-            size: size_of::<T>(),
-            vary,
-            values,
-            decode: |reader| bytes(&T::decode(reader)),
-            encode: |held, writer| value::<T>(held).encode(writer),
-            same: |a, b| value::<T>(a).same(&value::<T>(b)),
-            show: |held| value::<T>(held).show(),
-            digest: |held, digest| value::<T>(held).digest(digest),
-            boundaries: || T::boundaries().iter().map(bytes).collect(),
-        }
+        Self { name, c, port, kind, vary, values }
     }
 
     fn at(&self, side: Side) -> *mut u8 {
@@ -67,16 +49,16 @@ impl Global {
 
     /// An enumerator as this variable holds it.
     fn one(&self, value: i64) -> Vec<u8> {
-        value.to_le_bytes()[..self.size.min(8)].to_vec()
+        value.to_le_bytes()[..self.kind.size.min(8)].to_vec()
     }
 
     fn decode(&self, reader: &mut Reader) -> Vec<u8> {
-        if self.values.is_empty() { (self.decode)(reader) } else { self.one(choose(reader, self.values)) }
+        if self.values.is_empty() { (self.kind.decode)(reader) } else { self.one(choose(reader, self.values)) }
     }
 
     fn encode(&self, held: &[u8], writer: &mut Writer) {
         if self.values.is_empty() {
-            return (self.encode)(held, writer);
+            return (self.kind.encode)(held, writer);
         }
         let all: Held = self.values.iter().map(|value| self.one(*value)).collect();
         let all: Vec<&[u8]> = all.iter().map(Vec::as_slice).collect();
@@ -86,21 +68,11 @@ impl Global {
     fn boundaries(&self) -> Chosen {
         let all = match self.values {
             _ if !self.vary => Vec::new(),
-            [] => (self.boundaries)(),
+            [] => (self.kind.boundaries)(),
             values => values.iter().map(|value| self.one(*value)).collect(),
         };
         [None].into_iter().chain(all.into_iter().map(Some)).collect()
     }
-}
-
-fn bytes<T>(value: &T) -> Vec<u8> {
-    read((&raw const *value).cast(), size_of::<T>())
-}
-
-fn value<T>(held: &[u8]) -> T {
-    assert_eq!(held.len(), size_of::<T>());
-    // SAFETY: so many bytes of a `T` that one side had or that was decoded.
-    unsafe { held.as_ptr().cast::<T>().read_unaligned() }
 }
 
 fn read(at: *const u8, size: usize) -> Vec<u8> {
@@ -131,7 +103,7 @@ pub struct State {
 impl State {
     /// To be made before the first call.
     pub fn of(globals: Vec<Global>) -> Self {
-        let initial = globals.iter().map(|global| read(global.c, global.size)).collect();
+        let initial = globals.iter().map(|global| read(global.c, global.kind.size)).collect();
         Self { globals, initial }
     }
 
@@ -162,7 +134,7 @@ impl State {
 
     /// What one side left, and the initial values back in their places.
     pub fn leave(&self, side: Side) -> Held {
-        let held = self.globals.iter().map(|global| read(global.at(side), global.size)).collect();
+        let held = self.globals.iter().map(|global| read(global.at(side), global.kind.size)).collect();
         for (global, initial) in self.globals.iter().zip(&self.initial) {
             write(global.at(side), initial);
         }
@@ -172,14 +144,14 @@ impl State {
     /// The first variable in which two sides differ.
     pub fn differs(&self, a: &Held, b: &Held) -> Option<String> {
         let mut each = self.globals.iter().zip(a.iter().zip(b));
-        each.find(|(global, (a, b))| !(global.same)(a, b)).map(|(global, _)| format!("global `{}`", global.name))
+        each.find(|(global, (a, b))| !(global.kind.same)(a, b)).map(|(global, _)| format!("global `{}`", global.name))
     }
 
     /// What was set before the call.
     pub fn shown(&self, chosen: &Chosen) -> Parts {
         let each = self.globals.iter().zip(self.initial.iter().zip(chosen));
         let one = |(global, (initial, held)): (&Global, (&Vec<u8>, &Option<Vec<u8>>))| {
-            (format!("global {}", global.name), (global.show)(held.as_ref().unwrap_or(initial)))
+            (format!("global {}", global.name), (global.kind.show)(held.as_ref().unwrap_or(initial)))
         };
         each.map(one).collect()
     }
@@ -187,14 +159,14 @@ impl State {
     /// What a side left.
     pub fn left(&self, held: &Held) -> Parts {
         let each = self.globals.iter().zip(held);
-        each.map(|(global, held)| (format!("global {}", global.name), (global.show)(held))).collect()
+        each.map(|(global, held)| (format!("global {}", global.name), (global.kind.show)(held))).collect()
     }
 
     /// What a side left, in full, for another process.
     pub fn record(&self, held: &Held, record: &mut Record) {
         for (global, held) in self.globals.iter().zip(held) {
             let mut digest = Digest::new();
-            (global.digest)(held, &mut digest);
+            (global.kind.digest)(held, &mut digest);
             record.put(&format!("global `{}`", global.name), digest);
         }
     }

@@ -185,7 +185,7 @@ impl Feed {
         let buffers = plan.shape.buffers;
         let name = buffers.get(usize::from(self.buffer) % buffers.len().max(1)).map_or("", |b| b.name);
         let what = match &self.source {
-            Source::Content(content) => super::codec::show_slice(&content.bytes()),
+            Source::Content(content) => super::codec::show_bytes(&content.bytes()),
             Source::Room(n) => format!("room for {n} bytes"),
             Source::Earlier(k) => format!("what was written earlier (memory {k})"),
         };
@@ -274,7 +274,7 @@ impl Story {
 
     pub fn show(&self, plan: &'static Plan) -> Parts {
         let mut parts = Parts::new();
-        parts.extend(plan.shape.file.map(|name| (name.to_owned(), super::codec::show_slice(&self.file.bytes()))));
+        parts.extend(plan.shape.file.map(|name| (name.to_owned(), super::codec::show_bytes(&self.file.bytes()))));
         if self.fail > 0 {
             parts.push(("memory".into(), format!("allocation {} of the call fails", self.fail)));
         }

@@ -1,0 +1,73 @@
+//! The harness runtime, compiled once for all copies of a port and, where they share a target directory, for all ports: its
+//! text is the same everywhere, only the harnesses on top of it differ. A copy of a port therefore names one that stands in
+//! the target directory.
+
+use super::overlay::remove_others;
+use crate::digest::of_parts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::workspace::write_atomic;
+use fs_err as fs;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use toml_edit::DocumentMut;
+
+/// Where the runtime stands in the port's crate.
+pub(super) const FOLDER: &str = "fuzz/runtime";
+
+/// The manifest that names it.
+const MANIFEST: &str = "fuzz/Cargo.toml";
+
+/// What is in the target directory.
+pub(super) struct Shared {
+    /// A folder named by what it says.
+    pub(super) dir: PathBuf,
+    /// The manifest of the fuzz crate that names it.
+    pub(super) manifest: (PathBuf, String),
+}
+
+/// Puts the runtime of the crate at `source` into the target directory.
+///
+/// # Errors
+/// `Config` where the fuzz crate's manifest does not name a runtime, and those of reading and writing.
+pub(super) fn share(source: &Path, target_dir: &Path, replaced: &[(PathBuf, String)]) -> Result<Shared> {
+    let text = |path: &Path| match replaced.iter().find(|(other, _)| other == path) {
+        Some((_, text)) => Ok(text.clone().into_bytes()),
+        None => fs::read(source.join(path)),
+    };
+    let mut files = Vec::new();
+    for folder in ["", "src"].map(|below| Path::new(FOLDER).join(below)) {
+        let entries: Vec<_> = fs::read_dir(source.join(&folder))?.collect::<std::io::Result<_>>()?;
+        let entries = entries.iter().filter(|entry| entry.path().is_file());
+        let mut names: Vec<PathBuf> = entries.map(|entry| folder.join(entry.file_name())).collect();
+        names.sort();
+        for path in names {
+            let text = text(&path)?;
+            files.push((path, text));
+        }
+    }
+    let parts = files.iter().flat_map(|(path, text)| [path.as_os_str().as_encoded_bytes(), text]);
+    let dir = target_dir.join("runtime").join(&of_parts(parts)[..16]);
+    let mut wanted = BTreeSet::new();
+    for (path, text) in &files {
+        let below = path.strip_prefix(FOLDER).unwrap_or(path);
+        write_atomic(&dir.join(below), text)?;
+        wanted.insert(below.to_owned());
+    }
+    remove_others(&dir, &dir, &wanted)?;
+    let manifest = PathBuf::from(MANIFEST);
+    let manifest_text = String::from_utf8_lossy(&text(&manifest)?).into_owned();
+    let manifest_text = renamed(&manifest_text, &dir).map_err(|error| {
+        let what = format!("{}: {error}", source.join(MANIFEST).display());
+        Error::new(ErrorKind::Config, what).help("run `cargo implfuzz init`, which writes it anew")
+    })?;
+    Ok(Shared { dir, manifest: (manifest, manifest_text) })
+}
+
+/// The manifest with the runtime at `dir`.
+fn renamed(manifest: &str, dir: &Path) -> std::result::Result<String, String> {
+    let mut manifest: DocumentMut = manifest.parse().map_err(|error| format!("{error}"))?;
+    let runtime = manifest.get_mut("dependencies").and_then(|all| all.get_mut("implfuzz-runtime"));
+    let path = runtime.and_then(|runtime| runtime.get_mut("path")).ok_or("it names no implfuzz-runtime")?;
+    *path = toml_edit::value(dir.display().to_string());
+    Ok(manifest.to_string())
+}

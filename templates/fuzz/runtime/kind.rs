@@ -1,0 +1,18 @@
+//! What values of a type are, with the type forgotten: the runtime has their bytes as memory has them. Written by
+//! cargo-implfuzz.
+
+use super::codec::{Reader, Writer};
+use super::digest::Digest;
+
+/// A kind of values; the generated crate makes one of each type that it needs.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// Bytes in memory.
+    pub size: usize,
+    pub decode: fn(&mut Reader) -> Vec<u8>,
+    pub encode: fn(&[u8], &mut Writer),
+    pub same: fn(&[u8], &[u8]) -> bool,
+    pub show: fn(&[u8]) -> String,
+    pub digest: fn(&[u8], &mut Digest),
+    pub boundaries: fn() -> Vec<Vec<u8>>,
+}
