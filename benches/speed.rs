@@ -176,7 +176,7 @@ impl Bench {
         match variant {
             Variant::Own => {}
             Variant::Bare => {
-                all.push(swap("build.rs", &[(".flag(UBSAN)", "")]));
+                all.push(swap("build.rs", &[("    build.flag(UBSAN);\n", "")]));
                 let guard = "mut call: F) -> Result<(), Broke> {\n";
                 let plain = format!("{guard}    if true {{ call(); return Ok(()); }}\n");
                 all.push(swap("fuzz/runtime/src/guard.rs", &[(guard, &plain)]));
