@@ -147,6 +147,9 @@ pub struct SymbolOverride {
     pub signature: Option<Signature>,
     /// Leave it alone.
     pub skip: bool,
+    /// How much `unsafe` its port may have, where that is more than it had.
+    #[serde(rename = "unsafe", skip_serializing_if = "Option::is_none")]
+    pub unsafe_most: Option<usize>,
     /// Why; shown wherever the symbol is listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -268,10 +271,12 @@ pub struct Limits {
     pub validation_fixes: u32,
     /// Tries to mend a port that the C original disagrees with.
     pub repairs: u32,
+    /// Contracts that are narrowed once C broke under them, in rounds; with 0 no model is asked about what C breaks on.
+    pub false_positive_fixes: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { compile_fixes: 3, validation_fixes: 2, repairs: 3 }
+        Self { compile_fixes: 3, validation_fixes: 2, repairs: 3, false_positive_fixes: 1 }
     }
 }

@@ -8,7 +8,7 @@ use crate::verdict::{Grade, Measured, Proofs, RunStats, Share};
 pub fn grade(
     stats: &RunStats,
     proofs: &Proofs,
-    callees_in_c: &[SymbolName],
+    (callees_in_c, proposed_by): (&[SymbolName], Option<&str>),
     asked: &Grades,
 ) -> (Grade, Vec<String>) {
     let mut short = Vec::new();
@@ -33,6 +33,9 @@ pub fn grade(
     if !callees_in_c.is_empty() {
         let names: Vec<&str> = callees_in_c.iter().map(SymbolName::as_str).collect();
         short.push(format!("calls C: {}", names.join(", ")));
+    }
+    if let Some(model) = proposed_by {
+        short.push(format!("its contract was proposed by {model}, and nobody has approved of it"));
     }
     let grade = match (short.is_empty(), is_all) {
         (false, _) => Grade::Weak,
@@ -87,7 +90,7 @@ mod tests {
     fn short(change: impl FnOnce(&mut RunStats, &mut Proofs)) -> String {
         let (mut stats, mut proofs) = enough();
         change(&mut stats, &mut proofs);
-        let (grade, short) = grade(&stats, &proofs, &[], &Grades::default());
+        let (grade, short) = grade(&stats, &proofs, (&[], None), &Grades::default());
         assert_eq!(grade, Grade::Weak, "{short:?}");
         short.join("; ")
     }
@@ -95,7 +98,7 @@ mod tests {
     #[test]
     fn with_every_proof_it_is_verified() {
         let (stats, proofs) = enough();
-        assert_eq!(grade(&stats, &proofs, &[], &Grades::default()), (Grade::Verified, Vec::new()));
+        assert_eq!(grade(&stats, &proofs, (&[], None), &Grades::default()), (Grade::Verified, Vec::new()));
     }
 
     #[test]
@@ -103,11 +106,11 @@ mod tests {
         let asked = Grades::default();
         let stats = RunStats { executions: 256, space: Some(256), ..RunStats::default() };
         let proofs = Proofs { branches: Measured::default(), ..enough().1 };
-        assert_eq!(grade(&stats, &proofs, &[], &asked), (Grade::Exhaustive, Vec::new()));
-        assert_eq!(grade(&stats, &proofs, &[SymbolName::new("f")], &asked).0, Grade::Weak);
-        assert_eq!(grade(&stats, &Proofs::default(), &[], &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &proofs, (&[], None), &asked), (Grade::Exhaustive, Vec::new()));
+        assert_eq!(grade(&stats, &proofs, (&[SymbolName::new("f")], None), &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &Proofs::default(), (&[], None), &asked).0, Grade::Weak);
         let rejected = RunStats { rejected: vec![("shift".into(), 200)], ..stats };
-        assert_eq!(grade(&rejected, &proofs, &[], &asked).0, Grade::Weak);
+        assert_eq!(grade(&rejected, &proofs, (&[], None), &asked).0, Grade::Weak);
     }
 
     #[test]
@@ -131,8 +134,19 @@ mod tests {
     #[test]
     fn what_calls_c_is_weak_whatever_else_it_shows() {
         let (stats, proofs) = enough();
-        let (grade, short) = grade(&stats, &proofs, &[SymbolName::new("f")], &Grades::default());
+        let (grade, short) = grade(&stats, &proofs, (&[SymbolName::new("f")], None), &Grades::default());
         assert_eq!((grade, short), (Grade::Weak, vec!["calls C: f".to_owned()]));
+    }
+
+    #[test]
+    fn under_a_contract_that_nobody_approved_of_it_is_weak_whatever_else_it_shows() {
+        let (mut stats, proofs) = enough();
+        for space in [None, Some(256)] {
+            stats.space = space;
+            let (grade, short) = grade(&stats, &proofs, (&[], Some("m")), &Grades::default());
+            let said = "its contract was proposed by m, and nobody has approved of it";
+            assert_eq!((grade, short), (Grade::Weak, vec![said.to_owned()]));
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod c_links;
 mod committed;
 mod engine;
 mod outcome;
+mod ratchet;
 pub mod ways;
 
 pub use build::LaterBuild;

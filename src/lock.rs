@@ -121,6 +121,9 @@ pub struct Entry {
     /// `unsafe` blocks and functions.
     #[serde(rename = "unsafe")]
     pub unsafe_count: usize,
+    /// The least that the port had when it was judged before; absent where it has no more now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsafe_least: Option<usize>,
     pub provenance: String,
     pub tools: String,
     pub date: String,

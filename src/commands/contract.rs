@@ -3,6 +3,7 @@
 use super::{Session, Which};
 use crate::adequacy::{self, Adequacy, Fate};
 use crate::config::Grades;
+use crate::contract::file;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Role};
 use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
@@ -30,6 +31,9 @@ pub struct Args {
     /// Open the contract in $VISUAL or $EDITOR; an edited contract is never overwritten
     #[arg(long, conflicts_with_all = ["check", "all"])]
     edit: bool,
+    /// Approve of contracts that a model proposed: ports under them may then be more than weak
+    #[arg(long, conflicts_with_all = ["check", "all", "edit"])]
+    approve: bool,
 }
 
 /// Runs the command.
@@ -39,6 +43,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut wanted = args.which.select(&project)?;
     if args.edit {
         return edit(&project, &wanted, session);
+    }
+    if args.approve {
+        return approve(&project, &wanted, session);
     }
     if args.which.all {
         wanted.retain(|p| p.judgeable.contract().is_some());
@@ -98,6 +105,25 @@ fn edit(project: &Project, wanted: &[&Planned], session: &Session) -> Result<Exi
     Ok(ExitCode::Ok)
 }
 
+fn approve(project: &Project, wanted: &[&Planned], session: &Session) -> Result<ExitCode> {
+    let mut transaction = project.workspace.transaction();
+    for planned in wanted {
+        let path = project.contract_path(planned.function.name.as_str());
+        let text = fs_err::read_to_string(&path).ok().and_then(|text| file::approved(&text));
+        let text = text.ok_or_else(|| {
+            let text = format!("no model has proposed the contract of `{}`", planned.function.name);
+            Error::new(ErrorKind::Usage, text).help("there is nothing to approve of")
+        })?;
+        transaction.add(path, text)?;
+    }
+    transaction.commit()?;
+    let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
+    session.screen.result("contract-approved", &json!({ "symbols": names }), || {
+        format!("approved; now: cargo implfuzz verify {}\n", names.join(" "))
+    });
+    Ok(ExitCode::Ok)
+}
+
 fn as_json(planned: &Planned, points: Option<u64>) -> Value {
     let name = &planned.function.name;
     match &planned.judgeable {
@@ -106,7 +132,7 @@ fn as_json(planned: &Planned, points: Option<u64>) -> Value {
             let params = contract.params.iter();
             let params: Vec<Value> =
                 params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
-            json!({ "symbol": name, "edited": planned.edited, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
+            json!({ "symbol": name, "edited": planned.edited, "proposed_by": contract.proposed_by, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
         }
     }
 }
@@ -121,7 +147,11 @@ fn explained(project: &Project, planned: &Planned, points: Option<u64>) -> Strin
         Judgeable::Yes(contract) => {
             let path = project.contract_path(function.name.as_str());
             let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
-            let edited = if planned.edited { ", edited by hand" } else { "" };
+            let edited = match &contract.proposed_by {
+                Some(model) => format!(", proposed by {}, approved of by nobody", printable(model)),
+                None if planned.edited => ", edited by hand".to_owned(),
+                None => String::new(),
+            };
             let space =
                 points.map_or(String::new(), |n| format!("{n} inputs, few enough to run every one\n"));
             let (roles, globals) = (roles(contract), globals(contract));

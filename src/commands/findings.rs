@@ -97,7 +97,11 @@ fn show(session: &Session, id: i64) -> Result<ExitCode> {
             Some(fault) => finding_of_c(&kept.symbol, (fault, &kept.row.finding, &kept.row.report), None),
             None => finding(&kept.symbol, &kept.row.finding, None),
         };
-        format!("{text}{}\n", reproduce(id))
+        let explained = kept.row.explanation.as_ref().map(|text| {
+            let lines: Vec<String> = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
+            format!("a model says of it, and nothing has checked it:\n{}", lines.concat())
+        });
+        format!("{text}{}{}\n", explained.unwrap_or_default(), reproduce(id))
     });
     Ok(ExitCode::Ok)
 }
@@ -151,6 +155,6 @@ fn kept_json(kept: &Kept) -> Value {
     json!({
         "id": kept.row.id.0, "symbol": kept.symbol, "inputs": kept.inputs, "found": kept.row.created.to_string(),
         "side": kept.row.side.word(), "fault": kept.row.fault,
-        "report": kept.row.fault.map(|_| &kept.row.report), "finding": finding_json(&kept.row.finding), "reproduce": format!("cargo implfuzz findings replay {}", kept.row.id.0),
+        "report": kept.row.fault.map(|_| &kept.row.report), "explanation": kept.row.explanation, "finding": finding_json(&kept.row.finding), "reproduce": format!("cargo implfuzz findings replay {}", kept.row.id.0),
     })
 }

@@ -4,8 +4,8 @@ use super::narrow::Narrow;
 use super::{Session, Which, dry_run, explain, rows};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::init;
-use crate::judge::Judge;
-use crate::port::run::{self, End, Order};
+use crate::port::rounds::{self, Request};
+use crate::port::run::End;
 use crate::project::{Options, Planned, Project};
 use crate::report::{finding, finding_json};
 use crate::verdict::Grade;
@@ -93,12 +93,16 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         let store = session.store(&project)?;
         return dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo);
     }
-    let (project, mut store) = session.open(reporter.as_mut())?;
-    let wanted = args.wanted(&project)?;
-    let command = args.words();
-    let judge = Judge::new(&project, &session.interrupt);
-    let order = Order { wanted: &wanted, redo: args.redo, command: &command, jobs: args.jobs.get() };
-    let (results, totals) = run::port(&project, &mut store, order, judge, reporter.as_mut())?;
+    let opened = session.open(reporter.as_mut())?;
+    let request = Request {
+        command: &args.words(),
+        wanted: &|project| args.wanted(project),
+        redo: args.redo,
+        jobs: args.jobs.get(),
+        reopen: &|reporter| session.open(reporter),
+        interrupt: &session.interrupt,
+    };
+    let (results, totals) = rounds::port(opened, &request, reporter.as_mut())?;
     drop(reporter);
     let findings: Vec<_> = results
         .iter()

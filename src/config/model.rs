@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The roles that ask a model.
-pub const ROLES: [&str; 2] = ["prototyper", "enhancer"];
+pub const ROLES: [&str; 5] = ["analyzer", "prototyper", "enhancer", "crash-analyzer", "feasibility"];
 
 /// Settings that belong to one provider's account or server and must not be carried over to another one: a key
 /// meant for one server would otherwise be sent to the next.

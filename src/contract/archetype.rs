@@ -88,6 +88,7 @@ mod tests {
             require: Vec::new(),
             interesting: Vec::new(),
             equivalent: Vec::new(),
+            proposed_by: None,
             chance: false,
             globals: Vec::new(),
             sequence: None,

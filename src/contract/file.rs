@@ -25,6 +25,8 @@ struct ContractFile {
     errno: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     chance: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    proposed_by: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     require: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -100,6 +102,13 @@ enum RoleName {
 
 /// The file's text for a contract.
 pub fn render(contract: &Contract) -> String {
+    let body = body(contract);
+    let head = "# How to call the function, and what is compared. Inferred from the C text by cargo-implfuzz;\n\
+                # edit it freely: an edited contract is never overwritten.\n";
+    format!("{head}{FINGERPRINT}{}\n{body}", fingerprint(&body))
+}
+
+fn body(contract: &Contract) -> String {
     let file = ContractFile {
         version: VERSION,
         symbol: contract.symbol.to_string(),
@@ -107,6 +116,7 @@ pub fn render(contract: &Contract) -> String {
         returns: contract.returns,
         errno: contract.errno,
         chance: contract.chance,
+        proposed_by: contract.proposed_by.clone(),
         require: contract.require.clone(),
         interesting: contract.interesting.clone(),
         params: contract.params.iter().map(param_file).collect(),
@@ -114,10 +124,23 @@ pub fn render(contract: &Contract) -> String {
         globals: contract.globals.clone(),
         sequence: contract.sequence.clone(),
     };
-    let body = toml::to_string(&file).expect("a contract has only types that TOML knows");
-    let head = "# How to call the function, and what is compared. Inferred from the C text by cargo-implfuzz;\n\
-                # edit it freely: an edited contract is never overwritten.\n";
-    format!("{head}{FINGERPRINT}{}\n{body}", fingerprint(&body))
+    toml::to_string(&file).expect("a contract has only types that TOML knows")
+}
+
+/// The text without the word that a model proposed it; none where no model did.
+pub fn approved(text: &str) -> Option<String> {
+    let mut document: toml_edit::DocumentMut = text.parse().ok()?;
+    document.remove("proposed_by")?;
+    Some(document.to_string())
+}
+
+/// The text that a model proposed: as one that a person wrote it is never overwritten, and says whose it is.
+pub fn proposed(contract: &Contract) -> String {
+    let body = body(contract);
+    format!(
+        "# Proposed by a model and tried against C; `cargo implfuzz contract --approve {}`\n\n{body}",
+        contract.symbol
+    )
 }
 
 /// Whether a person has changed the text since it was generated.
@@ -163,6 +186,7 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         equivalent: file.equivalent,
         globals: file.globals,
         sequence: file.sequence,
+        proposed_by: file.proposed_by,
     };
     if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
         return Err(bad(format!("the mutant `{}` is called equivalent without a reason", empty.mutant)));
@@ -209,6 +233,24 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         return Err(bad("a function with callbacks or elements of a size needs `signature = \"c\"`".into()));
     }
     Ok(contract)
+}
+
+/// The roles of a text that has nothing but `[[param]]`; a `max` that is not said is `most`.
+pub fn roles(text: &str, most: usize) -> std::result::Result<Vec<Parameter>, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Roles {
+        #[serde(default, rename = "param")]
+        params: Vec<ParamFile>,
+    }
+    let file: Roles = toml::from_str(text).map_err(|error| error.to_string())?;
+    let with_max = |param: ParamFile| {
+        let is_long = matches!(param.role, RoleName::Buffer | RoleName::CString | RoleName::Elements);
+        let max = param.max.or_else(|| is_long.then_some(most as i64));
+        let name = param.name.clone();
+        typed(ParamFile { max, ..param }).map_err(|what| format!("parameter `{name}`: {what}"))
+    };
+    file.params.into_iter().map(with_max).collect()
 }
 
 fn param_file(param: &Parameter) -> ParamFile {
@@ -400,6 +442,7 @@ mod tests {
             chance: nullable,
             require: vec!["v < 3".into()],
             interesting: vec![5552],
+            proposed_by: nullable.then(|| "m".into()),
             equivalent: vec![Equivalent { mutant: "0a1b".into(), reason: "x".into() }],
             globals: vec![GlobalUse {
                 name: SymbolName::new("mode"),

@@ -103,6 +103,7 @@ impl<'a> Handles<'a> {
             require: Vec::new(),
             interesting: constants(library, function),
             equivalent: Vec::new(),
+            proposed_by: None,
             globals: Vec::new(),
             sequence: Some(Box::new(sequence)),
         })

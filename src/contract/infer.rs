@@ -40,11 +40,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         params.push(Parameter { name: param.name.clone(), role, likely, texts, reason });
     }
     callback::measured(function, &params)?;
-    let signature = if params.iter().any(|p| keeps_c(function, p, &params) || p.role.needs_c()) {
-        Signature::C
-    } else {
-        Signature::Safe
-    };
+    let signature = signature_of(function, &params);
     let returns = returns_of(library, function)?;
     let errno = facts.index.reached(function).any(sets_errno);
     let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name)));
@@ -58,9 +54,18 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         require: Vec::new(),
         interesting,
         equivalent: Vec::new(),
+        proposed_by: None,
         globals,
         sequence: None,
     })
+}
+
+/// Safe, where every role allows it.
+pub(super) fn signature_of(function: &Function, params: &[Parameter]) -> Signature {
+    match params.iter().any(|p| keeps_c(function, p, params) || p.role.needs_c()) {
+        true => Signature::C,
+        false => Signature::Safe,
+    }
 }
 
 /// The role of each parameter with buffers of at most `max`, or what is in the way of one.

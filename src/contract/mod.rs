@@ -14,6 +14,7 @@ mod constructors;
 mod lent;
 mod likely;
 pub mod handles;
+pub mod proposal;
 pub mod tier;
 
 #[cfg(test)]

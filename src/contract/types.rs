@@ -186,6 +186,8 @@ pub struct Contract {
     pub globals: Vec<GlobalUse>,
     /// For functions on handles.
     pub sequence: Option<Box<Sequence>>,
+    /// The model that proposed it, until a person approves of it.
+    pub proposed_by: Option<String>,
 }
 
 /// A mutant that behaves as the original does, and why.

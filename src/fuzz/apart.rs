@@ -41,6 +41,8 @@ impl Apart {
     }
 }
 
+/// As the harness calls what the contract rules out.
+pub(super) const PRECONDITION: &str = "precondition of the contract";
 /// How long each side may take for all inputs.
 const SECONDS: u64 = 60;
 /// How often the C original may end its process in a way that the guard does not see.
@@ -89,6 +91,28 @@ impl Campaign {
             apart.unfinished = Some(format!("the port ran over {ran} of {all} inputs in {SECONDS} s"));
         }
         Ok(apart)
+    }
+
+    /// The inputs of the run before that C takes.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn accepted(&self, interrupt: &Interrupt) -> Result<Vec<Vec<u8>>> {
+        let inputs = self.known_inputs()?;
+        let original = self.original_alone(&inputs, interrupt)?;
+        let is_done = |alone: &&Alone| matches!(alone.outcome, AloneOutcome::Done(_));
+        Ok(original.iter().filter(is_done).filter_map(|alone| inputs.get(alone.number).cloned()).collect())
+    }
+
+    /// The first of these inputs that the contract does not let through.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn first_ruled_out(&self, inputs: &[Vec<u8>], interrupt: &Interrupt) -> Result<Option<Vec<u8>>> {
+        let original = self.original_alone(inputs, interrupt)?;
+        let is_out =
+            |alone: &&Alone| matches!(&alone.outcome, AloneOutcome::Rejected(why) if why == PRECONDITION);
+        Ok(original.iter().find(is_out).and_then(|alone| inputs.get(alone.number).cloned()))
     }
 
     /// Every input once: boundaries, seeds, and what the run before kept, in the order of their names.

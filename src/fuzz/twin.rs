@@ -1,7 +1,7 @@
 //! The C original alone with an input, in processes of its own: is a finding the port's, and what is behind the inputs on
 //! which C broke. What follows from that is decided in `triage`.
 
-use super::apart::write;
+use super::apart::{PRECONDITION, write};
 use super::leg::reported;
 use super::report::{AloneOutcome, Found, Told};
 use super::run::{ASAN_OPTIONS, Campaign, Subject};
@@ -218,7 +218,7 @@ fn run(at: usize, output: &Output, told: &Told) -> Option<CRun> {
                 CRun::Returned { record: record.clone(), shown: alone.shown.clone() }
             }
             AloneOutcome::Rejected(why) => match why.as_str() {
-                "precondition of the contract" => CRun::RuledOut,
+                PRECONDITION => CRun::RuledOut,
                 "hang" | "calls back without end" => CRun::Hung,
                 _ => CRun::Broke(why.clone()),
             },

@@ -119,6 +119,8 @@ impl Judge<'_> {
         let function = &planned.function;
         let bound = planned.bound();
         let files = Crate::new(self.project.rust_dir());
+        let mut lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
+        let unsafe_count = self.audit(planned, module.text())?.unsafe_count;
         let entry = Entry {
             contract_text: files.contract_mark(function.name.as_str(), &hashes.contract),
             grade: evidence.grade,
@@ -136,12 +138,12 @@ impl Judge<'_> {
             accept_rate: evidence.accept_rate,
             kills: share(&evidence.proofs.kills),
             branches: share(&evidence.proofs.branches),
-            unsafe_count: self.audit(planned, module.text())?.unsafe_count,
+            unsafe_count,
+            unsafe_least: self.unsafe_least(planned, &lock, unsafe_count),
             provenance: evidence.provenance.clone(),
             tools: self.tools()?,
             date: evidence.date.to_string(),
         };
-        let mut lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
         lock.c.extend(self.c_side()?.lines(&entry));
         lock.symbols.insert(function.name.to_string(), entry);
         self.save(lock)

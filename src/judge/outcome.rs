@@ -2,6 +2,7 @@
 
 use crate::config::Grades;
 use crate::grade;
+use crate::project::Planned;
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Proofs, RunStats, Verdict};
 
@@ -22,10 +23,16 @@ impl Outcome {
     }
 
     /// What follows from a run and from what else is known.
-    pub fn of(verdict: &Verdict, proofs: Proofs, callees_in_c: &[SymbolName], asked: &Grades) -> Self {
+    pub fn of(
+        verdict: &Verdict,
+        proofs: Proofs,
+        (callees_in_c, planned): (&[SymbolName], &Planned),
+        asked: &Grades,
+    ) -> Self {
+        let proposed_by = planned.judgeable.contract().and_then(|contract| contract.proposed_by.as_deref());
         let stats = verdict.stats().clone();
         let (grade, shortcomings) = match verdict {
-            Verdict::Unrefuted(stats) => grade::grade(stats, &proofs, callees_in_c, asked),
+            Verdict::Unrefuted(stats) => grade::grade(stats, &proofs, (callees_in_c, proposed_by), asked),
             Verdict::Refuted { finding, .. } => {
                 (Grade::Refuted, vec![format!("{}: {}", finding.class, finding.what)])
             }

@@ -292,13 +292,26 @@ fn ended<'p>(ended: Ended) -> Turn<'p> {
 
 /// What prompts about a function are made of.
 pub fn context(project: &Project, planned: &Planned) -> Result<PortContext> {
+    with_sources(project, planned, PortContext::build)
+}
+
+/// The same of a function that has no contract yet.
+pub fn context_without_contract(project: &Project, planned: &Planned) -> Result<PortContext> {
+    with_sources(project, planned, PortContext::without_contract)
+}
+
+fn with_sources(
+    project: &Project,
+    planned: &Planned,
+    build: fn(&Sources) -> Result<PortContext>,
+) -> Result<PortContext> {
     let callee = |function: &crate::symbol::Function| {
         let other = project.planned.iter().find(|p| p.function.key == function.key)?;
         let ported = project.ported(function) == Ported::Yes;
         Some(CalleeState { rust: stub(&other.bound()), ported })
     };
     let globals = fs_err::read_to_string(project.rust_dir().join("src/globals.rs"))?;
-    PortContext::build(&Sources {
+    build(&Sources {
         library: &project.library,
         function: &planned.function,
         judgeable: &planned.judgeable,

@@ -4,7 +4,7 @@
 
 use super::items;
 use super::words;
-use crate::contract::types::{Judgeable, Signature};
+use crate::contract::types::{Contract, Judgeable, Signature};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::rust::signature::ident;
@@ -90,19 +90,25 @@ impl PortContext {
     /// Gathers everything. `Err` when something is missing: no contract, a callee without a signature, a global that
     /// could not be bound, a generated file that does not parse.
     pub fn build(sources: &Sources) -> Result<Self> {
-        Self::gather(sources)
+        let function = sources.function;
+        match sources.judgeable {
+            Judgeable::Yes(contract) => Self::gather(sources, Some(contract)),
+            Judgeable::NotYet(reason) => {
+                Err(Error::new(ErrorKind::Usage, format!("no harness can judge it yet: {reason}"))
+                    .help(format!("write it by hand, then: cargo implfuzz verify {}", function.name)))
+            }
+        }
+        .map_err(|error| error.context(format!("the context of `{}`", function.name)))
+    }
+
+    /// The same of a function that has no contract yet.
+    pub fn without_contract(sources: &Sources) -> Result<Self> {
+        Self::gather(sources, None)
             .map_err(|error| error.context(format!("the context of `{}`", sources.function.name)))
     }
 
-    fn gather(sources: &Sources) -> Result<Self> {
+    fn gather(sources: &Sources, contract: Option<&Contract>) -> Result<Self> {
         let function = sources.function;
-        let contract = match sources.judgeable {
-            Judgeable::Yes(contract) => contract,
-            Judgeable::NotYet(reason) => {
-                return Err(Error::new(ErrorKind::Usage, format!("no harness can judge it yet: {reason}"))
-                    .help(format!("write it by hand, then: cargo implfuzz verify {}", function.name)));
-            }
-        };
         if function.text.trim().is_empty() {
             return Err(Error::new(ErrorKind::C, format!("its C text at {} is empty", function.place.file)));
         }
@@ -123,8 +129,8 @@ impl PortContext {
             c_text: function.text.clone(),
             module: format!("crate::{}", function.module),
             signature,
-            safe: contract.signature == Signature::Safe,
-            contract: words::describe(contract, function),
+            safe: contract.is_some_and(|contract| contract.signature == Signature::Safe),
+            contract: contract.map(|contract| words::describe(contract, function)).unwrap_or_default(),
             types: items::types(sources.ffi, &words)?,
             macros,
             callees,
@@ -370,6 +376,7 @@ pub(super) mod tests {
             require: vec!["n <= 100".into()],
             interesting: vec![5_552],
             equivalent: Vec::new(),
+            proposed_by: None,
             globals: Vec::new(),
             sequence: None,
         }

@@ -1,8 +1,9 @@
 //! What a run would do, before it does it: the order, and how large the first prompts are. Asks nobody and writes nothing.
 
-use super::attempt::context;
+use super::attempt::{context, context_without_contract};
+use super::call_sites::call_sites;
 use super::prompt::{Question, Templates};
-use super::resume::{self, Deed};
+use super::resume::{self, Deed, Plan};
 use super::schedule::Schedule;
 use crate::error::Result;
 use crate::judge::Judge;
@@ -60,7 +61,7 @@ pub fn preview(
     while let Some(at) = schedule.begin() {
         schedule.end(at, true);
         let (planned, plan) = (wanted[at], &plans[at]);
-        let prompt = plan.deed.asks().then(|| size(project, &templates, planned)).transpose()?;
+        let prompt = plan.deed.asks().then(|| size(project, &templates, (planned, plan))).transpose()?;
         all.push(Preview {
             symbol: planned.function.name.clone(),
             deed: plan.deed,
@@ -73,10 +74,17 @@ pub fn preview(
 }
 
 /// The first prompt as the tree stands now.
-fn size(project: &Project, templates: &Templates, planned: &Planned) -> Result<Size> {
-    let max_tokens = project.config.llm.for_role("prototyper")?.max_tokens;
-    let prompt =
-        templates.prompt(&context(project, planned)?, &Question::Prototype, None, "", 1, max_tokens)?;
+fn size(project: &Project, templates: &Templates, (planned, plan): (&Planned, &Plan)) -> Result<Size> {
+    let sites = call_sites(&project.library, &planned.function);
+    let why = plan.reason.as_deref().unwrap_or_default();
+    let (context, question) = match plan.deed {
+        Deed::Analyze => {
+            (context_without_contract(project, planned)?, Question::Analyze { why, sites: &sites })
+        }
+        _ => (context(project, planned)?, Question::Prototype),
+    };
+    let max_tokens = project.config.llm.for_role(question.role())?.max_tokens;
+    let prompt = templates.prompt(&context, &question, None, "", 1, max_tokens)?;
     let texts = prompt.system.iter().map(|block| &block.text).chain(prompt.messages.iter().map(|m| &m.text));
     let Tokens(tokens) = prompt.estimate();
     Ok(Size { characters: texts.map(|text| text.chars().count()).sum(), tokens })

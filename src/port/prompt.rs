@@ -2,17 +2,23 @@
 //!
 //! The order is fixed, the most stable first: rules, library, function, feedback; providers cache the first two.
 
+use super::call_sites::CallSite;
 use super::context::PortContext;
 use super::feedback::Feedback;
 use super::fenced::fenced;
 use crate::error::{Error, ErrorKind, Result};
 use crate::llm::{Block, Message, Prompt, Speaker};
+use crate::store::FindingRow;
+use crate::verdict::CFault;
 use minijinja::value::Serde;
 use minijinja::{Environment, UndefinedBehavior, context};
 use std::path::Path;
 
 /// The built-in templates: name and text.
-const BUILT_IN: [(&str, &str); 6] = [
+const BUILT_IN: [(&str, &str); 9] = [
+    ("crash.j2", include_str!("../../templates/prompts/crash.j2")),
+    ("feasibility.j2", include_str!("../../templates/prompts/feasibility.j2")),
+    ("analyzer.j2", include_str!("../../templates/prompts/analyzer.j2")),
     ("rules.j2", include_str!("../../templates/prompts/rules.j2")),
     ("library.j2", include_str!("../../templates/prompts/library.j2")),
     ("symbol.j2", include_str!("../../templates/prompts/symbol.j2")),
@@ -24,6 +30,12 @@ const BUILT_IN: [(&str, &str); 6] = [
 /// Who is asked, and what it needs besides the function.
 #[derive(Debug, Clone, Copy)]
 pub enum Question<'a> {
+    /// For the roles of the parameters; `why` says what the C text leaves open.
+    Analyze { why: &'a str, sites: &'a [CallSite] },
+    /// Why C itself breaks.
+    Crash { row: &'a FindingRow },
+    /// Whether callers can bring that about; `explanation` is what was made of it.
+    Feasibility { row: &'a FindingRow, explanation: &'a str, sites: &'a [CallSite] },
     /// For a first candidate.
     Prototype,
     /// For a better one than `candidate`; `repeated`: the last fix left the same failure.
@@ -34,6 +46,9 @@ impl Question<'_> {
     /// The role's name, as in the configuration.
     pub fn role(&self) -> &'static str {
         match self {
+            Self::Analyze { .. } => "analyzer",
+            Self::Crash { .. } => "crash-analyzer",
+            Self::Feasibility { .. } => "feasibility",
             Self::Prototype => "prototyper",
             Self::Enhance { .. } => "enhancer",
         }
@@ -78,6 +93,21 @@ impl Templates {
         let c = minijinja::Value::from(Serde(port));
         let shared = minijinja::Value::from(Serde(port.shared()));
         let user = match question {
+            Question::Analyze { why, sites } => {
+                let sites = minijinja::Value::from(Serde(sites));
+                self.render("analyzer.j2", context!(c, reply_problem, sites, why => *why))
+            }
+            Question::Crash { row } => {
+                let (class, what) = (row.finding.class.word(), row.finding.what.as_str());
+                let (told, args, report) = (told(row), arguments(row), row.report.as_str());
+                self.render("crash.j2", context!(c, told, class, what, args, report))
+            }
+            Question::Feasibility { row, explanation, sites } => {
+                let sites = minijinja::Value::from(Serde(sites));
+                let (told, args) = (told(row), arguments(row));
+                let explanation = *explanation;
+                self.render("feasibility.j2", context!(c, reply_problem, told, args, explanation, sites))
+            }
             Question::Prototype => self.render("prototyper.j2", context!(c, reply_problem, memory)),
             Question::Enhance { candidate, feedback, repeated } => {
                 let feedback = feedback.text.as_str();
@@ -107,6 +137,20 @@ impl Templates {
         let text = template.render(values).map_err(|error| wrong(name, &error))?;
         Ok(text.trim().to_owned())
     }
+}
+
+/// What C does, behind "it".
+fn told(row: &FindingRow) -> &'static str {
+    match row.fault {
+        Some(CFault::Hangs) => "does not return in time",
+        _ => "breaks",
+    }
+}
+
+fn arguments(row: &FindingRow) -> String {
+    let lines: Vec<String> =
+        row.finding.args.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if lines.is_empty() { "no arguments".to_owned() } else { lines.join("\n") }
 }
 
 fn wrong(name: &str, error: &minijinja::Error) -> Error {

@@ -3,6 +3,7 @@
 //!
 //! Evidence that fits the tree is believed after the audit, the linkage proof and a short run; what has none is judged in full.
 
+use super::analysis;
 use crate::check::{self, Trouble};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
@@ -31,6 +32,8 @@ pub enum Deed {
     Confirm,
     /// It is ported, its evidence fits, and says that the C original disagrees.
     Refuted,
+    /// No harness can judge it, and a model is asked how it is called.
+    Analyze,
     /// No harness can judge it: it is left as it is.
     Leave,
 }
@@ -44,13 +47,14 @@ impl Deed {
             Self::Verify => "verify",
             Self::Confirm => "short run",
             Self::Refuted => "nothing: refuted",
+            Self::Analyze => "contract, then port",
             Self::Leave => "nothing",
         }
     }
 
     /// Whether a model is asked.
     pub fn asks(self) -> bool {
-        matches!(self, Self::Port | Self::PortAgain)
+        matches!(self, Self::Port | Self::PortAgain | Self::Analyze)
     }
 }
 
@@ -84,8 +88,12 @@ pub fn plan(
         }
     }
     let troubles = if standing.is_empty() { BTreeMap::new() } else { troubles(project)? };
+    let open = analysis::open(project, store, wanted)?;
     let one = |planned: &&Planned| {
         let (deed, reason) = match (&planned.judgeable, known.get(&planned.function.key)) {
+            (Judgeable::NotYet(why), _) if open.contains(&planned.function.key) && !is_ported(planned) => {
+                (Deed::Analyze, Some(why.clone()))
+            }
             (Judgeable::NotYet(why), _) => (Deed::Leave, Some(why.clone())),
             // What only the lock says was seen on another machine.
             (Judgeable::Yes(_), Some(known)) => {
@@ -147,7 +155,7 @@ impl Standing {
                 Deed::Verify => asked.push((*planned, Ask::Whole)),
                 Deed::Confirm => asked.push((*planned, Ask::Short)),
                 Deed::Refuted => refuted.push(*planned),
-                Deed::Port | Deed::PortAgain | Deed::Leave => {}
+                Deed::Port | Deed::PortAgain | Deed::Analyze | Deed::Leave => {}
             }
         }
         let mut all = verify::known(project, store, judge, &refuted)?;

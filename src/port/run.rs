@@ -3,25 +3,22 @@
 
 use super::attempt::Ended;
 use super::crew;
-use super::prompt::Templates;
+use super::desk::Desk;
 use super::resume::{self, Deed, Plan, Standing};
 use super::session::Session;
 use super::supervisor::StopReason;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::event::Reporter;
 use crate::init;
 use crate::judge::{Judge, Outcome};
-use crate::llm::{self, Budget};
 use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
-use crate::store::{NewRun, RunOutcome, Store, Totals};
+use crate::store::{RunOutcome, Store, Totals};
 use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Measured, Proofs, RunStats, Share, Verdict};
 use crate::verify::Judgement;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::sync::Arc;
 
 /// What became of one function.
 #[derive(Debug, Clone, Serialize)]
@@ -91,8 +88,6 @@ pub struct Order<'a, 'p> {
     pub wanted: &'a [&'p Planned],
     /// What stands already is ported again.
     pub redo: bool,
-    /// As the store notes it down.
-    pub command: &'a str,
     /// So many ports go on at a time.
     pub jobs: usize,
 }
@@ -101,54 +96,29 @@ pub struct Order<'a, 'p> {
 pub fn port<'p>(
     project: &'p Project,
     store: &'p mut Store,
-    Order { wanted, redo, command, jobs }: Order<'_, 'p>,
-    judge: Judge<'p>,
+    Order { wanted, redo, jobs }: Order<'_, 'p>,
+    (judge, desk): (Judge<'p>, &'p mut Desk),
     reporter: &'p mut dyn Reporter,
-) -> Result<(Vec<PortResult>, Totals)> {
-    let mut models = BTreeMap::new();
-    let root = project.workspace.root();
-    let plans = resume::plan(project, (store, &judge), wanted, redo)?;
-    if plans.iter().any(|plan| plan.deed.asks()) {
-        for role in crate::config::ROLES {
-            let env = |name: &str| std::env::var(name).ok();
-            let chosen = llm::select(&project.config, root, role, &env, judge.interrupt)?;
-            models.insert(role, Arc::new(chosen));
-        }
-    }
-    let settings: Vec<_> = models.values().map(|chosen| &chosen.settings).collect();
-    let budget = Budget::new(&project.config.llm, &settings)?;
-    let first = models.get("prototyper");
-    let templates = Templates::load(Some(&root.join("prompts")))?;
-    let id = store.start_run(&NewRun {
-        command: command.to_owned(),
-        workflow: Some("unified".into()),
-        provider: first.and_then(|c| c.settings.provider).map(|p| p.word().to_owned()),
-        model: first.map(|c| c.name()),
-        tool_version: env!("CARGO_PKG_VERSION").into(),
-    })?;
+) -> Result<Vec<PortResult>> {
+    let id = desk.id;
+    let plans = resume::plan(project, (store, &judge), wanted, redo);
+    let plans = desk.or_finish(store, plans)?;
     let mut begin = || {
         let standing = Standing::examine(project, store, (wanted, &plans), (&judge, id), reporter)?;
-        let asked = wanted.iter().zip(&plans).filter(|(_, plan)| plan.deed.asks());
+        let is_asked = |deed| matches!(deed, Deed::Port | Deed::PortAgain);
+        let asked = wanted.iter().zip(&plans).filter(|(_, plan)| is_asked(plan.deed));
         let asked: Vec<&Planned> = asked.map(|(planned, _)| *planned).collect();
         Ok((standing, Grounds::lay(project, (&judge, store), &asked, reporter)?))
     };
-    let (standing, grounds) = match begin() {
-        Ok(begun) => begun,
-        Err(error) => {
-            store.finish_run(id, outcome_of(Err(&error)))?;
-            return Err(error);
-        }
-    };
+    let begun = begin();
+    let (standing, grounds) = desk.or_finish(store, begun)?;
     let stop = judge.interrupt.child();
     let mut run = Session {
         project,
         judge,
         store,
         reporter,
-        templates,
-        id,
-        models,
-        budget,
+        desk,
         grounds,
         plans: wanted.iter().map(|planned| planned.function.key.clone()).zip(plans).collect(),
         standing,
@@ -157,23 +127,26 @@ pub fn port<'p>(
         tree: 0,
     };
     let result = crew::port_all(&mut run, wanted, jobs);
-    run.store.finish_run(id, outcome_of(result.as_deref()))?;
-    let totals = run.store.totals(Some(id))?;
-    Ok((result?, totals))
+    run.desk.or_finish(run.store, result)
 }
 
-fn outcome_of(result: std::result::Result<&[PortResult], &Error>) -> RunOutcome {
-    match result {
-        Ok(all) if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
-        Ok(all) if all.iter().any(|r| r.end == End::NoLongerHolds && r.grade == Some(Grade::Refuted)) => {
+/// Ends a run with what became of each function, and returns what it cost.
+///
+/// # Errors
+/// Those of the store.
+pub fn finish(store: &mut Store, desk: &Desk, results: &[PortResult]) -> Result<Totals> {
+    store.finish_run(desk.id, outcome_of(results))?;
+    store.totals(Some(desk.id))
+}
+
+fn outcome_of(all: &[PortResult]) -> RunOutcome {
+    match all {
+        _ if all.iter().any(|r| r.end == End::Budget) => RunOutcome::Budget,
+        _ if all.iter().any(|r| r.end == End::NoLongerHolds && r.grade == Some(Grade::Refuted)) => {
             RunOutcome::Refuted
         }
-        Ok(all) if all.iter().all(|r| r.end.is_done()) => RunOutcome::Done,
-        Ok(_) => RunOutcome::Incomplete,
-        Err(error) => match error.kind() {
-            ErrorKind::Interrupted => RunOutcome::Interrupted,
-            _ => RunOutcome::Failed,
-        },
+        _ if all.iter().all(|r| r.end.is_done()) => RunOutcome::Done,
+        _ => RunOutcome::Incomplete,
     }
 }
 
@@ -187,7 +160,7 @@ impl<'p> Session<'p> {
             Some(Plan { deed: Deed::Leave, .. }) if self.project.ported(&planned.function) == Ported::Yes => {
                 (End::AlreadyPorted, None)
             }
-            Some(Plan { deed: Deed::Leave, reason }) => (End::NotJudgeable, reason.clone()),
+            Some(Plan { deed: Deed::Leave | Deed::Analyze, reason }) => (End::NotJudgeable, reason.clone()),
             _ => match self.grounds.differs(planned) {
                 Some(why) => (End::NotJudgeable, Some(why)),
                 None => return Ok(None),
@@ -264,11 +237,12 @@ impl<'p> Session<'p> {
         transaction.commit()?;
         self.tree += 1;
         self.judge.publish_seeds(&planned.function.name)?;
-        let provenance = self.models.get(role).map_or_else(|| "model".into(), |c| c.name());
+        let provenance = self.desk.models.get(role).map_or_else(|| "model".into(), |c| c.name());
         let module = PortModule::read(module.to_owned());
         let callees_in_c = self.judge.callees_in_c(planned)?;
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, verdict)? };
-        let outcome = Outcome::of(verdict, proofs, &callees_in_c, &project.config.grade);
+        let outcome = Outcome::of(verdict, proofs, (&callees_in_c, planned), &project.config.grade);
+        let outcome = self.judge.ratcheted(planned, &module, outcome)?;
         self.judge.record(self.store, planned, &module, (&outcome, &provenance))?;
         Ok(outcome)
     }
@@ -280,7 +254,7 @@ impl<'p> Session<'p> {
         reason: Option<String>,
         stats: Option<&RunStats>,
     ) -> Result<PortResult> {
-        let spent = self.store.totals_of(Some(self.id), &planned.function.key)?;
+        let spent = self.store.totals_of(Some(self.desk.id), &planned.function.key)?;
         Ok(PortResult {
             symbol: planned.function.name.clone(),
             end,

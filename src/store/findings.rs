@@ -63,6 +63,8 @@ pub struct FindingRow {
     /// Of a finding about C.
     pub fault: Option<CFault>,
     pub report: String,
+    /// What a model makes of it, where one was asked.
+    pub explanation: Option<String>,
     pub created: Timestamp,
 }
 
@@ -100,6 +102,12 @@ impl Store {
         })
     }
 
+    /// Keeps what a model makes of a finding.
+    pub fn explain(&mut self, id: FindingId, text: &str) -> Result<()> {
+        let sql = "UPDATE findings SET explanation = ?2 WHERE id = ?1";
+        self.run(|connection| connection.execute(sql, params![id.0, text]).map(drop))
+    }
+
     /// The findings of a symbol, or all (absent), oldest first.
     pub fn findings(&self, symbol: Option<&SymbolKey>) -> Result<Vec<FindingRow>> {
         let sql = "SELECT * FROM findings WHERE ?1 IS NULL OR symbol = ?1 ORDER BY id";
@@ -126,6 +134,7 @@ fn read(row: &Row) -> rusqlite::Result<FindingRow> {
         candidate_sha256: row.get("candidate_sha256")?,
         fault: word_opt(row, "fault")?,
         report: row.get::<_, Option<String>>("report")?.unwrap_or_default(),
+        explanation: row.get("explanation")?,
         created: date(row, "created")?,
     })
 }

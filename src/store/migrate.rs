@@ -12,6 +12,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0004_accounting.sql"),
     include_str!("migrations/0005_memory.sql"),
     include_str!("migrations/0006_c_findings.sql"),
+    include_str!("migrations/0007_explanations.sql"),
 ];
 
 /// Brings the database to the newest version known here, or says that it is newer still.

@@ -175,7 +175,9 @@ impl<'p> Trial<'p> {
         let planned = self.planned;
         let module = judge.project.module(&planned.function.module)?;
         let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
-        let outcome = Outcome::of(&verdict, proofs, &self.callees_in_c, &judge.project.config.grade);
+        let outcome =
+            Outcome::of(&verdict, proofs, (&self.callees_in_c, planned), &judge.project.config.grade);
+        let outcome = judge.ratcheted(planned, &module, outcome)?;
         // The evidence is about the seeds as well: the counterexample must be among them first.
         let stopped_by_c = matches!(verdict, Verdict::OfC { .. });
         let finding = match verdict {

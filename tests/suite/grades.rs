@@ -97,3 +97,28 @@ fn what_changes_while_it_is_judged_is_not_what_was_judged() {
     repo.run(&["verify", "twice"]).fails(1, &["rust/src/sum.rs"]);
     assert_eq!(repo.read("implfuzz.lock"), lock);
 }
+
+#[test]
+fn unsafe_may_become_less_and_not_more() {
+    let repo = ported();
+    let asked = [&MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat();
+    let grade = |ran: &Ran| (judged(ran)["grade"].clone(), judged(ran)["reason"].clone());
+    assert_eq!(grade(verify(&repo, &asked).ok()).0, "verified");
+    // SAFETY of the planted text: 2 is not 0.
+    let more = "let two = unsafe { core::num::NonZeroU32::new_unchecked(2) };\n    x.wrapping_mul(two.get())";
+    repo.replace("rust/src/sum.rs", "x.wrapping_mul(2)", more);
+    for _ in 0..2 {
+        // Judging it once more does not make it right.
+        let (grade, reason) = grade(verify(&repo, &asked).code(11));
+        assert_eq!(grade, "weak");
+        assert!(reason.as_str().unwrap().contains("`unsafe` 1 times, 0 before"), "{reason}");
+    }
+    assert!(repo.read("implfuzz.lock").contains("unsafe-least = 0"));
+    let allowed = [&asked[..], &["--config", "symbols.twice.unsafe=1"]].concat();
+    assert_eq!(grade(verify(&repo, &allowed).ok()).0, "verified");
+    // What was allowed once stays allowed, and less is always right.
+    assert_eq!(grade(verify(&repo, &asked).ok()).0, "verified");
+    repo.replace("rust/src/sum.rs", more, "x.wrapping_mul(2)");
+    assert_eq!(grade(verify(&repo, &asked).ok()).0, "verified");
+    assert!(!repo.read("implfuzz.lock").contains("unsafe-least"));
+}

@@ -6,6 +6,7 @@
 
 mod abi;
 mod abreast;
+mod analyzer;
 mod bad_input;
 mod callbacks;
 mod chance;
@@ -16,6 +17,7 @@ mod coverage;
 mod dropin;
 mod exhaustive;
 mod faults;
+mod feasibility;
 mod findings;
 mod grades;
 mod handles;

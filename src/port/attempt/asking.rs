@@ -24,8 +24,9 @@ impl<'p> Attempting<'p> {
         };
         let role = question.role();
         let number = self.questions[usize::from(enhance)] + 1;
-        let max_tokens = run.max_tokens(role);
-        let prompt = run.templates.prompt(&self.context, &question, problem, &memory, number, max_tokens)?;
+        let max_tokens = run.desk.max_tokens(role);
+        let prompt =
+            run.desk.templates.prompt(&self.context, &question, problem, &memory, number, max_tokens)?;
         let progress = self.send(run, prompt)?;
         if !matches!(progress, Progress::Room) {
             self.questions[usize::from(enhance)] = number;
@@ -36,14 +37,14 @@ impl<'p> Attempting<'p> {
 
     /// Sends a prompt that the budget has room for.
     fn send(&mut self, run: &mut Session<'p>, prompt: Prompt) -> Result<Progress<'p>> {
-        let chosen = run.model(&prompt)?;
-        let permit = match run.budget.permit(prompt.clone(), &chosen.settings.prices) {
+        let chosen = run.desk.model(&prompt)?;
+        let permit = match run.desk.budget.permit(prompt.clone(), &chosen.settings.prices) {
             Ok(permit) => permit,
             Err(error) if error.kind() == ErrorKind::Budget => {
-                if run.budget.may_admit_later(&prompt, &chosen.settings.prices) {
+                if run.desk.budget.may_admit_later(&prompt, &chosen.settings.prices) {
                     return Ok(Progress::Room);
                 }
-                run.exhausted = !run.budget_admits_others(&prompt);
+                run.exhausted = !run.desk.admits_others(&prompt);
                 let help = error.help_text().unwrap_or_default();
                 self.trouble = format!("{error}; {help}");
                 self.say(run, error.to_string());

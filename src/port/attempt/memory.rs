@@ -38,6 +38,10 @@ impl<'p> Attempting<'p> {
     /// How near a lesson is; none where it says what the prompt says anyway.
     fn nearness(&self, project: &Project, row: &MemoryRow) -> Option<Nearness> {
         let lesson = &row.item.lesson;
+        if lesson.kind == Kind::Decision {
+            // About whom to ask, not about how to port.
+            return None;
+        }
         let Scope::Symbol(key) = &lesson.scope else { return Some(Nearness::Library) };
         let function = &self.planned.function;
         if *key == function.key {
@@ -70,7 +74,7 @@ impl<'p> Attempting<'p> {
                 Change::Failed(id) => run.store.doubt(id)?,
                 Change::Cured { key, text } => {
                     self.say(run, format!("remembered for other functions: {text}"));
-                    let source = format!("{}, run {}", self.role(), run.id.0);
+                    let source = format!("{}, run {}", self.role(), run.desk.id.0);
                     let scope = Scope::Symbol(self.planned.function.key.clone());
                     let kind = Kind::KnownFix;
                     run.store.learn(Lesson { kind, scope, key, text, source, proven: true })?;
@@ -98,7 +102,7 @@ impl<'p> Attempting<'p> {
             return Ok(());
         }
         let text = lessons::constraint_text(&function.name, &contract.require);
-        let source = format!("contract, run {}", run.id.0);
+        let source = format!("contract, run {}", run.desk.id.0);
         let proven = stats.oracle_calls > 0;
         run.store.learn(Lesson { kind: Kind::Constraint, scope: own, key, text, source, proven }).map(drop)
     }

@@ -3,7 +3,8 @@
 use super::Attempting;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
-use crate::port::session::{Asking, Session};
+use crate::port::desk::Asking;
+use crate::port::session::Session;
 use crate::port::supervisor::{self, Outcome, Step};
 use crate::store::{Attempt, NewStep, StepId};
 use std::time::Instant;
@@ -23,7 +24,7 @@ impl<'p> Attempting<'p> {
             return Ok(());
         }
         let new = NewStep {
-            run: run.id,
+            run: run.desk.id,
             symbol: &self.planned.function.key,
             phase: supervisor::phase(&self.state).word(),
             step: step.word(),
@@ -76,7 +77,7 @@ impl<'p> Attempting<'p> {
         let detail = self.detail(outcome);
         self.trouble.clone_from(&detail);
         let attempt = Attempt {
-            run: run.id,
+            run: run.desk.id,
             symbol: self.planned.function.key.clone(),
             number: self.questions.iter().sum(),
             role: self.role().into(),

@@ -266,7 +266,7 @@ proptest! {
         dice in prop::collection::vec((0..100u8, 0..1_000u32), 7 * NODE_VISITS as usize + 1),
         compile_fixes in 0..20u32, validation_fixes in 0..20u32, repairs in 0..20u32,
     ) {
-        let limits = Limits { compile_fixes, validation_fixes, repairs };
+        let limits = Limits { compile_fixes, validation_fixes, repairs, ..Limits::default() };
         let mut state = PortState::new(limits);
         // Since the last candidate.
         let mut seen: Vec<Outcome> = Vec::new();

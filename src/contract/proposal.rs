@@ -1,0 +1,254 @@
+//! Contracts that a model proposes where inference left roles open. The model fills roles, nothing else: what is compared, which
+//! variables are reached and how long buffers are follows from the C text, and no input is ruled out.
+
+use super::facts::{FactTable, Facts};
+use super::file;
+use super::infer::{MAX, constants, returns_of, sets_errno, signature_of};
+use super::outside::is_shimmed;
+use super::state;
+use super::types::{Contract, Direction, GlobalUse, Parameter, Returns, Role};
+use crate::symbol::{Function, Library, TypeKind};
+
+/// What a contract says beside the roles of the parameters.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    returns: Returns,
+    errno: bool,
+    chance: bool,
+    globals: Vec<GlobalUse>,
+    interesting: Vec<usize>,
+    /// How long buffers and strings are at most.
+    max: usize,
+    /// What the C text does with each parameter.
+    facts: Vec<Facts>,
+}
+
+impl Frame {
+    /// Of a function whose parameters alone are in the way of a contract; `Err` says what else is, which no role can mend.
+    pub fn of(library: &Library, facts: &FactTable, function: &Function) -> Result<Self, String> {
+        if let Some(reason) = &function.unsupported {
+            return Err(reason.clone());
+        }
+        let interesting = constants(library, function);
+        let mut reached = facts.index.reached(function);
+        Ok(Self {
+            returns: returns_of(library, function)?,
+            globals: state::globals(library, &facts.index, function)?,
+            errno: facts.index.reached(function).any(sets_errno),
+            chance: reached.any(|f| f.externs.iter().any(|name| is_shimmed(name))),
+            max: interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64)),
+            interesting,
+            facts: (0..function.params.len()).map(|index| facts.of(function, index)).collect(),
+        })
+    }
+
+    /// The contract with the roles of a proposal. `Err` says what is wrong with it, in words for the model.
+    pub fn filled(&self, function: &Function, proposal: &str, model: &str) -> Result<Contract, String> {
+        let mut params = file::roles(proposal, self.max)?;
+        let theirs: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
+        let ours: Vec<&str> = function.params.iter().map(|p| p.name.as_str()).collect();
+        if theirs != ours {
+            return Err(format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", ")));
+        }
+        for ((param, of), facts) in params.iter_mut().zip(&function.params).zip(&self.facts) {
+            admit(param, &of.ty.kind, self.max)?;
+            let is_const = matches!(&of.ty.kind, TypeKind::Pointer(target) if target.is_const);
+            compared(param, facts, is_const)?;
+        }
+        let contract = Contract {
+            symbol: function.name.clone(),
+            signature: signature_of(function, &params),
+            params,
+            returns: self.returns,
+            errno: self.errno,
+            require: Vec::new(),
+            interesting: self.interesting.clone(),
+            equivalent: Vec::new(),
+            chance: self.chance,
+            globals: self.globals.clone(),
+            sequence: None,
+            proposed_by: Some(model.to_owned()),
+        };
+        // What a person must keep to, too.
+        file::parse(&file::render(&contract), "the contract").map_err(|error| error.to_string())
+    }
+}
+
+/// Nothing may be narrowed, and roles must fit the C types.
+fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String> {
+    let name = &param.name;
+    let is_pointer = matches!(ty, TypeKind::Pointer(_) | TypeKind::Array { .. });
+    let wrong = |what: &str| Err(format!("`{name}`: {what}"));
+    match &mut param.role {
+        Role::Value { min: None, max: None } if !is_pointer => {}
+        Role::Value { min: None, max: None } => return wrong("a pointer is no value"),
+        Role::Value { .. } => return wrong("no value may be ruled out: leave out `min` and `max`"),
+        Role::OneOf { .. } => return wrong("no value may be ruled out: `one-of` is not for proposals"),
+        Role::Handle { .. } | Role::Lent { .. } => return wrong("handles cannot be proposed"),
+        Role::Length => {}
+        Role::Buffer { max, .. } | Role::CString { max, .. } | Role::Elements { max, .. } if is_pointer => {
+            *max = (*max).max(most);
+        }
+        Role::Room { .. } | Role::Pointer { .. } | Role::FixedArray { .. } | Role::Token if is_pointer => {}
+        Role::Callback { .. } if is_pointer => {}
+        _ => return wrong("this role is for pointers"),
+    }
+    Ok(())
+}
+
+/// Nothing that C may write can be left out of the comparison.
+fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), String> {
+    let name = &param.name;
+    let is_touched =
+        facts.reads || facts.writes || facts.dereferenced || facts.walks || facts.fields || facts.string;
+    let direction = match &param.role {
+        Role::Token if is_touched => {
+            return Err(format!("`{name}`: C looks at what it points to: it is no token"));
+        }
+        Role::Buffer { direction, .. }
+        | Role::Pointer { direction, .. }
+        | Role::FixedArray { direction, .. }
+        | Role::Room { direction, .. }
+        | Role::Elements { direction, .. } => *direction,
+        Role::CString { .. } => Direction::In,
+        _ => return Ok(()),
+    };
+    match (direction, facts) {
+        (_, Facts { freed: true, .. }) => Err(format!("`{name}` is freed, which no role says")),
+        (Direction::In, Facts { writes: true, .. }) => {
+            Err(format!("`{name}`: C writes there, so that its direction is `out` or `inout`"))
+        }
+        (Direction::In, Facts { escapes: Some(_), .. }) if is_const => Ok(()),
+        (Direction::In | Direction::Out, Facts { escapes: Some(to), .. }) => {
+            Err(format!("`{name}`: nobody knows what `{to}` does with it, so that its direction is `inout`"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The contract with rules that bound one number (`n < 64`) as limits of it: inputs are folded into limits, and ruled out by
+/// rules.
+pub fn folded(contract: &Contract) -> Contract {
+    let mut folded = contract.clone();
+    folded.require.retain(|rule| !bound(&mut folded.params, rule));
+    folded
+}
+
+/// Whether the rule bounds a number, which then has the limit.
+fn bound(params: &mut [Parameter], rule: &str) -> bool {
+    use syn::{BinOp, Expr};
+    let Ok(Expr::Binary(binary)) = syn::parse_str(rule) else { return false };
+    let (name, number, is_turned) = match (&*binary.left, &*binary.right) {
+        (Expr::Path(path), other) => (path.path.get_ident(), whole(other), false),
+        (other, Expr::Path(path)) => (path.path.get_ident(), whole(other), true),
+        _ => return false,
+    };
+    let (Some(name), Some(number)) = (name.map(ToString::to_string), number) else { return false };
+    let (is_most, limit) = match (binary.op, is_turned) {
+        (BinOp::Lt(_), false) | (BinOp::Gt(_), true) => (true, number - 1),
+        (BinOp::Le(_), false) | (BinOp::Ge(_), true) => (true, number),
+        (BinOp::Gt(_), false) | (BinOp::Lt(_), true) => (false, number + 1),
+        (BinOp::Ge(_), false) | (BinOp::Le(_), true) => (false, number),
+        _ => return false,
+    };
+    let param = params.iter_mut().find(|param| param.name == name);
+    let Some(Parameter { role: Role::Value { min, max }, .. }) = param else { return false };
+    match is_most {
+        true => *max = Some(max.map_or(limit, |old| old.min(limit))),
+        false => *min = Some(min.map_or(limit, |old| old.max(limit))),
+    }
+    true
+}
+
+/// A number as it is written, so small that its neighbours are numbers, too.
+fn whole(expr: &syn::Expr) -> Option<i64> {
+    let text = quote::ToTokens::to_token_stream(expr).to_string().replace(' ', "");
+    text.parse::<i32>().ok().map(i64::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn param(role: Role) -> Parameter {
+        let (likely, texts) = Default::default();
+        Parameter { name: "p".into(), role, likely, texts, reason: String::new() }
+    }
+
+    fn pointer() -> TypeKind {
+        let void = crate::symbol::CType { spelling: "void".into(), is_const: false, kind: TypeKind::Void };
+        TypeKind::Pointer(Box::new(void))
+    }
+
+    #[test]
+    fn no_input_is_ruled_out() {
+        let int = TypeKind::Int { signed: true, bits: 32, plain_char: false };
+        let value = |min, max| param(Role::Value { min, max });
+        assert!(admit(&mut value(None, None), &int, 64).is_ok());
+        for (mut wrong, ty) in [
+            (value(Some(1), None), &int),
+            (value(None, Some(1)), &int),
+            (value(None, None), &pointer()),
+            (param(Role::OneOf { values: vec![1] }), &int),
+            (param(Role::CString { max: 9, nullable: false }), &int),
+        ] {
+            assert!(admit(&mut wrong, ty, 64).is_err(), "{wrong:?}");
+        }
+        let mut short = param(Role::CString { max: 1, nullable: false });
+        admit(&mut short, &pointer(), 64).unwrap();
+        assert_eq!(short.role, Role::CString { max: 64, nullable: false });
+    }
+
+    #[test]
+    fn bounds_of_one_number_are_limits_and_other_rules_stay() {
+        let number = || vec![param(Role::Value { min: None, max: None })];
+        for (rule, min, max) in [
+            ("p < 64", None, Some(63)),
+            ("64 > p", None, Some(63)),
+            ("p <= 64", None, Some(64)),
+            ("p >= -3", Some(-3), None),
+            ("-3 < p", Some(-2), None),
+        ] {
+            let mut params = number();
+            assert!(bound(&mut params, rule), "{rule}");
+            assert_eq!(params[0].role, Role::Value { min, max }, "{rule}");
+        }
+        for rule in ["p != 3", "p < q", "p + 1 < 3", "q < 3", "p < 99999999999", "p <"] {
+            assert!(!bound(&mut number(), rule), "{rule}");
+        }
+        let mut twice = number();
+        assert!(["p < 64", "p < 80", "p > 3", "p > 1"].iter().all(|rule| bound(&mut twice, rule)));
+        assert_eq!(twice[0].role, Role::Value { min: Some(4), max: Some(63) });
+        assert!(!bound(&mut [param(Role::Length)], "p < 3"));
+    }
+
+    #[test]
+    fn nothing_that_c_may_write_is_left_out() {
+        let buffer = |direction| param(Role::Pointer { direction, nullable: false });
+        let writes = Facts { writes: true, ..Facts::default() };
+        let escapes = Facts { escapes: Some("ioctl".into()), ..Facts::default() };
+        let freed = Facts { freed: true, ..Facts::default() };
+        use Direction::{In, InOut, Out};
+        for (direction, facts, is_right) in [
+            (In, &Facts::default(), true),
+            (In, &writes, false),
+            (Out, &writes, true),
+            (In, &escapes, false),
+            (Out, &escapes, false),
+            (InOut, &escapes, true),
+            (InOut, &freed, false),
+        ] {
+            assert_eq!(
+                compared(&buffer(direction), facts, false).is_ok(),
+                is_right,
+                "{direction:?} {facts:?}"
+            );
+        }
+        assert!(
+            compared(&buffer(In), &escapes, true).is_ok() && compared(&buffer(In), &writes, true).is_err()
+        );
+        assert!(compared(&param(Role::Token), &writes, false).is_err());
+        assert!(compared(&param(Role::Token), &Facts::default(), false).is_ok());
+        assert!(compared(&param(Role::CString { max: 9, nullable: false }), &writes, true).is_err());
+    }
+}

@@ -1,0 +1,260 @@
+//! Contracts for functions whose parameters the C text alone does not explain: asked of a model before anything is ported, and
+//! tried against C. A contract that C does not bear out leaves nothing behind; one that it does is the analyzer's until a
+//! person approves of it. What a model may propose is in `contract::proposal`.
+
+use super::attempt::context_without_contract;
+use super::call_sites::call_sites;
+use super::desk::Desk;
+use super::prompt::Question;
+use crate::adequacy;
+use crate::contract::facts::FactTable;
+use crate::contract::file;
+use crate::contract::proposal::Frame;
+use crate::contract::types::{Contract, Judgeable};
+use crate::digest::sha256;
+use crate::error::{ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::judge::Judge;
+use crate::llm::{self, Blocks, Reply};
+use crate::memory::{Kind, Lesson, Scope};
+use crate::process::Interrupt;
+use crate::project::{Planned, Project};
+use crate::store::Store;
+use crate::symbol::{SymbolKey, SymbolName};
+use crate::workspace::write_atomic;
+use std::collections::BTreeSet;
+
+/// A repository as it is open now.
+pub type Opened = (Project, Store);
+
+/// Reads the library anew, as every contract needs that comes or goes.
+pub type Reopen<'a> = &'a dyn Fn(&mut dyn Reporter) -> Result<Opened>;
+
+/// Whom to ask, and how to look at what came of it.
+pub struct Analysis<'a> {
+    pub desk: &'a mut Desk,
+    pub reopen: Reopen<'a>,
+    pub interrupt: &'a Interrupt,
+    pub reporter: &'a mut dyn Reporter,
+}
+
+/// What a reply is.
+#[derive(Debug)]
+enum Answer {
+    /// The roles, as they stand in the reply.
+    Roles(String),
+    /// No contract can say it, in the model's words.
+    Never(String),
+    Unusable(String),
+}
+
+/// The functions whose contracts a model can be asked for: only the parameters are in the way of one, nobody has said that the
+/// function is to be left out, and no model has said before that there is none.
+pub fn open(project: &Project, store: &Store, wanted: &[&Planned]) -> Result<BTreeSet<SymbolKey>> {
+    let is_left_out = |planned: &Planned| {
+        project.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
+    };
+    let lacking = |planned: &&Planned| planned.judgeable.contract().is_none() && !is_left_out(planned);
+    let lacking: Vec<&Planned> = wanted.iter().copied().filter(lacking).collect();
+    if lacking.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let facts = FactTable::build(&project.library);
+    let known = store.memory()?;
+    let is_open = |planned: &&&Planned| {
+        let key = never(planned);
+        !known.iter().any(|row| row.item.lesson.key == key)
+            && Frame::of(&project.library, &facts, &planned.function).is_ok()
+    };
+    Ok(lacking.iter().filter(is_open).map(|planned| planned.function.key.clone()).collect())
+}
+
+/// The key of the decision not to ask again, as long as the C text stays.
+fn never(planned: &Planned) -> String {
+    format!("no contract {}", &sha256(&planned.function.text)[..16])
+}
+
+impl Analysis<'_> {
+    /// Asks for the contracts of `names`, one after the other, and keeps those that C bears out.
+    ///
+    /// # Errors
+    /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
+    pub fn run(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
+        for (at, name) in names.iter().enumerate() {
+            let begun = Event::SymbolStarted { symbol: name.clone(), index: at + 1, total: names.len() };
+            self.reporter.event(begun);
+            let (after, ended) = self.one(opened, name)?;
+            opened = after;
+            let (ok, summary) = match ended {
+                Ok(text) => (true, text),
+                Err(text) => (false, text),
+            };
+            self.reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, summary });
+        }
+        Ok(opened)
+    }
+
+    /// One function: what came of it, in words.
+    fn one(
+        &mut self,
+        mut opened: Opened,
+        name: &SymbolName,
+    ) -> Result<(Opened, std::result::Result<String, String>)> {
+        let mut problem: Option<String> = None;
+        let most = opened.0.config.limits.validation_fixes + 1;
+        for attempt in 1..=most {
+            let text = match self.ask(&mut opened, name, (attempt, problem.as_deref()))? {
+                Ok(Answer::Roles(text)) => text,
+                Ok(Answer::Unusable(why)) => {
+                    self.say(name, attempt, format!("the reply cannot be used: {why}"));
+                    problem = Some(why);
+                    continue;
+                }
+                Ok(Answer::Never(why)) => return Ok((opened, Err(format!("no contract says it: {why}")))),
+                Err(why) => return Ok((opened, Err(why))),
+            };
+            let contract = match self.contract(&opened.0, name, &text)? {
+                Ok(contract) => contract,
+                Err(why) => {
+                    self.say(name, attempt, format!("the contract does not do: {why}"));
+                    problem = Some(why);
+                    continue;
+                }
+            };
+            let (after, tried) = self.try_out(opened, &contract)?;
+            opened = after;
+            match tried {
+                Ok(()) => {
+                    let model = contract.proposed_by.unwrap_or_default();
+                    let text = format!(
+                        "a contract that C bears out, by {model}; read it, then: cargo implfuzz contract --approve {name}"
+                    );
+                    return Ok((opened, Ok(text)));
+                }
+                Err(why) => {
+                    self.say(name, attempt, format!("C does not bear the contract out: {why}"));
+                    problem = Some(why);
+                }
+            }
+        }
+        let why = problem.unwrap_or_default();
+        Ok((opened, Err(format!("no contract after {most} answers; the last one: {why}"))))
+    }
+
+    /// The model's answer; the inner `Err` says why it is not asked any more.
+    fn ask(
+        &mut self,
+        (project, store): &mut Opened,
+        name: &SymbolName,
+        (attempt, problem): (u32, Option<&str>),
+    ) -> Result<std::result::Result<Answer, String>> {
+        let planned = project.find(name.as_str())?;
+        let Judgeable::NotYet(why) = &planned.judgeable else {
+            return Ok(Err("it has a contract by now".into()));
+        };
+        let context = context_without_contract(project, planned)?;
+        let sites = call_sites(&project.library, &planned.function);
+        let question = Question::Analyze { why, sites: &sites };
+        let max_tokens = self.desk.max_tokens(question.role());
+        let prompt = self.desk.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
+        self.say(name, attempt, format!("asking the {}", question.role()));
+        let function = &planned.function;
+        let reply = match self.desk.ask((store, self.reporter), function, prompt, self.interrupt)? {
+            Ok(reply) => reply,
+            Err(why) => return Ok(Err(why)),
+        };
+        let answer = read(&reply);
+        if let Answer::Never(why) = &answer {
+            let source = format!("analyzer, run {}", self.desk.id.0);
+            let scope = Scope::Symbol(function.key.clone());
+            let text = format!("no contract says how to call `{name}`: {why}");
+            let (kind, key) = (Kind::Decision, never(planned));
+            store.learn(Lesson { kind, scope, key, text, source, proven: false })?;
+        }
+        Ok(Ok(answer))
+    }
+
+    /// What the roles make, with all that the C text says.
+    fn contract(
+        &self,
+        project: &Project,
+        name: &SymbolName,
+        text: &str,
+    ) -> Result<std::result::Result<Contract, String>> {
+        let function = &project.find(name.as_str())?.function;
+        let facts = FactTable::build(&project.library);
+        let model = self.desk.models.get("analyzer").map_or_else(|| "a model".into(), |chosen| chosen.name());
+        let frame = Frame::of(&project.library, &facts, function);
+        Ok(frame.and_then(|frame| frame.filled(function, text, &model)))
+    }
+
+    /// Puts the contract into the tree and measures its harness; it stays there only where that is sound.
+    fn try_out(
+        &mut self,
+        (project, store): Opened,
+        contract: &Contract,
+    ) -> Result<(Opened, std::result::Result<(), String>)> {
+        let path = project.contract_path(contract.symbol.as_str());
+        write_atomic(&path, file::proposed(contract).as_bytes())?;
+        drop((project, store));
+        let tried = (self.reopen)(self.reporter).and_then(|mut opened| {
+            let sound = self.is_sound(&mut opened, &contract.symbol)?;
+            Ok((opened, sound))
+        });
+        let why = match tried {
+            Ok((opened, Ok(()))) => return Ok((opened, Ok(()))),
+            Ok((opened, Err(why))) => {
+                // It has the workspace.
+                drop(opened);
+                why
+            }
+            // The library could be read, and its harnesses built, before.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Config | ErrorKind::Build | ErrorKind::Internal) =>
+            {
+                error.to_string()
+            }
+            Err(error) => {
+                fs_err::remove_file(&path)?;
+                return Err(error);
+            }
+        };
+        fs_err::remove_file(&path)?;
+        Ok(((self.reopen)(self.reporter)?, Err(why)))
+    }
+
+    fn is_sound(
+        &mut self,
+        (project, store): &mut Opened,
+        name: &SymbolName,
+    ) -> Result<std::result::Result<(), String>> {
+        let planned = project.find(name.as_str())?;
+        if let Judgeable::NotYet(why) = &planned.judgeable {
+            return Ok(Err(why.clone()));
+        }
+        let judge = Judge::new(project, self.interrupt);
+        let asked = &project.config.grade;
+        let all =
+            adequacy::measure(project, (&judge, store), &[planned], asked.mutant_seconds, self.reporter)?;
+        let short: Vec<String> = all.iter().flat_map(|adequacy| adequacy.shortcomings(asked)).collect();
+        Ok(if short.is_empty() && !all.is_empty() { Ok(()) } else { Err(short.join("; ")) })
+    }
+
+    fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
+        self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
+    }
+}
+
+fn read(reply: &Reply) -> Answer {
+    if reply.stop == llm::StopReason::Refusal || reply.stop.is_truncated() {
+        return Answer::Unusable("The reply was not complete.".into());
+    }
+    match Blocks::parse(&reply.text, &[]) {
+        Ok(Blocks { contract: Some(text), .. }) => Answer::Roles(text),
+        Ok(Blocks { notes: Some(notes), .. }) => {
+            Answer::Never(notes.trim().lines().take(2).collect::<Vec<_>>().join(" "))
+        }
+        Ok(_) => Answer::Unusable("The reply has neither a contract nor notes.".into()),
+        Err(problem) => Answer::Unusable(problem.to_string()),
+    }
+}

@@ -1,0 +1,205 @@
+//! Who is asked in a run, and what that may cost and leaves behind: templates, models, the budget, the run's row and its logs.
+//! It stays the same when a run reads the library anew; what is asked is decided elsewhere.
+
+use super::prompt::Templates;
+use super::supervisor::Phase;
+use crate::config::ROLES;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::llm::{self, Asker, Budget, Chosen, Exchange, ModelError, Prompt, Reply};
+use crate::process::Interrupt;
+use crate::project::Project;
+use crate::store::{ModelCall, NewRun, RunId, RunOutcome, StepId, Store};
+use crate::symbol::Function;
+use crate::workspace::write_atomic;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What a run asks with.
+pub struct Desk {
+    pub templates: Templates,
+    pub id: RunId,
+    pub models: BTreeMap<&'static str, Arc<Chosen>>,
+    pub budget: Budget,
+    logs: PathBuf,
+}
+
+/// Where in the trace a question is asked.
+#[derive(Debug, Clone, Copy)]
+pub struct Asking {
+    pub phase: Phase,
+    pub step: Option<StepId>,
+}
+
+impl Desk {
+    /// Begins a run. `asks`: models are needed.
+    ///
+    /// # Errors
+    /// `Config` where a model is missing or a budget cannot be kept, and those of templates and the store.
+    pub fn open(
+        project: &Project,
+        store: &mut Store,
+        (command, asks): (&str, bool),
+        interrupt: &Interrupt,
+    ) -> Result<Self> {
+        let mut models = BTreeMap::new();
+        let root = project.workspace.root();
+        for role in ROLES.into_iter().filter(|_| asks) {
+            let env = |name: &str| std::env::var(name).ok();
+            let chosen = llm::select(&project.config, root, role, &env, interrupt)?;
+            models.insert(role, Arc::new(chosen));
+        }
+        let settings: Vec<_> = models.values().map(|chosen| &chosen.settings).collect();
+        let budget = Budget::new(&project.config.llm, &settings)?;
+        let first = models.get("prototyper");
+        let templates = Templates::load(Some(&root.join("prompts")))?;
+        let id = store.start_run(&NewRun {
+            command: command.to_owned(),
+            workflow: Some("unified".into()),
+            provider: first.and_then(|c| c.settings.provider).map(|p| p.word().to_owned()),
+            model: first.map(|c| c.name()),
+            tool_version: env!("CARGO_PKG_VERSION").into(),
+        })?;
+        let logs = project.workspace.logs().join(id.0.to_string());
+        Ok(Self { templates, id, models, budget, logs })
+    }
+
+    /// The run is over, because of this.
+    pub fn finish_with(&self, store: &mut Store, error: &Error) -> Result<()> {
+        let outcome = match error.kind() {
+            ErrorKind::Interrupted => RunOutcome::Interrupted,
+            _ => RunOutcome::Failed,
+        };
+        store.finish_run(self.id, outcome)
+    }
+
+    /// The run is over where something failed.
+    pub fn or_finish<T>(&self, store: &mut Store, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            self.finish_with(store, error)?;
+        }
+        result
+    }
+
+    /// Longest reply of a role, in tokens.
+    pub fn max_tokens(&self, role: &str) -> u64 {
+        self.models.get(role).map_or(8192, |chosen| chosen.settings.max_tokens)
+    }
+
+    /// The model that answers a prompt.
+    pub fn model(&self, prompt: &Prompt) -> Result<Arc<Chosen>> {
+        let known = self.models.get(prompt.role.as_str()).map(Arc::clone);
+        known.ok_or_else(|| Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role)))
+    }
+
+    /// What a model answered: every exchange is charged, and becomes a row and two log files.
+    pub fn heard(
+        &mut self,
+        (store, reporter): (&mut Store, &mut dyn Reporter),
+        function: &Function,
+        exchange: &Exchange,
+        asking: &Asking,
+    ) -> Result<()> {
+        let chosen = self.model(&exchange.prompt)?;
+        self.budget.settle(exchange, &chosen.settings.prices);
+        let call = call_row(function, &chosen, exchange, asking);
+        store.add_model_call(self.id, &call)?;
+        self.log(&exchange.prompt, &exchange.reply)?;
+        if exchange.reply.as_ref().is_ok_and(|reply| reply.drift.is_some()) {
+            let text = format!("the recorded reply for {} answers an older prompt", exchange.prompt.symbol);
+            reporter.event(Event::Warning { text, help: None });
+        }
+        Ok(())
+    }
+
+    /// Asks and waits, for questions outside of the port of one function; the inner `Err` says why there is no answer.
+    ///
+    /// # Errors
+    /// Those of the model and the store, and Ctrl-C.
+    pub fn ask(
+        &mut self,
+        (store, reporter): (&mut Store, &mut dyn Reporter),
+        function: &Function,
+        mut prompt: Prompt,
+        interrupt: &Interrupt,
+    ) -> Result<std::result::Result<Reply, String>> {
+        loop {
+            let chosen = self.model(&prompt)?;
+            let permit = match self.budget.permit(prompt, &chosen.settings.prices) {
+                Ok(permit) => permit,
+                Err(error) if error.kind() == ErrorKind::Budget => return Ok(Err(error.to_string())),
+                Err(error) => return Err(error),
+            };
+            let exchange = llm::ask(&chosen, permit, &Asker::silent(interrupt));
+            let asking = Asking { phase: Phase::Compilation, step: None };
+            self.heard((&mut *store, &mut *reporter), function, &exchange, &asking)?;
+            match exchange.longer() {
+                Some(longer) => prompt = longer,
+                None => {
+                    return match exchange.reply {
+                        // Recordings of ports need not have one of this.
+                        Err(ModelError::NoRecording { .. }) => Ok(Err("no answer was recorded".into())),
+                        reply => Ok(Ok(reply?)),
+                    };
+                }
+            }
+        }
+    }
+
+    /// Whether the budget that has no room for `prompt` has some for other symbols.
+    pub fn admits_others(&self, prompt: &Prompt) -> bool {
+        let chosen = self.models.get(prompt.role.as_str());
+        chosen.is_some_and(|chosen| self.budget.admits_others(prompt, &chosen.settings.prices))
+    }
+
+    /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`
+    fn log(&self, prompt: &Prompt, reply: &std::result::Result<Reply, ModelError>) -> Result<()> {
+        let dir = self.logs.join(prompt.symbol.as_str());
+        fs_err::create_dir_all(&dir)?;
+        let name = format!(
+            "{:02}-{}{}",
+            prompt.attempt,
+            prompt.role,
+            if prompt.enlarged { "-enlarged" } else { "" }
+        );
+        write_atomic(&dir.join(format!("{name}.prompt.md")), prompt.to_markdown().as_bytes())?;
+        let text = match reply {
+            Ok(reply) => reply.text.clone(),
+            Err(error) => format!("no reply: {error}\n"),
+        };
+        write_atomic(&dir.join(format!("{name}.reply.md")), text.as_bytes())?;
+        Ok(())
+    }
+}
+
+fn call_row(function: &Function, chosen: &Chosen, exchange: &Exchange, asking: &Asking) -> ModelCall {
+    let prompt = &exchange.prompt;
+    let call = ModelCall {
+        symbol: Some(function.key.clone()),
+        role: prompt.role.clone(),
+        phase: Some(asking.phase.word().to_owned()),
+        step: asking.step,
+        attempt: prompt.attempt,
+        provider: chosen.settings.provider.map(|p| p.word().to_owned()).unwrap_or_default(),
+        model: chosen.name(),
+        latency_ms: u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
+        prompt_sha256: prompt.sha256(),
+        ..ModelCall::default()
+    };
+    match &exchange.reply {
+        Err(error) => ModelCall { error: Some(error.to_string()), ..call },
+        Ok(reply) => ModelCall {
+            model: reply.model.clone(),
+            input_tokens: reply.usage.input.0,
+            output_tokens: reply.usage.output.0,
+            cached_tokens: reply.usage.cached.0,
+            cache_write_tokens: reply.usage.cache_write.0,
+            estimated: reply.usage.estimated,
+            cost: reply.usage.cost(&chosen.settings.prices).map(llm::Cost::units),
+            retries: Some(reply.retries),
+            stop_reason: reply.stop.word().map(str::to_owned),
+            ..call
+        },
+    }
+}

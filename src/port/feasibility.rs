@@ -1,0 +1,296 @@
+//! What a model makes of inputs on which C itself breaks: why it does, and whether a caller can bring that about. Where none can, the
+//! precondition that it proposes is tried against C, and the function is judged once more under it. What triage decides by
+//! itself never comes here.
+
+use super::attempt::context;
+use super::call_sites::call_sites;
+use super::desk::Desk;
+use super::prompt::Question;
+use crate::adequacy;
+use crate::contract::file;
+use crate::contract::proposal::folded;
+use crate::contract::types::Contract;
+use crate::error::{ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::Built;
+use crate::fuzz::run::Campaign;
+use crate::grade;
+use crate::judge::Judge;
+use crate::llm::{Blocks, Reply};
+use crate::port::analysis::{Opened, Reopen};
+use crate::process::Interrupt;
+use crate::project::{Planned, Project};
+use crate::store::{FindingRow, Side, Store};
+use crate::symbol::SymbolName;
+use crate::verdict::CFault;
+use crate::workspace::write_atomic;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Lines of an answer that are kept.
+const LINES: usize = 8;
+
+/// Whom to ask, and how to look at what came of it.
+pub struct Feasibility<'a> {
+    pub desk: &'a mut Desk,
+    pub reopen: Reopen<'a>,
+    pub interrupt: &'a Interrupt,
+    pub reporter: &'a mut dyn Reporter,
+}
+
+/// What a reply is.
+#[derive(Debug, PartialEq, Eq)]
+enum Answer {
+    /// Callers can bring it about: the evidence.
+    Feasible(String),
+    /// They cannot: preconditions, and the evidence.
+    Never(Vec<String>, String),
+    Unusable(String),
+}
+
+/// The block of a reply that rules inputs out.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Narrowing {
+    require: Vec<String>,
+}
+
+/// The finding of this run to ask about: C breaks or hangs on it, and nobody has explained it.
+fn open_finding(store: &Store, planned: &Planned, desk: &Desk) -> Result<Option<FindingRow>> {
+    let rows = store.findings(Some(&planned.function.key))?;
+    let is_open = |row: &FindingRow| {
+        let fault = matches!(row.fault, Some(CFault::Breaks | CFault::Hangs));
+        row.side == Side::C && fault && row.run == Some(desk.id) && row.explanation.is_none()
+    };
+    Ok(rows.into_iter().find(is_open))
+}
+
+impl Feasibility<'_> {
+    /// Asks about `names`, one after the other, and returns those whose contract is narrower now.
+    ///
+    /// # Errors
+    /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
+    pub fn run(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<(Opened, Vec<SymbolName>)> {
+        let mut narrowed = Vec::new();
+        for name in names {
+            let (after, came) = self.one(opened, name)?;
+            opened = after;
+            match came {
+                Ok(true) => narrowed.push(name.clone()),
+                Ok(false) => {}
+                Err(why) => self.say(name, why),
+            }
+        }
+        Ok((opened, narrowed))
+    }
+
+    /// One function: whether its contract is narrower now; the inner `Err` says why nothing came of it.
+    fn one(
+        &mut self,
+        mut opened: Opened,
+        name: &SymbolName,
+    ) -> Result<(Opened, std::result::Result<bool, String>)> {
+        let planned = opened.0.find(name.as_str())?.clone();
+        let Some(row) = open_finding(&opened.1, &planned, self.desk)? else { return Ok((opened, Ok(false))) };
+        let explanation = match self.ask(&mut opened, &planned, (&row, None), (1, None))? {
+            Ok(reply) => notes(&reply),
+            Err(why) => return Ok((opened, Err(why))),
+        };
+        let mut problem: Option<String> = None;
+        for attempt in 1..=opened.0.config.limits.validation_fixes + 1 {
+            let asked = (attempt, problem.as_deref());
+            let reply = match self.ask(&mut opened, &planned, (&row, Some(&explanation)), asked)? {
+                Ok(reply) => reply,
+                Err(why) => return Ok((opened, Err(why))),
+            };
+            let (require, evidence) = match read(&reply) {
+                Answer::Feasible(evidence) => {
+                    let text = format!("{explanation}\ncallers can bring it about:\n{evidence}");
+                    opened.1.explain(row.id, text.trim())?;
+                    return Ok((opened, Ok(false)));
+                }
+                Answer::Never(require, evidence) => (require, evidence),
+                Answer::Unusable(why) => {
+                    problem = Some(why);
+                    continue;
+                }
+            };
+            let text =
+                format!("{explanation}\nit is never to be called so: {}\n{evidence}", require.join("; "));
+            let (after, tried) = self.try_out(opened, (&planned, &row), require)?;
+            opened = after;
+            match tried {
+                Ok(()) => {
+                    opened.1.explain(row.id, text.trim())?;
+                    self.say(name, format!("C bears the precondition out; read it, then: cargo implfuzz contract --approve {name}"));
+                    return Ok((opened, Ok(true)));
+                }
+                Err(why) => {
+                    self.say(name, format!("C does not bear the precondition out: {why}"));
+                    problem = Some(why);
+                }
+            }
+        }
+        opened.1.explain(row.id, &explanation)?;
+        Ok((opened, Err(format!("nothing came of asking about it: {}", problem.unwrap_or_default()))))
+    }
+
+    /// Without an explanation the crash analyzer, with one the feasibility analyzer.
+    fn ask(
+        &mut self,
+        (project, store): &mut Opened,
+        planned: &Planned,
+        (row, explanation): (&FindingRow, Option<&str>),
+        (attempt, problem): (u32, Option<&str>),
+    ) -> Result<std::result::Result<Reply, String>> {
+        let context = context(project, planned)?;
+        let sites = call_sites(&project.library, &planned.function);
+        let question = match explanation {
+            None => Question::Crash { row },
+            Some(explanation) => Question::Feasibility { row, explanation, sites: &sites },
+        };
+        let max_tokens = self.desk.max_tokens(question.role());
+        let prompt = self.desk.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
+        self.say(&planned.function.name, format!("asking the {}", question.role()));
+        let function = &planned.function;
+        self.desk.ask((store, self.reporter), function, prompt, self.interrupt)
+    }
+
+    /// Puts the narrower contract into the tree; it stays there only where C bears it out.
+    fn try_out(
+        &mut self,
+        (project, store): Opened,
+        (planned, row): (&Planned, &FindingRow),
+        require: Vec<String>,
+    ) -> Result<(Opened, std::result::Result<(), String>)> {
+        let Some(old) = planned.judgeable.contract() else {
+            return Ok(((project, store), Err("there is no contract to narrow".into())));
+        };
+        let contract = match self.narrower(old, require) {
+            Ok(contract) => contract,
+            Err(why) => return Ok(((project, store), Err(why))),
+        };
+        let path = project.contract_path(contract.symbol.as_str());
+        let before = fs_err::read_to_string(&path)?;
+        let accepted = self.campaign(&project, planned, "wider")?.accepted(self.interrupt)?;
+        write_atomic(&path, file::proposed(&contract).as_bytes())?;
+        drop((project, store));
+        let tried = self.trial(&path, (&contract, row), &accepted);
+        let why = match tried {
+            Ok(Ok(opened)) => return Ok((opened, Ok(()))),
+            Ok(Err(why)) => why,
+            // The library could be read, and its harnesses built, before.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Config | ErrorKind::Build | ErrorKind::Internal) =>
+            {
+                error.to_string()
+            }
+            Err(error) => {
+                write_atomic(&path, before.as_bytes())?;
+                return Err(error);
+            }
+        };
+        write_atomic(&path, before.as_bytes())?;
+        Ok(((self.reopen)(self.reporter)?, Err(why)))
+    }
+
+    /// The contract stands in the tree: what it rules out first, then what its harness is worth.
+    fn trial(
+        &mut self,
+        path: &Path,
+        (contract, row): (&Contract, &FindingRow),
+        accepted: &[Vec<u8>],
+    ) -> Result<std::result::Result<Opened, String>> {
+        let mut opened = (self.reopen)(self.reporter)?;
+        if let Err(why) = self.bears_out(&mut opened, (&contract.symbol, row), accepted)? {
+            return Ok(Err(why));
+        }
+        let folded = folded(contract);
+        if folded != *contract {
+            drop(opened);
+            write_atomic(path, file::proposed(&folded).as_bytes())?;
+            opened = (self.reopen)(self.reporter)?;
+        }
+        Ok(self.is_sound(&mut opened, &contract.symbol)?.map(|()| opened))
+    }
+
+    fn narrower(&self, old: &Contract, require: Vec<String>) -> std::result::Result<Contract, String> {
+        let model = self.desk.models.get("feasibility").map_or_else(|| "a model".into(), |m| m.name());
+        let require = old.require.iter().cloned().chain(require).collect();
+        let contract = Contract { require, proposed_by: Some(model), ..old.clone() };
+        file::parse(&file::render(&contract), "the contract").map_err(|error| error.to_string())
+    }
+
+    fn campaign(&self, project: &Project, planned: &Planned, name: &str) -> Result<Campaign> {
+        let judge = Judge::new(project, self.interrupt);
+        match judge.build_beside(name, &[])? {
+            Built::Binary(binary) => Ok(judge.campaign(&binary, planned)),
+            Built::Errors(errors) => Err(crate::judge::does_not_compile(project, &errors)),
+        }
+    }
+
+    /// Whether the input is ruled out now, and nothing is that C takes.
+    fn bears_out(
+        &mut self,
+        (project, _): &mut Opened,
+        (name, row): (&SymbolName, &FindingRow),
+        accepted: &[Vec<u8>],
+    ) -> Result<std::result::Result<(), String>> {
+        let planned = project.find(name.as_str())?;
+        let campaign = self.campaign(project, planned, "narrower")?;
+        if !campaign.is_ruled_out(&row.finding.input, self.interrupt)? {
+            return Ok(Err("the input on which C breaks is still let through".into()));
+        }
+        if let Some(input) = campaign.first_ruled_out(accepted, self.interrupt)? {
+            let (args, _) = campaign.show(&input, self.interrupt)?;
+            let args: Vec<String> = args.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            return Ok(Err(format!("C works on an input that is ruled out: {}", args.join(", "))));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Whether C still agrees with itself under it, and mutants are told from C. How many inputs C takes is another matter.
+    fn is_sound(
+        &mut self,
+        (project, store): &mut Opened,
+        name: &SymbolName,
+    ) -> Result<std::result::Result<(), String>> {
+        let planned = project.find(name.as_str())?;
+        let judge = Judge::new(project, self.interrupt);
+        let asked = &project.config.grade;
+        let all =
+            adequacy::measure(project, (&judge, store), &[planned], asked.mutant_seconds, self.reporter)?;
+        let Some(adequacy) = all.first() else { return Ok(Err("it could not be measured".into())) };
+        if let Some(what) = &adequacy.difference {
+            return Ok(Err(format!("C differs from itself: {what}")));
+        }
+        Ok(grade::kills(&adequacy.kills(), asked).map_or(Ok(()), Err))
+    }
+
+    fn say(&mut self, name: &SymbolName, step: String) {
+        self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt: 1, step });
+    }
+}
+
+/// The words of a reply, in a few lines.
+fn notes(reply: &Reply) -> String {
+    let blocks = Blocks::parse(&reply.text, &[]).unwrap_or_default();
+    let text = blocks.notes.unwrap_or_else(|| reply.text.clone());
+    text.trim().lines().take(LINES).collect::<Vec<_>>().join("\n")
+}
+
+fn read(reply: &Reply) -> Answer {
+    if reply.stop == crate::llm::StopReason::Refusal || reply.stop.is_truncated() {
+        return Answer::Unusable("The reply was not complete.".into());
+    }
+    match Blocks::parse(&reply.text, &[]) {
+        Ok(Blocks { contract: Some(text), .. }) => match toml::from_str::<Narrowing>(&text) {
+            Ok(narrowing) if !narrowing.require.is_empty() => Answer::Never(narrowing.require, notes(reply)),
+            Ok(_) => Answer::Unusable("`require` names no precondition.".into()),
+            Err(error) => Answer::Unusable(format!("The contract: {error}")),
+        },
+        Ok(Blocks { notes: Some(_), .. }) => Answer::Feasible(notes(reply)),
+        Ok(_) => Answer::Unusable("The reply has neither a precondition nor notes.".into()),
+        Err(problem) => Answer::Unusable(problem.to_string()),
+    }
+}

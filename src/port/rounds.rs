@@ -1,0 +1,112 @@
+//! A whole run: contracts are asked for where they lack, then functions are ported, then it is asked about what C itself broke on;
+//! what may be called less freely after that is taken up once more. The library is read anew between the rounds, since
+//! every contract decides how others are judged.
+
+use super::analysis::{Analysis, Opened, Reopen};
+use super::desk::Desk;
+use super::feasibility::Feasibility;
+use super::resume::{self, Deed};
+use super::run::{self, End, Order, PortResult};
+use crate::error::Result;
+use crate::event::Reporter;
+use crate::judge::Judge;
+use crate::process::Interrupt;
+use crate::project::{Planned, Project};
+use crate::store::{Store, Totals};
+use crate::symbol::SymbolName;
+use crate::verdict::Grade;
+
+/// What is asked of a run.
+pub struct Request<'a> {
+    /// As the store notes it down.
+    pub command: &'a str,
+    /// The functions, in porting order.
+    pub wanted: &'a dyn for<'p> Fn(&'p Project) -> Result<Vec<&'p Planned>>,
+    /// What stands already is ported again.
+    pub redo: bool,
+    /// So many ports go on at a time.
+    pub jobs: usize,
+    pub reopen: Reopen<'a>,
+    pub interrupt: &'a Interrupt,
+}
+
+/// Ports functions. The results say how each went; `Err` when the tool, the model or the user stopped it.
+pub fn port(
+    (project, mut store): Opened,
+    request: &Request,
+    reporter: &mut dyn Reporter,
+) -> Result<(Vec<PortResult>, Totals)> {
+    let wanted = (request.wanted)(&project)?;
+    let judge = Judge::new(&project, request.interrupt);
+    let plans = resume::plan(&project, (&store, &judge), &wanted, request.redo)?;
+    let asks = plans.iter().any(|plan| plan.deed.asks());
+    let mut desk = Desk::open(&project, &mut store, (request.command, asks), request.interrupt)?;
+    let lacking = wanted.iter().zip(&plans).filter(|(_, plan)| plan.deed == Deed::Analyze);
+    let lacking: Vec<SymbolName> = lacking.map(|(planned, _)| planned.function.name.clone()).collect();
+    let path = project.workspace.state_db();
+    match rounds((project, store), (request, &mut desk), &lacking, reporter) {
+        Ok(done) => Ok(done),
+        Err(error) => {
+            desk.finish_with(&mut Store::open(&path)?, &error)?;
+            Err(error)
+        }
+    }
+}
+
+fn rounds(
+    mut opened: Opened,
+    (request, desk): (&Request, &mut Desk),
+    lacking: &[SymbolName],
+    reporter: &mut dyn Reporter,
+) -> Result<(Vec<PortResult>, Totals)> {
+    let (reopen, interrupt) = (request.reopen, request.interrupt);
+    if !lacking.is_empty() {
+        let mut analysis = Analysis { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+        opened = analysis.run(opened, lacking)?;
+    }
+    let mut results = round(&mut opened, (request, desk), None, reporter)?;
+    for _ in 0..opened.0.config.limits.false_positive_fixes {
+        let names = at_fault(&results, &opened.0);
+        if names.is_empty() || desk.models.is_empty() {
+            break;
+        }
+        let mut feasibility = Feasibility { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+        let (after, narrowed) = feasibility.run(opened, &names)?;
+        opened = after;
+        if narrowed.is_empty() {
+            break;
+        }
+        for again in round(&mut opened, (request, desk), Some(&narrowed), reporter)? {
+            if let Some(known) = results.iter_mut().find(|known| known.symbol == again.symbol) {
+                *known = again;
+            }
+        }
+    }
+    let totals = run::finish(&mut opened.1, desk, &results)?;
+    Ok((results, totals))
+}
+
+/// Functions about whose C a model may know more: C stopped their ports, or breaks on too many inputs.
+fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
+    let least = project.config.grade.accept_rate;
+    let is_short = |r: &&PortResult| {
+        r.end == End::StoppedByC
+            || r.grade == Some(Grade::Weak) && r.accept_rate.is_some_and(|rate| rate < least)
+    };
+    results.iter().filter(is_short).map(|r| r.symbol.clone()).collect()
+}
+
+/// All that is wanted, or of that these alone, which were taken up before.
+fn round(
+    (project, store): &mut Opened,
+    (request, desk): (&Request, &mut Desk),
+    only: Option<&[SymbolName]>,
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<PortResult>> {
+    let mut wanted = (request.wanted)(project)?;
+    wanted.retain(|planned| only.is_none_or(|names| names.contains(&planned.function.name)));
+    let judge = Judge::new(project, request.interrupt);
+    let redo = request.redo && only.is_none();
+    let order = Order { wanted: &wanted, redo, jobs: request.jobs };
+    run::port(project, store, order, (judge, desk), reporter)
+}

@@ -1,0 +1,107 @@
+//! Inputs on which C itself breaks: a model says why and whether callers can bring it about, and C says whether a precondition
+//! that it proposes is one. The models here are scripts.
+
+use crate::support::{MEASURED, QUICK, Repo, assert_same, reply};
+
+const HEADER: &str = "#ifndef PICK_H\n#define PICK_H\n#include <stdint.h>\nuint32_t pick(uint32_t at);\n\
+    uint32_t pick_low(uint32_t x);\n#endif\n";
+/// Nobody may call `pick` with more than 63.
+const SOURCE: &str = "#include \"pick.h\"\n\nstatic const uint8_t table[64] = { 9, 7, 3, 250, 11, 13, 1, 8 };\n\n\
+    uint32_t pick(uint32_t at) { return table[at] * 3u + at; }\n\n\
+    uint32_t pick_low(uint32_t x) { return pick(x & 63u); }\n";
+const PORT: &str = "pub fn pick(at: u32) -> u32 {\n    \
+    u32::from(crate::globals::table.get(at as usize).copied().unwrap_or(0)) * 3 + at\n}\n";
+const CRASH: &str = "```text notes\nglobal-buffer-overflow: pick.c:5 indexes 64 bytes with `at`.\n```\n";
+
+fn library() -> Repo {
+    let repo = Repo::empty();
+    repo.write("pick.h", HEADER);
+    repo.write("pick.c", SOURCE);
+    repo.run(&["init"]).ok();
+    repo
+}
+
+fn narrowed(require: &str) -> String {
+    format!("```toml contract\nrequire = [{require:?}]\n```\n\n```text notes\npick.c:7 masks it.\n```\n")
+}
+
+fn settings<'a>(rest: &[&'a str]) -> Vec<&'a str> {
+    let short: [&str; 2] = ["--config", "grade.mutant_seconds=2"];
+    [rest, &MEASURED, &short].concat()
+}
+
+#[test]
+fn a_precondition_that_c_bears_out_is_kept_and_the_function_judged_under_it() {
+    let repo = library();
+    repo.model(&[&reply(PORT), CRASH, &narrowed("at < 8"), &narrowed("at != 7000000"), &narrowed("at < 64")]);
+    let ran = repo.run(&settings(&[&["port", "pick"][..], &QUICK].concat()));
+    ran.ok();
+    for said in [
+        "asking the crash-analyzer",
+        "asking the feasibility",
+        "C does not bear the precondition out: C works on an input that is ruled out: at = ",
+        "C does not bear the precondition out: the input on which C breaks is still let through",
+        "C bears the precondition out",
+        "its contract was proposed by command/sh, and nobody has approved of it",
+    ] {
+        ran.shows(said);
+    }
+    assert_eq!(repo.asked(), 5, "{ran}");
+    let prompt = |n: u32| std::fs::read_to_string(repo.aside().join(format!("model/{n}.prompt"))).unwrap();
+    assert!(
+        prompt(2).contains("\"role\":\"crash-analyzer\"") && prompt(2).contains("UndefinedBehaviorSanitizer"),
+        "{}",
+        prompt(2)
+    );
+    // The real caller, and what was made of it.
+    assert!(prompt(3).contains("pick(x & 63u)") && prompt(3).contains("indexes 64 bytes"), "{}", prompt(3));
+    // A bound of one number is a limit of it: no input is lost to it.
+    let contract = repo.read("rust/contracts/pick.toml");
+    assert!(contract.contains("max = 63") && !contract.contains("require"), "{contract}");
+    let shown = repo.run(&["findings", "list", "--c-bugs", "--format", "json"]).ok().json("findings");
+    let told = shown["findings"][0]["explanation"].as_str().unwrap();
+    assert!(told.contains("it is never to be called so: at < 64\npick.c:7 masks it."), "{told}");
+    let id = shown["findings"][0]["id"].to_string();
+    repo.run(&["findings", "show", &id]).ok().shows("a model says of it, and nothing has checked it:");
+
+    repo.run(&["contract", "--approve", "pick"]).ok();
+    let verify = settings(&["verify", "pick", "--runs", "20000", "--seconds", "5"]);
+    repo.run(&verify).ok();
+}
+
+#[test]
+fn a_bug_of_c_is_told_as_one_and_nothing_else_changes() {
+    let repo = library();
+    repo.model(&[
+        &reply(PORT),
+        CRASH,
+        "```text notes\nAny caller: pick.h:4 promises nothing. Reachable.\n```\n",
+    ]);
+    let contract = repo.read("rust/contracts/pick.toml");
+    let ran = repo.run(&settings(&[&["port", "pick"][..], &QUICK].concat()));
+    assert_eq!(repo.asked(), 3, "{ran}");
+    assert_eq!(repo.read("rust/contracts/pick.toml"), contract);
+    let shown = repo.run(&["findings", "list", "--c-bugs", "--format", "json"]).ok().json("findings");
+    let told = shown["findings"][0]["explanation"].as_str().unwrap();
+    assert!(told.contains("callers can bring it about:\nAny caller: pick.h:4"), "{told}");
+    let calls =
+        repo.count("SELECT count(*) FROM model_calls WHERE role IN ('crash-analyzer', 'feasibility')");
+    assert_eq!(calls, 2);
+}
+
+#[test]
+fn a_model_that_finds_nothing_out_leaves_everything_as_it_was() {
+    let repo = library();
+    repo.model(&[&reply(PORT), CRASH, "I do not know."]);
+    let with_model = repo.tree();
+    let ran = repo.run(&settings(&[&["port", "pick"][..], &QUICK].concat()));
+    ran.shows("nothing came of asking about it");
+    assert_eq!(repo.asked(), 5, "{ran}");
+    let contract = |tree: &crate::support::Tree| {
+        tree.iter()
+            .filter(|(path, _)| path.ends_with("pick.toml"))
+            .map(|(p, f)| (p.clone(), f.clone()))
+            .collect()
+    };
+    assert_same(&contract(&with_model), &contract(&repo.tree()));
+}
