@@ -52,6 +52,7 @@ impl Frame {
         }
         for ((param, of), facts) in params.iter_mut().zip(&function.params).zip(&self.facts) {
             admit(param, &of.ty.kind, self.max)?;
+            wide(param, facts)?;
             let is_const = matches!(&of.ty.kind, TypeKind::Pointer(target) if target.is_const);
             compared(param, facts, is_const)?;
         }
@@ -74,6 +75,9 @@ impl Frame {
     }
 }
 
+/// Elements of an array at most.
+const LONGEST: usize = 1 << 16;
+
 /// Nothing may be narrowed, and roles must fit the C types.
 fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String> {
     let name = &param.name;
@@ -85,26 +89,54 @@ fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String
         Role::Value { .. } => return wrong("no value may be ruled out: leave out `min` and `max`"),
         Role::OneOf { .. } => return wrong("no value may be ruled out: `one-of` is not for proposals"),
         Role::Handle { .. } | Role::Lent { .. } => return wrong("handles cannot be proposed"),
+        // The C text tells these, or nobody knows.
+        Role::Callback { .. } | Role::Token => {
+            return wrong("callbacks, and what they get, cannot be proposed");
+        }
+        Role::FixedArray { len, .. } if !(1..=LONGEST).contains(len) => {
+            return wrong("`len` is between 1 and 65536");
+        }
         Role::Length => {}
         Role::Buffer { max, .. } | Role::CString { max, .. } | Role::Elements { max, .. } if is_pointer => {
             *max = (*max).max(most);
         }
-        Role::Room { .. } | Role::Pointer { .. } | Role::FixedArray { .. } | Role::Token if is_pointer => {}
-        Role::Callback { .. } if is_pointer => {}
+        Role::Room { .. } | Role::Pointer { .. } | Role::FixedArray { .. } if is_pointer => {}
         _ => return wrong("this role is for pointers"),
     }
     Ok(())
 }
 
+/// What the C text looks at is tried: null where it asks for that, memory as far as it goes, and with content where it reads.
+fn wide(param: &mut Parameter, facts: &Facts) -> Result<(), String> {
+    let name = &param.name;
+    match &mut param.role {
+        Role::Buffer { nullable, .. }
+        | Role::CString { nullable, .. }
+        | Role::Pointer { nullable, .. }
+        | Role::Room { nullable, .. } => *nullable |= facts.null_checked,
+        Role::FixedArray { len, .. } if facts.constant_index.is_some_and(|index| index >= *len as i64) => {
+            return Err(format!("`{name}`: C goes further than {len} elements"));
+        }
+        _ => {}
+    }
+    match &param.role {
+        Role::Buffer { direction: Direction::Out, .. }
+        | Role::Pointer { direction: Direction::Out, .. }
+        | Role::FixedArray { direction: Direction::Out, .. }
+        | Role::Room { direction: Direction::Out, .. }
+        | Role::Elements { direction: Direction::Out, .. }
+            if facts.reads =>
+        {
+            Err(format!("`{name}`: C reads there, so that its direction is `in` or `inout`"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Nothing that C may write can be left out of the comparison.
 fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), String> {
     let name = &param.name;
-    let is_touched =
-        facts.reads || facts.writes || facts.dereferenced || facts.walks || facts.fields || facts.string;
     let direction = match &param.role {
-        Role::Token if is_touched => {
-            return Err(format!("`{name}`: C looks at what it points to: it is no token"));
-        }
         Role::Buffer { direction, .. }
         | Role::Pointer { direction, .. }
         | Role::FixedArray { direction, .. }
@@ -114,6 +146,13 @@ fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), Stri
         _ => return Ok(()),
     };
     match (direction, facts) {
+        (Direction::In | Direction::Out, _)
+            if !is_const && (facts.stored || facts.returned || facts.called) =>
+        {
+            Err(format!(
+                "`{name}` is kept or goes elsewhere, where C may write, so that its direction is `inout`"
+            ))
+        }
         (_, Facts { freed: true, .. }) => Err(format!("`{name}` is freed, which no role says")),
         (Direction::In, Facts { writes: true, .. }) => {
             Err(format!("`{name}`: C writes there, so that its direction is `out` or `inout`"))
@@ -124,6 +163,14 @@ fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), Stri
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the rule cuts the inputs at one place: what can single a few of them out is no precondition that trying can confirm.
+pub fn is_inequality(rule: &str) -> bool {
+    use syn::{BinOp, Expr};
+    let is_order = |op: &BinOp| matches!(op, BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
+    let is_plain = rule.len() <= 200 && !rule.contains(['!', '&', '|']) && !rule.contains("==");
+    is_plain && matches!(syn::parse_str(rule), Ok(Expr::Binary(binary)) if is_order(&binary.op))
 }
 
 /// The contract with rules that bound one number (`n < 64`) as limits of it: inputs are folded into limits, and ruled out by
@@ -191,12 +238,39 @@ mod tests {
             (value(None, None), &pointer()),
             (param(Role::OneOf { values: vec![1] }), &int),
             (param(Role::CString { max: 9, nullable: false }), &int),
+            (param(Role::Token), &pointer()),
+            (param(Role::Callback { order: false, nullable: false }), &pointer()),
+            (param(Role::FixedArray { direction: Direction::In, len: 0 }), &pointer()),
         ] {
             assert!(admit(&mut wrong, ty, 64).is_err(), "{wrong:?}");
         }
         let mut short = param(Role::CString { max: 1, nullable: false });
         admit(&mut short, &pointer(), 64).unwrap();
         assert_eq!(short.role, Role::CString { max: 64, nullable: false });
+    }
+
+    #[test]
+    fn what_c_looks_at_is_tried() {
+        let array = |direction| param(Role::FixedArray { direction, len: 3 });
+        let index = |index| Facts { constant_index: Some(index), ..Facts::default() };
+        assert!(wide(&mut array(Direction::In), &index(2)).is_ok());
+        assert!(wide(&mut array(Direction::In), &index(3)).is_err());
+        let reads = Facts { reads: true, null_checked: true, ..Facts::default() };
+        assert!(wide(&mut array(Direction::Out), &reads).is_err());
+        let mut text = param(Role::CString { max: 9, nullable: false });
+        wide(&mut text, &reads).unwrap();
+        assert_eq!(text.role, Role::CString { max: 9, nullable: true });
+    }
+
+    #[test]
+    fn one_inequality_is_a_precondition_and_nothing_else() {
+        for rule in ["n < 64", "a * b <= 100", "0 < n"] {
+            assert!(is_inequality(rule), "{rule}");
+        }
+        let long = format!("n < {}", "1 + ".repeat(80));
+        for rule in ["n != 3", "n < 64 && n != 3", "(n != 3) < 1", "!(n < 3)", "n == 1", "n", "n <", &long] {
+            assert!(!is_inequality(rule), "{rule}");
+        }
     }
 
     #[test]
@@ -247,8 +321,13 @@ mod tests {
         assert!(
             compared(&buffer(In), &escapes, true).is_ok() && compared(&buffer(In), &writes, true).is_err()
         );
-        assert!(compared(&param(Role::Token), &writes, false).is_err());
-        assert!(compared(&param(Role::Token), &Facts::default(), false).is_ok());
+        for kept in [Facts { stored: true, ..Facts::default() }, Facts { returned: true, ..Facts::default() }]
+        {
+            assert!(
+                compared(&buffer(In), &kept, false).is_err() && compared(&buffer(In), &kept, true).is_ok()
+            );
+            assert!(compared(&buffer(InOut), &kept, false).is_ok());
+        }
         assert!(compared(&param(Role::CString { max: 9, nullable: false }), &writes, true).is_err());
     }
 }

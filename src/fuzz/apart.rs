@@ -110,6 +110,10 @@ impl Campaign {
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn first_ruled_out(&self, inputs: &[Vec<u8>], interrupt: &Interrupt) -> Result<Option<Vec<u8>>> {
         let original = self.original_alone(inputs, interrupt)?;
+        if original.len() < inputs.len() {
+            // What was not reached may be ruled out as well.
+            return Ok(inputs.get(original.len()).cloned());
+        }
         let is_out =
             |alone: &&Alone| matches!(&alone.outcome, AloneOutcome::Rejected(why) if why == PRECONDITION);
         Ok(original.iter().find(is_out).and_then(|alone| inputs.get(alone.number).cloned()))

@@ -139,7 +139,7 @@ impl Judge<'_> {
             kills: share(&evidence.proofs.kills),
             branches: share(&evidence.proofs.branches),
             unsafe_count,
-            unsafe_least: self.unsafe_least(planned, &lock, unsafe_count),
+            unsafe_least: self.unsafe_least(planned, &lock, (evidence.grade, unsafe_count)),
             provenance: evidence.provenance.clone(),
             tools: self.tools()?,
             date: evidence.date.to_string(),

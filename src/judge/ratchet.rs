@@ -44,8 +44,17 @@ impl Judge<'_> {
     }
 
     /// What the next port must not exceed, where that is less than this one has.
-    pub(super) fn unsafe_least(&self, planned: &Planned, lock: &Lock, count: usize) -> Option<usize> {
+    pub(super) fn unsafe_least(
+        &self,
+        planned: &Planned,
+        lock: &Lock,
+        (grade, count): (Grade, usize),
+    ) -> Option<usize> {
         let before = least(lock.symbols.get(planned.function.name.as_str())?);
+        if !matches!(grade, Grade::Weak | Grade::Verified | Grade::Exhaustive) {
+            // A port that does not hold sets no example.
+            return Some(before);
+        }
         (before < count && self.allowed(planned) < count).then_some(before)
     }
 }

@@ -138,6 +138,8 @@ impl Analysis<'_> {
             }
         }
         let why = problem.unwrap_or_default();
+        let (project, store) = &mut opened;
+        self.give_up(store, project.find(name.as_str())?, &why)?;
         Ok((opened, Err(format!("no contract after {most} answers; the last one: {why}"))))
     }
 
@@ -165,13 +167,18 @@ impl Analysis<'_> {
         };
         let answer = read(&reply);
         if let Answer::Never(why) = &answer {
-            let source = format!("analyzer, run {}", self.desk.id.0);
-            let scope = Scope::Symbol(function.key.clone());
-            let text = format!("no contract says how to call `{name}`: {why}");
-            let (kind, key) = (Kind::Decision, never(planned));
-            store.learn(Lesson { kind, scope, key, text, source, proven: false })?;
+            self.give_up(store, planned, why)?;
         }
         Ok(Ok(answer))
+    }
+
+    /// Keeps that nobody needs to ask again.
+    fn give_up(&self, store: &mut Store, planned: &Planned, why: &str) -> Result<()> {
+        let source = format!("analyzer, run {}", self.desk.id.0);
+        let scope = Scope::Symbol(planned.function.key.clone());
+        let text = format!("no contract says how to call `{}`: {why}", planned.function.name);
+        let (kind, key) = (Kind::Decision, never(planned));
+        store.learn(Lesson { kind, scope, key, text, source, proven: false }).map(drop)
     }
 
     /// What the roles make, with all that the C text says.

@@ -140,7 +140,10 @@ impl Desk {
                     return match exchange.reply {
                         // Recordings of ports need not have one of this.
                         Err(ModelError::NoRecording { .. }) => Ok(Err("no answer was recorded".into())),
-                        reply => Ok(Ok(reply?)),
+                        Err(ModelError::Interrupted) => Err(ModelError::Interrupted.into()),
+                        // The run has other work, which a model that fails here does not undo.
+                        Err(error) => Ok(Err(error.to_string())),
+                        Ok(reply) => Ok(Ok(reply)),
                     };
                 }
             }

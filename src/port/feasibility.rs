@@ -8,7 +8,7 @@ use super::desk::Desk;
 use super::prompt::Question;
 use crate::adequacy;
 use crate::contract::file;
-use crate::contract::proposal::folded;
+use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -96,6 +96,7 @@ impl Feasibility<'_> {
             Ok(reply) => notes(&reply),
             Err(why) => return Ok((opened, Err(why))),
         };
+        opened.1.explain(row.id, &explanation)?;
         let mut problem: Option<String> = None;
         for attempt in 1..=opened.0.config.limits.validation_fixes + 1 {
             let asked = (attempt, problem.as_deref());
@@ -117,6 +118,15 @@ impl Feasibility<'_> {
             };
             let text =
                 format!("{explanation}\nit is never to be called so: {}\n{evidence}", require.join("; "));
+            let is_a_persons = planned.judgeable.contract().is_some_and(|c| c.proposed_by.is_none());
+            if planned.edited && is_a_persons {
+                // What a person wrote is never overwritten.
+                opened.1.explain(row.id, text.trim())?;
+                return Ok((
+                    opened,
+                    Err(format!("a person wrote the contract; a model would add: {}", require.join("; "))),
+                ));
+            }
             let (after, tried) = self.try_out(opened, (&planned, &row), require)?;
             opened = after;
             match tried {
@@ -131,7 +141,6 @@ impl Feasibility<'_> {
                 }
             }
         }
-        opened.1.explain(row.id, &explanation)?;
         Ok((opened, Err(format!("nothing came of asking about it: {}", problem.unwrap_or_default()))))
     }
 
@@ -173,6 +182,9 @@ impl Feasibility<'_> {
         let path = project.contract_path(contract.symbol.as_str());
         let before = fs_err::read_to_string(&path)?;
         let accepted = self.campaign(&project, planned, "wider")?.accepted(self.interrupt)?;
+        if accepted.is_empty() {
+            return Ok(((project, store), Err("C took no input that could speak against it".into())));
+        }
         write_atomic(&path, file::proposed(&contract).as_bytes())?;
         drop((project, store));
         let tried = self.trial(&path, (&contract, row), &accepted);
@@ -285,8 +297,13 @@ fn read(reply: &Reply) -> Answer {
     }
     match Blocks::parse(&reply.text, &[]) {
         Ok(Blocks { contract: Some(text), .. }) => match toml::from_str::<Narrowing>(&text) {
-            Ok(narrowing) if !narrowing.require.is_empty() => Answer::Never(narrowing.require, notes(reply)),
-            Ok(_) => Answer::Unusable("`require` names no precondition.".into()),
+            Ok(Narrowing { require }) => match require.as_slice() {
+                [rule] if is_inequality(rule) => Answer::Never(require, notes(reply)),
+                _ => Answer::Unusable(
+                    "`require` must be one comparison with <, <=, > or >=, without `&&`, `||` and `!`."
+                        .into(),
+                ),
+            },
             Err(error) => Answer::Unusable(format!("The contract: {error}")),
         },
         Ok(Blocks { notes: Some(_), .. }) => Answer::Feasible(notes(reply)),

@@ -76,6 +76,9 @@ fn rounds(
         if narrowed.is_empty() {
             break;
         }
+        // They may have waited for these.
+        let skipped = results.iter().filter(|r| r.end == End::Skipped).map(|r| r.symbol.clone());
+        let narrowed: Vec<SymbolName> = narrowed.into_iter().chain(skipped).collect();
         for again in round(&mut opened, (request, desk), Some(&narrowed), reporter)? {
             if let Some(known) = results.iter_mut().find(|known| known.symbol == again.symbol) {
                 *known = again;
