@@ -47,6 +47,11 @@ impl Command {
         })
     }
 
+    /// The program without its folder, which is this machine's and is nobody else's business.
+    fn short(&self) -> &str {
+        Path::new(&self.program).file_name().and_then(|name| name.to_str()).unwrap_or(&self.program)
+    }
+
     fn run(&self, input: &str, interrupt: &Interrupt) -> Result<Output, ModelError> {
         let job = Job::new(&self.program).args(&self.args).dir(&self.dir).stdin(input).timeout(self.timeout);
         job.run(interrupt).map_err(|error| match error.kind() {
@@ -108,7 +113,7 @@ impl Model for Command {
             text,
             usage,
             stop: StopReason::End,
-            model: self.program.clone(),
+            model: self.short().to_owned(),
             latency: started.elapsed(),
             retries,
             drift: None,
@@ -116,7 +121,7 @@ impl Model for Command {
     }
 
     fn name(&self) -> String {
-        format!("command/{}", self.program)
+        format!("command/{}", self.short())
     }
 }
 
@@ -160,6 +165,14 @@ mod tests {
         let mut model = Command::new(&settings, dir.path(), [SecretString::from("sk-canary")]).unwrap();
         model.policy.base = Duration::from_millis(1);
         (model.complete(&sample_prompt(), &Asker::silent(&Interrupt::none())), dir)
+    }
+
+    #[test]
+    fn the_folder_of_a_program_is_not_told() {
+        let settings =
+            ModelSettings { command: vec!["/somewhere/of/mine/ask.sh".into()], ..ModelSettings::default() };
+        let model = Command::new(&settings, Path::new("."), []).unwrap();
+        assert_eq!(model.name(), "command/ask.sh");
     }
 
     const LONG: Duration = Duration::from_secs(60);
