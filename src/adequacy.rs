@@ -128,7 +128,7 @@ pub fn known(
     }
     if project.config.grade.measure {
         let seconds = project.config.grade.mutant_seconds;
-        for adequacy in measure(project, (judge, store), &unknown, seconds, reporter)? {
+        for adequacy in measure(project, (judge, store), &unknown, (seconds, Faults::Kept), reporter)? {
             all.insert(adequacy.key.clone(), adequacy);
         }
     }
@@ -146,6 +146,14 @@ fn about(judge: &Judge, planned: &Planned) -> Result<String> {
     Ok(sha256(format!("{EDITION} {} {} {}", hashes.c, hashes.contract, hashes.harness)))
 }
 
+/// What becomes of inputs on which C disagrees with itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Faults {
+    Kept,
+    /// The contract is on trial: what C does under a wrong one is no fault of C.
+    Dropped,
+}
+
 /// Measures the harnesses of `wanted`, which have one, and stores it; each gets so many seconds for its mutants.
 ///
 /// # Errors
@@ -154,7 +162,7 @@ pub fn measure(
     project: &Project,
     (judge, store): (&Judge, &mut Store),
     wanted: &[&Planned],
-    seconds: u64,
+    (seconds, faults): (u64, Faults),
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<Adequacy>> {
     let (mut all, interrupt) = (Vec::new(), judge.interrupt);
@@ -180,7 +188,7 @@ pub fn measure(
                 }),
                 Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
                 Word::Ended(ran) => {
-                    if let Some(found) = &ran.of_c {
+                    if let Some(found) = ran.of_c.as_ref().filter(|_| faults == Faults::Kept) {
                         findings::keep_of_c((&mut *store, None), planned, found, reporter)?;
                     }
                     let adequacy = adequacy(planned, &made, ran);

@@ -1,7 +1,7 @@
 //! `cargo implfuzz contract`
 
 use super::{Session, Which};
-use crate::adequacy::{self, Adequacy, Fate};
+use crate::adequacy::{self, Adequacy, Fate, Faults};
 use crate::config::Grades;
 use crate::contract::file;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Role};
@@ -65,7 +65,13 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
             .help("`cargo implfuzz contract --check --all` takes those that have one"));
     }
-    let all = adequacy::measure(&project, (&judge, &mut store), &wanted, args.seconds, reporter.as_mut())?;
+    let all = adequacy::measure(
+        &project,
+        (&judge, &mut store),
+        &wanted,
+        (args.seconds, Faults::Kept),
+        reporter.as_mut(),
+    )?;
     drop(reporter);
     let asked = &project.config.grade;
     let values: Vec<Value> = all.iter().map(|a| measured_json(a, asked)).collect();

@@ -6,7 +6,7 @@ use super::attempt::context_without_contract;
 use super::call_sites::call_sites;
 use super::desk::Desk;
 use super::prompt::Question;
-use crate::adequacy;
+use crate::adequacy::{self, Faults};
 use crate::contract::facts::FactTable;
 use crate::contract::file;
 use crate::contract::proposal::Frame;
@@ -241,8 +241,13 @@ impl Analysis<'_> {
         }
         let judge = Judge::new(project, self.interrupt);
         let asked = &project.config.grade;
-        let all =
-            adequacy::measure(project, (&judge, store), &[planned], asked.mutant_seconds, self.reporter)?;
+        let all = adequacy::measure(
+            project,
+            (&judge, store),
+            &[planned],
+            (asked.mutant_seconds, Faults::Dropped),
+            self.reporter,
+        )?;
         let short: Vec<String> = all.iter().flat_map(|adequacy| adequacy.shortcomings(asked)).collect();
         Ok(if short.is_empty() && !all.is_empty() { Ok(()) } else { Err(short.join("; ")) })
     }

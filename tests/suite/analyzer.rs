@@ -92,6 +92,8 @@ fn what_c_does_not_bear_out_leaves_nothing() {
     assert!(ran.stderr.contains("no contract after 3 answers; the last one: C"), "{ran}");
     assert_eq!(repo.asked(), 3);
     assert_same(&before, &repo.tree());
+    // What C does under a wrong contract is no fault of C.
+    assert_eq!(repo.count("SELECT count(*) FROM findings"), 0);
 }
 
 #[test]
