@@ -134,6 +134,10 @@ impl Campaign {
                 }
             }
         }
+        // Of a function without parameters no file is kept: what is missing in an input reads as zero.
+        if all.is_empty() {
+            all.push(Vec::new());
+        }
         Ok(all)
     }
 

@@ -135,15 +135,7 @@ impl<'p> Attempting<'p> {
         let Judged { verdict, apart, gate } = judged;
         let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
         let mut outcome = self.outcome(run, &verdict, Inputs::Shown, good.clone(), bad)?;
-        // Where there is but one input, none is left for the gate.
-        let is_constant = self.planned.judgeable.contract().is_some_and(|contract| {
-            contract.params.is_empty()
-                && contract.globals.is_empty()
-                && contract.sequence.is_none()
-                && !contract.chance
-        });
-        let says = |gate: &Verdict| !(is_constant && matches!(gate, Verdict::Vacuous { .. }));
-        if let Some(gate) = gate.filter(|gate| outcome == good && says(gate)) {
+        if let Some(gate) = gate.filter(|_| outcome == good) {
             outcome = self.outcome(run, &gate, Inputs::Hidden, good, bad)?;
         }
         self.accepted = Some((verdict, apart));
