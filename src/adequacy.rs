@@ -204,6 +204,20 @@ pub fn measure(
     Ok(all)
 }
 
+/// Measures one harness whose contract is on trial; none where nothing came of it.
+///
+/// # Errors
+/// As those of [`measure`].
+pub fn on_trial(
+    project: &Project,
+    (judge, store): (&Judge, &mut Store),
+    planned: &Planned,
+    reporter: &mut dyn Reporter,
+) -> Result<Option<Adequacy>> {
+    let settings = (project.config.grade.mutant_seconds, Faults::Dropped);
+    Ok(measure(project, (judge, store), &[planned], settings, reporter)?.pop())
+}
+
 fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
     let shortcomings = adequacy.shortcomings(asked);
     let summary = match (shortcomings.is_empty(), adequacy.kills()) {

@@ -6,7 +6,7 @@ use super::attempt::context_without_contract;
 use super::call_sites::call_sites;
 use super::desk::Desk;
 use super::prompt::Question;
-use crate::adequacy::{self, Faults};
+use crate::adequacy;
 use crate::contract::facts::FactTable;
 use crate::contract::file;
 use crate::contract::proposal::Frame;
@@ -241,15 +241,10 @@ impl Analysis<'_> {
         }
         let judge = Judge::new(project, self.interrupt);
         let asked = &project.config.grade;
-        let all = adequacy::measure(
-            project,
-            (&judge, store),
-            &[planned],
-            (asked.mutant_seconds, Faults::Dropped),
-            self.reporter,
-        )?;
-        let short: Vec<String> = all.iter().flat_map(|adequacy| adequacy.shortcomings(asked)).collect();
-        Ok(if short.is_empty() && !all.is_empty() { Ok(()) } else { Err(short.join("; ")) })
+        let adequacy = adequacy::on_trial(project, (&judge, store), planned, self.reporter)?;
+        let Some(adequacy) = adequacy else { return Ok(Err("it could not be measured".into())) };
+        let short = adequacy.shortcomings(asked);
+        Ok(if short.is_empty() { Ok(()) } else { Err(short.join("; ")) })
     }
 
     fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {

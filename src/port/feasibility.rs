@@ -6,7 +6,7 @@ use super::attempt::context;
 use super::call_sites::call_sites;
 use super::desk::Desk;
 use super::prompt::Question;
-use crate::adequacy::{self, Faults};
+use crate::adequacy;
 use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
@@ -270,14 +270,8 @@ impl Feasibility<'_> {
         let planned = project.find(name.as_str())?;
         let judge = Judge::new(project, self.interrupt);
         let asked = &project.config.grade;
-        let all = adequacy::measure(
-            project,
-            (&judge, store),
-            &[planned],
-            (asked.mutant_seconds, Faults::Dropped),
-            self.reporter,
-        )?;
-        let Some(adequacy) = all.first() else { return Ok(Err("it could not be measured".into())) };
+        let adequacy = adequacy::on_trial(project, (&judge, store), planned, self.reporter)?;
+        let Some(adequacy) = adequacy else { return Ok(Err("it could not be measured".into())) };
         if let Some(what) = &adequacy.difference {
             return Ok(Err(format!("C differs from itself: {what}")));
         }
