@@ -23,6 +23,7 @@
 mod support;
 
 use cargo_implfuzz::fuzz::build::{Builder, Built, Counts};
+use cargo_implfuzz::fuzz::edges::{Edges, FLAGS};
 use cargo_implfuzz::fuzz::overlay::Overlay;
 use cargo_implfuzz::fuzz::run::ASAN_OPTIONS;
 use cargo_implfuzz::process::Interrupt;
@@ -73,8 +74,10 @@ const PORTS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// Length of the inputs, and executions of a measurement.
-const SIZES: [(usize, u64); 2] = [(4096, 100_000), (64, 400_000)];
+/// Length of the inputs, and executions of a measurement: enough that starting the process does not count.
+const SIZES: [(usize, u64); 2] = [(4096, 1_000_000), (64, 2_000_000)];
+/// cargo-fuzz's targets need as long for so many times fewer.
+const SLOWER: u64 = 15;
 /// The function whose text is edited.
 const EDITED: &str = "kit_fnv1a64";
 /// Functions whose mutants are judged.
@@ -151,11 +154,8 @@ impl Bench {
         let overlay = Overlay::sync(&rust, &target.join("overlay"), &target, &replaced).unwrap();
         let binary = match variant {
             Variant::Own => self.build_own(&overlay),
-            Variant::Bare => self.cargo(&overlay, variant, "implfuzz_all", &COVERAGE.join(" ")),
-            Variant::CargoFuzz => {
-                let flags = format!("{} {CARGO_FUZZ}", COVERAGE.join(" "));
-                self.cargo(&overlay, variant, &format!("fuzz_{EDITED}"), &flags)
-            }
+            Variant::Bare => self.cargo(&overlay, variant, "implfuzz_all"),
+            Variant::CargoFuzz => self.cargo(&overlay, variant, &format!("fuzz_{EDITED}")),
         };
         (binary, start.elapsed().as_secs_f64())
     }
@@ -205,7 +205,7 @@ impl Bench {
         }
     }
 
-    fn cargo(&self, overlay: &Overlay, variant: Variant, bin: &str, flags: &str) -> PathBuf {
+    fn cargo(&self, overlay: &Overlay, variant: Variant, bin: &str) -> PathBuf {
         let dir = target_dir(variant.name()).join("target");
         let mut cargo = Command::new(&self.toolchain.cargo);
         cargo.args(["build", "--release", "--quiet", "--bin", bin, "--target", &self.toolchain.host]);
@@ -216,8 +216,12 @@ impl Bench {
                 Some(rustc) => cargo.env("RUSTC", rustc),
                 None => cargo.env("RUSTC_BOOTSTRAP", "1"),
             };
+            cargo.env("RUSTFLAGS", format!("{} --cfg=fuzzing {CARGO_FUZZ}", FLAGS.join(" ")));
+        } else {
+            let edges = Edges::place(&dir).unwrap();
+            cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(overlay));
         }
-        cargo.env("RUSTFLAGS", flags).env("IMPLFUZZ_C_ROOT", &self.root);
+        cargo.env("IMPLFUZZ_C_ROOT", &self.root);
         cargo.env("CC", &self.toolchain.cc.path).env("CXX", &self.toolchain.cxx);
         cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("IMPLFUZZ_ASAN");
         assert!(cargo.status().unwrap().success(), "{bin} does not build");
@@ -232,14 +236,13 @@ impl Bench {
         let (target, rust) = (target_dir(variant.name()), self.root.join("rust"));
         let replaced = self.replaced(variant, 0);
         let overlay = Overlay::sync(&rust, &target.join("overlay"), &target, &replaced).unwrap();
-        let flags = format!("{} {CARGO_FUZZ}", COVERAGE.join(" "));
-        self.cargo(&overlay, variant, &format!("fuzz_{symbol}"), &flags)
+        self.cargo(&overlay, variant, &format!("fuzz_{symbol}"))
     }
 
     fn throughput(&self, rounds: usize) -> String {
         let mut text = format!(
             "## Throughput\n\nExecutions per second of processor time under libFuzzer, inputs of at most so many bytes, {rounds} rounds. \
-             `no sanitizer`: the same harness, coverage and manifest, without ASan, UBSan and guard. cargo-fuzz: the thin target with {}.\n\n\
+             `no sanitizer`: the same harness, allocators, coverage and manifest, without ASan, UBSan and guard. cargo-fuzz: the thin target with {}.\n\n\
              | function | bytes | executions/s | no sanitizer | cargo-fuzz's defaults | to no sanitizer | to cargo-fuzz |\n|---|--:|--:|--:|--:|--:|--:|\n",
             description()
         );
@@ -252,6 +255,7 @@ impl Bench {
                 let mut speeds = [const { Vec::new() }; 3];
                 for _ in 0..rounds {
                     for ((variant, binary), speeds) in all.iter().zip(&binaries).zip(&mut speeds) {
+                        let runs = if *variant == Variant::CargoFuzz { runs / SLOWER } else { runs };
                         let seconds = fuzz(*variant, binary, symbol, size, runs);
                         speeds.push(runs as f64 / seconds);
                     }
@@ -332,18 +336,7 @@ impl Variant {
     }
 }
 
-/// What libFuzzer needs of rustc; this tool and cargo-fuzz pass the same.
-const COVERAGE: [&str; 8] = [
-    "-Cpasses=sancov-module",
-    "-Cllvm-args=-sanitizer-coverage-level=4",
-    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
-    "-Cllvm-args=-sanitizer-coverage-pc-table",
-    "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    "-Cllvm-args=-sanitizer-coverage-stack-depth",
-    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
-    "--cfg=fuzzing",
-];
-/// What cargo-fuzz passes besides.
+/// What cargo-fuzz passes for all crates, besides what this tool passes for the port.
 const CARGO_FUZZ: &str = "-Clink-dead-code -Zsanitizer=address -Ccodegen-units=1";
 
 /// Nightly's compiler, if rustup has one.

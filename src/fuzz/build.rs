@@ -1,5 +1,6 @@
-//! Building the fuzz binary: one binary with all targets, incremental, C and Rust instrumented, on stable Rust.
+//! Building the fuzz binary: one binary with all targets, incremental, C and the port instrumented, on stable Rust.
 
+use super::edges::{self, Edges};
 use super::overlay::Overlay;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Job};
@@ -57,18 +58,6 @@ pub enum Counts {
     Sources { c: bool },
 }
 
-/// rustc flags that instrument Rust as libFuzzer expects it, measured on stable 1.95.
-const EDGES: [&str; 8] = [
-    "-Cpasses=sancov-module",
-    "-Cllvm-args=-sanitizer-coverage-level=4",
-    "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters",
-    "-Cllvm-args=-sanitizer-coverage-pc-table",
-    "-Cllvm-args=-sanitizer-coverage-trace-compares",
-    "-Cllvm-args=-sanitizer-coverage-stack-depth",
-    "-Cllvm-args=-simplifycfg-branch-fold-threshold=0",
-    "--cfg=fuzzing",
-];
-
 /// rustc flags for replays: the harness has its mode for them only then.
 const SOURCES: [&str; 3] = ["-Cinstrument-coverage", "--cfg=implfuzz_coverage", "--cfg=fuzzing"];
 
@@ -79,7 +68,7 @@ impl Builder<'_> {
         fs::create_dir_all(&self.bin_dir)?;
         // Cargo's own lock ends with the build; the binary must also be copied before another build replaces it.
         let _lock = self.lock(interrupt)?;
-        let output = self.job(overlay).run(interrupt)?;
+        let output = self.job(overlay)?.run(interrupt)?;
         if output.exit == Exit::TimedOut {
             return Err(Error::new(
                 ErrorKind::Build,
@@ -122,6 +111,11 @@ impl Builder<'_> {
         let port = port.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo told of no compiled port"))?;
         let own = self.bin_dir.join("implfuzz_all");
         place(port.as_std_path(), &compiled_crate(&own))?;
+        if self.counts == Counts::Edges && !edges::are_in(&compiled_crate(&own))? {
+            let text = format!("{port} was compiled without what guides the fuzzer");
+            return Err(Error::new(ErrorKind::Environment, text)
+                .help(format!("rm -r {}, and run it again", self.target_dir.display())));
+        }
         place(&binary, &own)?;
         Ok(Built::Binary(own))
     }
@@ -141,26 +135,42 @@ impl Builder<'_> {
         }
     }
 
-    fn job(&self, overlay: &Overlay) -> Job {
+    fn job(&self, overlay: &Overlay) -> Result<Job> {
         let asan = self.toolchain.asan_runtime.display();
         let link = [
             "-Clink-arg=-Wl,--whole-archive".to_owned(),
             format!("-Clink-arg={asan}"),
             "-Clink-arg=-Wl,--no-whole-archive".to_owned(),
         ];
-        let (flags, c_side) = match self.counts {
-            Counts::Edges => (&EDGES[..], None),
-            Counts::Sources { c } => (&SOURCES[..], Some(if c { "1" } else { "0" })),
+        let job = match self.counts {
+            Counts::Edges => {
+                let edges = Edges::place(&self.target_dir)?;
+                let flags = edges.rustflags().into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
+                let job =
+                    self.cargo(overlay).env("CARGO_ENCODED_RUSTFLAGS", flags).env_remove("IMPLFUZZ_COVERAGE");
+                edges.env(overlay).into_iter().fold(job, |job, (key, value)| job.env(key, value))
+            }
+            Counts::Sources { c } => {
+                let flags =
+                    SOURCES.map(str::to_owned).into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
+                let job = self.cargo(overlay).env("CARGO_ENCODED_RUSTFLAGS", flags);
+                job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" })
+            }
         };
-        let flags: Vec<String> = flags.iter().map(|flag| (*flag).to_owned()).chain(link).collect();
-        let job = Job::new(&self.toolchain.cargo)
+        Ok(match &self.libfuzzer {
+            Some(archive) => job.env("CUSTOM_LIBFUZZER_PATH", archive),
+            None => job,
+        })
+    }
+
+    fn cargo(&self, overlay: &Overlay) -> Job {
+        Job::new(&self.toolchain.cargo)
             .args(["build", "--release", "--message-format=json", "--bin", "implfuzz_all", "--target"])
             .arg(&self.toolchain.host)
             .arg("--manifest-path")
             .arg(overlay.fuzz_manifest())
             .arg("--target-dir")
             .arg(&self.target_dir)
-            .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"))
             // Not for speed alone: rustc then leaves no function of the port to other crates, and the linkage proof finds
             // all in one place.
             .env("CARGO_INCREMENTAL", "1")
@@ -172,15 +182,7 @@ impl Builder<'_> {
             .env("OBJCOPY", &self.toolchain.objcopy)
             .env_remove("RUSTFLAGS")
             .env_remove("CARGO_TARGET_DIR")
-            .timeout(Duration::from_secs(20 * 60));
-        let job = match &self.libfuzzer {
-            Some(archive) => job.env("CUSTOM_LIBFUZZER_PATH", archive),
-            None => job,
-        };
-        match c_side {
-            Some(value) => job.env("IMPLFUZZ_COVERAGE", value),
-            None => job.env_remove("IMPLFUZZ_COVERAGE"),
-        }
+            .timeout(Duration::from_secs(20 * 60))
     }
 
     fn failed(&self, stderr: &str) -> Error {

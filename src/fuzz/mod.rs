@@ -2,6 +2,7 @@
 
 mod runtime;
 pub mod overlay;
+pub mod edges;
 pub mod build;
 pub mod libfuzzer;
 pub mod report;

@@ -30,6 +30,7 @@ const SHARED: &[(&str, &str)] = &[
     ("wraps.txt", include_str!("../../templates/fuzz/wraps.txt")),
     ("runtime/src/lib.rs", include_str!("../../templates/fuzz/runtime/lib.rs")),
     ("runtime/src/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs")),
+    ("runtime/src/arena.rs", include_str!("../../templates/fuzz/runtime/arena.rs")),
     ("runtime/src/broken.rs", include_str!("../../templates/fuzz/runtime/broken.rs")),
     ("runtime/src/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
     ("runtime/src/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs")),
@@ -41,10 +42,12 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs")),
     ("runtime/src/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs")),
     ("runtime/src/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs")),
+    ("runtime/src/heap.rs", include_str!("../../templates/fuzz/runtime/heap.rs")),
     ("runtime/src/kind.rs", include_str!("../../templates/fuzz/runtime/kind.rs")),
     ("runtime/src/ledger.rs", include_str!("../../templates/fuzz/runtime/ledger.rs")),
     ("runtime/src/lent.rs", include_str!("../../templates/fuzz/runtime/lent.rs")),
     ("runtime/src/lives.rs", include_str!("../../templates/fuzz/runtime/lives.rs")),
+    ("runtime/src/loans.rs", include_str!("../../templates/fuzz/runtime/loans.rs")),
     ("runtime/src/makers.rs", include_str!("../../templates/fuzz/runtime/makers.rs")),
     ("runtime/src/memory.rs", include_str!("../../templates/fuzz/runtime/memory.rs")),
     ("runtime/src/modes.rs", include_str!("../../templates/fuzz/runtime/modes.rs")),
@@ -55,6 +58,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs")),
     ("runtime/src/report.rs", include_str!("../../templates/fuzz/runtime/report.rs")),
     ("runtime/src/sequence.rs", include_str!("../../templates/fuzz/runtime/sequence.rs")),
+    ("runtime/src/space.rs", include_str!("../../templates/fuzz/runtime/space.rs")),
     ("runtime/src/state.rs", include_str!("../../templates/fuzz/runtime/state.rs")),
     ("runtime/src/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs")),
     ("runtime/src/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs")),
@@ -65,7 +69,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/Cargo.toml", include_str!("../../templates/fuzz/runtime.toml")),
     (
         "src/lib.rs",
-        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod erased;\npub mod harness;\npub mod value;\npub use implfuzz_runtime as runtime;\n",
+        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod erased;\npub mod harness;\npub mod value;\npub use implfuzz_runtime as runtime;\n\n#[cfg(implfuzz_edges)]\n#[global_allocator]\nstatic HEAP: runtime::heap::Heap = runtime::heap::Heap;\n",
     ),
 ];
 

@@ -4,6 +4,7 @@
  * Armed only while the original runs: what breaks the port is never skipped.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
@@ -31,8 +32,12 @@ const char *__asan_default_options(void)
     return "detect_odr_violation=0";
 }
 
+/* Set while C runs; heap.rs looks there, too. */
+volatile sig_atomic_t implfuzz_armed;
+#define armed implfuzz_armed
+
 static sigjmp_buf resume;
-static volatile sig_atomic_t armed, guarding;
+static volatile sig_atomic_t guarding;
 static struct implfuzz_broke broke;
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
@@ -44,12 +49,16 @@ extern int __sanitizer_get_ownership(const volatile void *) __attribute__((weak)
 
 void implfuzz_ledger_watch(int on);
 
+/* Set while the port runs (heap.rs). */
+unsigned char implfuzz_in_port;
+
 static void skip(const char *reason, const struct source_location *at)
 {
     broke.reason = reason;
     broke.file = at ? at->file : NULL;
     broke.line = at ? at->line : 0;
     armed = guarding = 0;
+    implfuzz_in_port = 0;
     implfuzz_ledger_watch(0);
     if (__asan_handle_no_return)
         __asan_handle_no_return(); /* unpoison the frames that the jump leaves */
@@ -184,6 +193,24 @@ void implfuzz_guard_ticks(unsigned allowed)
     ticks_allowed = allowed ? allowed : 1;
 }
 
+/* --- What lies between the pieces of memory that are lent to the port (loans.rs) -------------------------------- */
+
+extern void __asan_poison_memory_region(const volatile void *, size_t) __attribute__((weak));
+extern void __asan_unpoison_memory_region(const volatile void *, size_t) __attribute__((weak));
+
+/* What the port hands to C's functions and to those of the C library is checked there: nobody may touch this. */
+void implfuzz_close(const void *at, size_t size)
+{
+    if (__asan_poison_memory_region)
+        __asan_poison_memory_region(at, size);
+}
+
+void implfuzz_open(const void *at, size_t size)
+{
+    if (__asan_unpoison_memory_region)
+        __asan_unpoison_memory_region(at, size);
+}
+
 /* --- Blocks that are allocated and not freed, by whichever side ------------------------------------------------ */
 
 extern int __sanitizer_install_malloc_and_free_hooks(void (*)(const volatile void *, size_t),
@@ -306,36 +333,66 @@ static size_t checked_length(const char *what, const char *string, size_t limit)
     return length;
 }
 
-#define COPIES(name)                                                                                             \
+/*
+ * Whether the C library's own function does: what the harness and libFuzzer copy is theirs. The sanitizer's function, which looks at
+ * every byte's shadow, and tells libFuzzer what is compared, is for C and the port.
+ */
+static int plain(void)
+{
+    return !armed && !implfuzz_in_port && !unguarded();
+}
+
+static void *plain_function(void **known, const char *name)
+{
+    if (!*known)
+        *known = dlsym(RTLD_NEXT, name);
+    return *known;
+}
+
+#define COPIES(name, own)                                                                                        \
     void *__real_##name(void *, const void *, size_t) __attribute__((weak));                                     \
     void *__wrap_##name(void *to, const void *from, size_t size)                                                 \
     {                                                                                                            \
+        static void *known;                                                                                      \
         check("asan " #name, to, size);                                                                          \
         check("asan " #name, from, size);                                                                        \
+        if (plain() && plain_function(&known, own))                                                              \
+            return ((void *(*)(void *, const void *, size_t))known)(to, from, size);                             \
         return __real_##name(to, from, size);                                                                    \
     }
 #define FILLS(name)                                                                                              \
     void *__real_##name(void *, int, size_t) __attribute__((weak));                                              \
     void *__wrap_##name(void *to, int value, size_t size)                                                        \
     {                                                                                                            \
+        static void *known;                                                                                      \
         check("asan " #name, to, size);                                                                          \
+        if (plain() && plain_function(&known, "memset"))                                                         \
+            return ((void *(*)(void *, int, size_t))known)(to, value, size);                                     \
         return __real_##name(to, value, size);                                                                   \
     }
 
-COPIES(memcpy)
-COPIES(memmove)
-COPIES(__asan_memcpy)
-COPIES(__asan_memmove)
+COPIES(memcpy, "memcpy")
+COPIES(memmove, "memmove")
+COPIES(__asan_memcpy, "memcpy")
+COPIES(__asan_memmove, "memmove")
 FILLS(memset)
 FILLS(__asan_memset)
 
-int __real_memcmp(const void *, const void *, size_t);
-int __wrap_memcmp(const void *a, const void *b, size_t size)
-{
-    check("asan memcmp", a, size);
-    check("asan memcmp", b, size);
-    return __real_memcmp(a, b, size);
-}
+/* A compiler may take bcmp where only equality is asked. */
+#define COMPARES(name)                                                                                           \
+    int __real_##name(const void *, const void *, size_t) __attribute__((weak));                                 \
+    int __wrap_##name(const void *a, const void *b, size_t size)                                                 \
+    {                                                                                                            \
+        static void *known;                                                                                      \
+        check("asan " #name, a, size);                                                                           \
+        check("asan " #name, b, size);                                                                           \
+        if (plain() && plain_function(&known, #name))                                                            \
+            return ((int (*)(const void *, const void *, size_t))known)(a, b, size);                             \
+        return __real_##name(a, b, size);                                                                        \
+    }
+
+COMPARES(memcmp)
+COMPARES(bcmp)
 
 /* What is promised is checked, also where less is read or written. */
 ssize_t __real_read(int, void *, size_t);

@@ -205,6 +205,16 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
         "out-of-bounds",
         "constant `data`",
     ),
+    (
+        "xor_bytes",
+        "let mut copy = vec![0u8; data.len() + 1];
+         // SAFETY: it is not: one byte too many, of which nothing comes.
+         unsafe { core::ptr::copy_nonoverlapping(data.as_ptr(), copy.as_mut_ptr(), data.len() + 1) };
+         core::hint::black_box(&copy);
+         data.iter().fold(0u32, |x, b| (x << 1) ^ u32::from(*b))",
+        "abort",
+        "use-after-poison in memcpy",
+    ),
     ("crc4", "key.iter().fold(0u32, |c, b| c * 5 + u32::from(*b))", "mismatch", "return value"),
     ("mirror", "p", "mismatch", "return value"),
     ("move_by", "p.x = p.x.wrapping_add(dy); p.y = p.y.wrapping_add(dx);", "mismatch", "`p`"),

@@ -141,7 +141,7 @@ impl Emitter<'_> {
         let arguments = self.slots.iter().filter_map(|slot| rust_argument(slot, style));
         let call = quote!(#krate::#module::#name(#(#arguments),*));
         let call = if style == Style::C { quote!(unsafe { #call }) } else { call };
-        let call = self.watched(call);
+        let call = self.watched(quote!({ let __port = crate::runtime::heap::port(); #call }));
         let take = match (self.contract.returns, style) {
             (Returns::Handle | Returns::Address, _) => {
                 let pointer = self.pointer();
@@ -149,7 +149,13 @@ impl Emitter<'_> {
             }
             (Returns::Nothing, _) => quote!(#call;),
             (Returns::Value, _) => quote!(let ret = #call;),
-            (Returns::StaticString, Style::Safe) => quote!(let ret = (#call).map(|s| s.to_bytes().to_vec());),
+            // What the port returned is read as the port would: the sanitizer sees what is not there any more.
+            (Returns::StaticString, Style::Safe) => quote! {
+                let ret = {
+                    let __port = crate::runtime::heap::port();
+                    (#call).map(|s| s.to_bytes().to_vec())
+                };
+            },
             (Returns::StaticString, Style::C) => quote! {
                 let text = #call;
                 let ret = (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes().to_vec());

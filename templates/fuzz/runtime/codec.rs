@@ -2,15 +2,38 @@
 //! what was encoded gives the same. What is missing at the end reads as zero. Values of a type are in the generated crate's
 //! `value`, which alone can know the library's own types.
 
+use std::sync::atomic::{AtomicU8, Ordering};
+
+/// What libFuzzer is told of an input besides the code that it runs: how large each of the first values is, to four bits, whether
+/// it is negative, and whether the input ends before it. It keeps only accepted inputs, now of every size.
+#[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
+#[used]
+static SHAPES: [[AtomicU8; 32]; 32] = [const { [const { AtomicU8::new(0) }; 32] }; 32];
+
+/// Notes the size of a value that was read as number `at`, of which the input has `there` bytes.
+#[inline]
+fn note(at: usize, bytes: &[u8], there: usize) {
+    let Some(shapes) = SHAPES.get(at) else { return };
+    let negative = bytes.last().is_some_and(|last| *last >= 0x80);
+    let fill = if negative { 0xff } else { 0 };
+    // The highest byte that says something, and whether its upper half does.
+    let half = |top: usize| usize::from((bytes[top] ^ fill) >= 0x10);
+    let size = bytes.iter().rposition(|byte| *byte != fill).map_or(0, |top| 1 + 2 * top + half(top));
+    let shape = if there < bytes.len() { 15 } else { size.min(14) + usize::from(negative) * 16 };
+    shapes[shape].store(1, Ordering::Relaxed);
+}
+
 /// Reads values off a fuzz input.
 pub struct Reader<'a> {
     rest: &'a [u8],
+    /// How many values were read.
+    values: usize,
 }
 
 impl<'a> Reader<'a> {
     #[inline]
     pub fn new(data: &'a [u8]) -> Self {
-        Self { rest: data }
+        Self { rest: data, values: 0 }
     }
 
     /// The next `N` bytes, padded with zeros.
@@ -20,6 +43,8 @@ impl<'a> Reader<'a> {
         let n = N.min(self.rest.len());
         bytes[..n].copy_from_slice(&self.rest[..n]);
         self.rest = &self.rest[n..];
+        note(self.values, &bytes, n);
+        self.values += 1;
         bytes
     }
 

@@ -1,6 +1,7 @@
 //! What every harness shares, the same in every repository. Written by cargo-implfuzz; the harnesses are generated on top of it.
 
 pub mod apart;
+pub mod arena;
 pub mod broken;
 pub mod callback;
 pub mod chance;
@@ -12,10 +13,12 @@ pub mod driver;
 pub mod exhaustive;
 pub mod finding;
 pub mod guard;
+pub mod heap;
 pub mod kind;
 pub mod ledger;
 pub mod lent;
 pub mod lives;
+pub mod loans;
 pub mod makers;
 pub mod memory;
 pub mod modes;
@@ -26,6 +29,7 @@ pub mod record;
 pub mod replay;
 pub mod report;
 pub mod sequence;
+pub mod space;
 pub mod state;
 pub mod tally;
 pub mod watch;

@@ -1,6 +1,7 @@
 //! Memory that is handed to one side: a copy of its own, with canaries around it where no sanitizer watches.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use super::loans::{self, Within};
+use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
 use std::marker::PhantomData;
 
 const CANARY: u8 = 0xa5;
@@ -41,12 +42,7 @@ impl<T: Copy> Region<T> {
         let base = if layout.size() == 0 {
             layout.align() as *mut u8
         } else {
-            // SAFETY: the size is not zero.
-            let base = unsafe { alloc(layout) };
-            if base.is_null() {
-                handle_alloc_error(layout);
-            }
-            base
+            take(layout, within::<T>(pad, values.len()))
         };
         let region = Self { base, layout, pad, len: values.len(), of: PhantomData };
         // SAFETY: the block has room for the pads and the values.
@@ -92,8 +88,39 @@ impl<T: Copy> Region<T> {
 impl<T: Copy> Drop for Region<T> {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
-            // SAFETY: allocated with this layout.
-            unsafe { dealloc(self.base, self.layout) };
+            // SAFETY: allocated with these.
+            unsafe { give(self.base, self.layout, within::<T>(self.pad, self.len)) };
         }
+    }
+}
+
+/// Where the values are in a block with canaries; none without.
+fn within<T>(pad: usize, len: usize) -> Option<Within> {
+    let size = std::mem::size_of::<T>();
+    (pad > 0).then_some(Within { offset: pad * size, size: len * size })
+}
+
+/// A block that the sanitizer watches, or one in which canaries do.
+fn take(layout: Layout, within: Option<Within>) -> *mut u8 {
+    if let Some(within) = within {
+        // SAFETY: harnesses run on one thread, and the size is not zero.
+        return unsafe { loans::lend(layout, within) };
+    }
+    // SAFETY: the size is not zero.
+    let base = unsafe { System.alloc(layout) };
+    if base.is_null() {
+        handle_alloc_error(layout);
+    }
+    base
+}
+
+/// # Safety
+/// [`take`] gave it for these, and nobody uses it any more.
+unsafe fn give(base: *mut u8, layout: Layout, within: Option<Within>) {
+    match within {
+        // SAFETY: as the caller promises.
+        Some(within) => unsafe { loans::take_back(base, layout, within) },
+        // SAFETY: as the caller promises.
+        None => unsafe { System.dealloc(base, layout) },
     }
 }
