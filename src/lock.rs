@@ -30,11 +30,15 @@ pub struct Lock {
     pub c: BTreeMap<String, ChunkLine>,
     #[serde(default)]
     pub symbols: BTreeMap<String, Entry>,
+    /// The least `unsafe` that ports were judged with which are stubs now.
+    #[serde(default, rename = "unsafe-least")]
+    pub unsafe_least: BTreeMap<String, usize>,
 }
 
 impl Default for Lock {
     fn default() -> Self {
-        Self { version: VERSION, c: BTreeMap::new(), symbols: BTreeMap::new() }
+        let (c, symbols, unsafe_least) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { version: VERSION, c, symbols, unsafe_least }
     }
 }
 
@@ -188,6 +192,12 @@ impl Lock {
             }
             writeln!(text, "{} = {{ {} }}", quoted(name), parts.join(", ")).expect("a String takes all text");
         }
+        if !self.unsafe_least.is_empty() {
+            text += "\n[unsafe-least]\n";
+        }
+        for (name, least) in &self.unsafe_least {
+            writeln!(text, "{} = {least}", quoted(name)).expect("a String takes all text");
+        }
         for (name, entry) in &self.symbols {
             let body = toml::to_string(entry).expect("an entry has only types that TOML knows");
             let key = if is_bare(name) { name.clone() } else { quoted(name) };
@@ -217,6 +227,7 @@ mod tests {
         let entry =
             Entry { calls: calls.to_vec(), accept_rate: Some(0.5), executions: 7, ..Entry::default() };
         lock.symbols.insert(name.into(), entry);
+        lock.unsafe_least.insert(format!("{name}2"), calls.len());
         lock
     }
 

@@ -28,6 +28,7 @@ use crate::process::Interrupt;
 use crate::project::{Options, Planned, Project};
 use crate::report::{Json, Screen, Terminal, Verbosity};
 use crate::store::Store;
+use crate::workspace::{Trial, Workspace};
 
 /// What every command gets.
 #[derive(Debug, Clone)]
@@ -46,7 +47,16 @@ impl Session {
 
     /// Opens the repository, brings what is generated up to date, and opens its store.
     pub fn open(&self, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
-        let project = Project::open(&self.options, &self.interrupt)?;
+        self.open_with(None, reporter)
+    }
+
+    /// The same with a file on trial, which is taken back with the project unless its workspace keeps it.
+    pub fn open_with(&self, trial: Option<&Trial>, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
+        let workspace = Workspace::open(self.options.dir.as_deref())?;
+        if let Some(trial) = trial {
+            workspace.begin(trial)?;
+        }
+        let project = Project::load(workspace, &self.options, &self.interrupt)?;
         crate::init::sync(&project, &self.interrupt, reporter)?;
         let store = self.store(&project)?;
         Ok((project, store))

@@ -99,7 +99,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         wanted: &|project| args.wanted(project),
         redo: args.redo,
         jobs: args.jobs.get(),
-        reopen: &|reporter| session.open(reporter),
+        reopen: &|trial, reporter| session.open_with(trial, reporter),
         interrupt: &session.interrupt,
     };
     let (results, totals) = rounds::port(opened, &request, reporter.as_mut())?;

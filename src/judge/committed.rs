@@ -1,6 +1,7 @@
 //! The evidence that is committed: an entry of `implfuzz.lock` for what was judged, written whenever the store gets it.
 
 use super::Judge;
+use super::ratchet::take_out;
 use super::ways::variables_of;
 use crate::digest::sha256;
 use crate::error::Result;
@@ -146,16 +147,14 @@ impl Judge<'_> {
         };
         lock.c.extend(self.c_side()?.lines(&entry));
         lock.symbols.insert(function.name.to_string(), entry);
+        lock.unsafe_least.remove(function.name.as_str());
         self.save(lock)
     }
 
     /// Takes a symbol out of the lock: nothing is said of it any more.
     pub fn forget(&self, planned: &Planned) -> Result<()> {
         let Some(mut lock) = Lock::load(self.project.workspace.root())? else { return Ok(()) };
-        match lock.symbols.remove(planned.function.name.as_str()) {
-            Some(_) => self.save(lock),
-            None => Ok(()),
-        }
+        if take_out(&mut lock, planned.function.name.as_str()) { self.save(lock) } else { Ok(()) }
     }
 
     /// Writes the lock, without functions that the library does not have any more.
@@ -164,6 +163,7 @@ impl Judge<'_> {
         // What a file holds that cannot be read now is not gone.
         if !self.project.library.left_out.iter().any(|file| file.broken) {
             lock.symbols.retain(|name, _| known.contains(name.as_str()));
+            lock.unsafe_least.retain(|name, _| known.contains(name.as_str()));
         }
         let needed = {
             let web = Web::of(&self.c_side()?.tree, &|id| lock.links(id), &roots(lock.symbols.values()));

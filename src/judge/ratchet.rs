@@ -7,9 +7,31 @@ use crate::ported::PortModule;
 use crate::project::Planned;
 use crate::verdict::Grade;
 
-/// The least `unsafe` that a symbol was judged with, as its entry has it.
-fn least(entry: &Entry) -> usize {
-    entry.unsafe_least.unwrap_or(entry.unsafe_count)
+/// The least `unsafe` that a symbol was judged with, as the lock has it; a merge may bring it from two sides.
+fn least(lock: &Lock, name: &str) -> Option<usize> {
+    let entry = lock.symbols.get(name).and_then(least_of);
+    entry.into_iter().chain(lock.unsafe_least.get(name).copied()).min()
+}
+
+/// As its entry has it: a port that does not hold sets no example.
+fn least_of(entry: &Entry) -> Option<usize> {
+    entry.unsafe_least.or(holds(entry.grade).then_some(entry.unsafe_count))
+}
+
+fn holds(grade: Grade) -> bool {
+    matches!(grade, Grade::Weak | Grade::Verified | Grade::Exhaustive)
+}
+
+/// Takes a symbol out of the lock, of which nothing is said any more but how much `unsafe` it may have; false where it had no entry.
+pub(super) fn take_out(lock: &mut Lock, name: &str) -> bool {
+    let Some(entry) = lock.symbols.remove(name) else { return false };
+    if let Some(least) = least_of(&entry) {
+        lock.unsafe_least
+            .entry(name.to_owned())
+            .and_modify(|known| *known = least.min(*known))
+            .or_insert(least);
+    }
+    true
 }
 
 impl Judge<'_> {
@@ -24,13 +46,11 @@ impl Judge<'_> {
     /// # Errors
     /// Those of reading the lock, and of a module that is not Rust.
     pub fn ratcheted(&self, planned: &Planned, module: &PortModule, outcome: Outcome) -> Result<Outcome> {
-        if !matches!(outcome.grade, Grade::Weak | Grade::Verified | Grade::Exhaustive) {
+        if !holds(outcome.grade) {
             return Ok(outcome);
         }
         let lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
-        let Some(before) = lock.symbols.get(planned.function.name.as_str()).map(least) else {
-            return Ok(outcome);
-        };
+        let Some(before) = least(&lock, planned.function.name.as_str()) else { return Ok(outcome) };
         let count = self.audit(planned, module.text())?.unsafe_count;
         if count <= before.max(self.allowed(planned)) {
             return Ok(outcome);
@@ -50,9 +70,8 @@ impl Judge<'_> {
         lock: &Lock,
         (grade, count): (Grade, usize),
     ) -> Option<usize> {
-        let before = least(lock.symbols.get(planned.function.name.as_str())?);
-        if !matches!(grade, Grade::Weak | Grade::Verified | Grade::Exhaustive) {
-            // A port that does not hold sets no example.
+        let before = least(lock, planned.function.name.as_str())?;
+        if !holds(grade) {
             return Some(before);
         }
         (before < count && self.allowed(planned) < count).then_some(before)

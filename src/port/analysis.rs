@@ -12,7 +12,7 @@ use crate::contract::file;
 use crate::contract::proposal::Frame;
 use crate::contract::types::{Contract, Judgeable};
 use crate::digest::sha256;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
 use crate::llm::{self, Blocks, Reply};
@@ -21,14 +21,14 @@ use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::store::Store;
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::workspace::write_atomic;
+use crate::workspace::Trial;
 use std::collections::BTreeSet;
 
 /// A repository as it is open now.
 pub type Opened = (Project, Store);
 
-/// Reads the library anew, as every contract needs that comes or goes.
-pub type Reopen<'a> = &'a dyn Fn(&mut dyn Reporter) -> Result<Opened>;
+/// Reads the library anew, as every contract needs that comes or goes: with this file on trial, or as it was.
+pub type Reopen<'a> = &'a dyn Fn(Option<&Trial>, &mut dyn Reporter) -> Result<Opened>;
 
 /// Whom to ask, and how to look at what came of it.
 pub struct Analysis<'a> {
@@ -202,32 +202,26 @@ impl Analysis<'_> {
         contract: &Contract,
     ) -> Result<(Opened, std::result::Result<(), String>)> {
         let path = project.contract_path(contract.symbol.as_str());
-        write_atomic(&path, file::proposed(contract).as_bytes())?;
+        // They have the workspace.
         drop((project, store));
-        let tried = (self.reopen)(self.reporter).and_then(|mut opened| {
+        let trial = Trial { path, text: file::proposed(contract) };
+        let tried = (self.reopen)(Some(&trial), self.reporter).and_then(|mut opened| {
             let sound = self.is_sound(&mut opened, &contract.symbol)?;
             Ok((opened, sound))
         });
         let why = match tried {
-            Ok((opened, Ok(()))) => return Ok((opened, Ok(()))),
+            Ok((opened, Ok(()))) => {
+                opened.0.workspace.keep()?;
+                return Ok((opened, Ok(())));
+            }
             Ok((opened, Err(why))) => {
-                // It has the workspace.
                 drop(opened);
                 why
             }
-            // The library could be read, and its harnesses built, before.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::Config | ErrorKind::Build | ErrorKind::Internal) =>
-            {
-                error.to_string()
-            }
-            Err(error) => {
-                fs_err::remove_file(&path)?;
-                return Err(error);
-            }
+            Err(error) if is_of_the_trial(&error) => error.to_string(),
+            Err(error) => return Err(error),
         };
-        fs_err::remove_file(&path)?;
-        Ok(((self.reopen)(self.reporter)?, Err(why)))
+        Ok(((self.reopen)(None, self.reporter)?, Err(why)))
     }
 
     fn is_sound(
@@ -250,6 +244,11 @@ impl Analysis<'_> {
     fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
         self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
     }
+}
+
+/// Whether a contract can be the cause, where the library could be read, and its harnesses built, before.
+pub fn is_of_the_trial(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Config | ErrorKind::Build | ErrorKind::Internal)
 }
 
 fn read(reply: &Reply) -> Answer {

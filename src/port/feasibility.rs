@@ -10,20 +10,20 @@ use crate::adequacy;
 use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
 use crate::fuzz::run::Campaign;
 use crate::grade;
 use crate::judge::Judge;
 use crate::llm::{Blocks, Reply};
-use crate::port::analysis::{Opened, Reopen};
+use crate::port::analysis::{Opened, Reopen, is_of_the_trial};
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::store::{FindingRow, Side, Store};
 use crate::symbol::SymbolName;
 use crate::verdict::CFault;
-use crate::workspace::write_atomic;
+use crate::workspace::Trial;
 use serde::Deserialize;
 use std::path::Path;
 
@@ -180,48 +180,40 @@ impl Feasibility<'_> {
             Err(why) => return Ok(((project, store), Err(why))),
         };
         let path = project.contract_path(contract.symbol.as_str());
-        let before = fs_err::read_to_string(&path)?;
         let accepted = self.campaign(&project, planned, "wider")?.accepted(self.interrupt)?;
         if accepted.is_empty() {
             return Ok(((project, store), Err("C took no input that could speak against it".into())));
         }
-        write_atomic(&path, file::proposed(&contract).as_bytes())?;
+        // They have the workspace.
         drop((project, store));
-        let tried = self.trial(&path, (&contract, row), &accepted);
-        let why = match tried {
-            Ok(Ok(opened)) => return Ok((opened, Ok(()))),
+        let why = match self.trial(&path, (&contract, row), &accepted) {
+            Ok(Ok(opened)) => {
+                opened.0.workspace.keep()?;
+                return Ok((opened, Ok(())));
+            }
             Ok(Err(why)) => why,
-            // The library could be read, and its harnesses built, before.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::Config | ErrorKind::Build | ErrorKind::Internal) =>
-            {
-                error.to_string()
-            }
-            Err(error) => {
-                write_atomic(&path, before.as_bytes())?;
-                return Err(error);
-            }
+            Err(error) if is_of_the_trial(&error) => error.to_string(),
+            Err(error) => return Err(error),
         };
-        write_atomic(&path, before.as_bytes())?;
-        Ok(((self.reopen)(self.reporter)?, Err(why)))
+        Ok(((self.reopen)(None, self.reporter)?, Err(why)))
     }
 
-    /// The contract stands in the tree: what it rules out first, then what its harness is worth.
+    /// Opens with the contract in the tree: what it rules out first, then what its harness is worth.
     fn trial(
         &mut self,
         path: &Path,
         (contract, row): (&Contract, &FindingRow),
         accepted: &[Vec<u8>],
     ) -> Result<std::result::Result<Opened, String>> {
-        let mut opened = (self.reopen)(self.reporter)?;
+        let with = |contract: &Contract| Trial { path: path.to_owned(), text: file::proposed(contract) };
+        let mut opened = (self.reopen)(Some(&with(contract)), self.reporter)?;
         if let Err(why) = self.bears_out(&mut opened, (&contract.symbol, row), accepted)? {
             return Ok(Err(why));
         }
         let folded = folded(contract);
         if folded != *contract {
             drop(opened);
-            write_atomic(path, file::proposed(&folded).as_bytes())?;
-            opened = (self.reopen)(self.reporter)?;
+            opened = (self.reopen)(Some(&with(&folded)), self.reporter)?;
         }
         Ok(self.is_sound(&mut opened, &contract.symbol)?.map(|()| opened))
     }

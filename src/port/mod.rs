@@ -20,5 +20,6 @@ pub mod preview;
 pub mod pool;
 pub mod attempt;
 pub mod run;
+mod cycles;
 pub mod rounds;
 mod crew;

@@ -12,7 +12,7 @@ use crate::judge::Judge;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
 use crate::store::{RunId, Store};
-use crate::symbol::{SymbolKey, SymbolName};
+use crate::symbol::{Function, SymbolKey, SymbolName};
 use crate::verdict::Grade;
 use crate::verify::{self, Ask, Judgement};
 use serde::Serialize;
@@ -132,6 +132,30 @@ fn of_standing(
     }
 }
 
+/// The ports that a function builds on, directly or not; those that also build on it are judged together with it.
+pub fn below<'p>(project: &'p Project, planned: &Planned) -> Vec<&'p Planned> {
+    let by_key: BTreeMap<&SymbolKey, &Planned> =
+        project.planned.iter().map(|planned| (&planned.function.key, planned)).collect();
+    let needs = |function: &'p Function| function.calls.iter().chain(&function.address_taken);
+    let own = by_key.get(&planned.function.key);
+    let mut open: Vec<&SymbolKey> = own.into_iter().flat_map(|own| needs(&own.function)).collect();
+    let mut found = BTreeMap::new();
+    while let Some(key) = open.pop() {
+        let Some(port) = by_key.get(key).copied().filter(|_| !found.contains_key(key)) else { continue };
+        // What is no port runs as C, with all that it calls.
+        if project.ported(&port.function) == Ported::Yes {
+            found.insert(key, port);
+            open.extend(needs(&port.function));
+        }
+    }
+    let cycle = project.library.cycles.iter().find(|cycle| cycle.contains(&planned.function.key));
+    found
+        .into_iter()
+        .filter(|(key, _)| !cycle.is_some_and(|c| c.contains(key)))
+        .map(|(_, port)| port)
+        .collect()
+}
+
 /// What is known, now, of the ports that stood before the run.
 #[derive(Debug, Default)]
 pub struct Standing(BTreeMap<SymbolKey, Judgement>);
@@ -172,6 +196,18 @@ impl Standing {
     /// Whether the port with this name stood, and nothing may be built on it any more.
     pub fn fails(&self, name: &SymbolName) -> bool {
         self.0.values().any(|judgement| judgement.symbol == *name && !holds(judgement.grade))
+    }
+
+    /// A port that this function builds on and that may not be built on any more.
+    pub fn in_the_way(&self, project: &Project, planned: &Planned) -> Option<SymbolName> {
+        if self.0.values().all(|judgement| holds(judgement.grade)) {
+            return None;
+        }
+        below(project, planned)
+            .into_iter()
+            .map(|port| &port.function.name)
+            .find(|name| self.fails(name))
+            .cloned()
     }
 
     /// What is known of a port that stood; none of what was not looked at.

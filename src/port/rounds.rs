@@ -3,6 +3,7 @@
 //! every contract decides how others are judged.
 
 use super::analysis::{Analysis, Opened, Reopen};
+use super::cycles;
 use super::desk::Desk;
 use super::feasibility::Feasibility;
 use super::resume::{self, Deed};
@@ -85,7 +86,10 @@ fn rounds(
             }
         }
     }
-    let totals = run::finish(&mut opened.1, desk, &results)?;
+    let (project, store) = &mut opened;
+    let judge = Judge::new(project, interrupt);
+    cycles::settle(project, store, (&judge, desk.id), &mut results, reporter)?;
+    let totals = run::finish(store, desk, &results)?;
     Ok((results, totals))
 }
 

@@ -15,10 +15,11 @@ use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{RunOutcome, Store, Totals};
-use crate::symbol::SymbolName;
+use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::{Finding, Grade, Measured, Proofs, RunStats, Share, Verdict};
 use crate::verify::Judgement;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// What became of one function.
 #[derive(Debug, Clone, Serialize)]
@@ -60,10 +61,33 @@ pub enum End {
     Skipped,
 }
 
+impl PortResult {
+    /// Of a port that the run was not about.
+    pub(super) fn untouched(symbol: SymbolName) -> Self {
+        Self {
+            symbol,
+            end: End::AlreadyPorted,
+            grade: None,
+            reason: None,
+            executions: None,
+            accept_rate: None,
+            callees_in_c: Vec::new(),
+            calls: 0,
+            tokens: 0,
+            finding: None,
+        }
+    }
+}
+
 impl End {
     /// Whether nothing is left to do here.
     pub fn is_done(self) -> bool {
         matches!(self, Self::Accepted | Self::AlreadyPorted | Self::NotJudgeable)
+    }
+
+    /// Whether a port stands that the run has ported, or looked at.
+    pub(super) fn is_standing(self) -> bool {
+        matches!(self, Self::Accepted | Self::AlreadyPorted | Self::NoLongerHolds)
     }
 
     /// As in tables.
@@ -104,10 +128,12 @@ pub fn port<'p>(
     let plans = resume::plan(project, (store, &judge), wanted, redo);
     let plans = desk.or_finish(store, plans)?;
     let mut begin = || {
-        let standing = Standing::examine(project, store, (wanted, &plans), (&judge, id), reporter)?;
         let is_asked = |deed| matches!(deed, Deed::Port | Deed::PortAgain);
         let asked = wanted.iter().zip(&plans).filter(|(_, plan)| is_asked(plan.deed));
         let asked: Vec<&Planned> = asked.map(|(planned, _)| *planned).collect();
+        let (below, plans_below) = unfit(project, (store, &judge), (wanted, &asked))?;
+        let (all, plans) = ([wanted, &below].concat(), [&plans[..], &plans_below].concat());
+        let standing = Standing::examine(project, store, (&all, &plans), (&judge, id), reporter)?;
         Ok((standing, Grounds::lay(project, (&judge, store), &asked, reporter)?))
     };
     let begun = begin();
@@ -128,6 +154,21 @@ pub fn port<'p>(
     };
     let result = crew::port_all(&mut run, wanted, jobs);
     run.desk.or_finish(run.store, result)
+}
+
+/// Ports that the run is not about and that `asked` build on, where their evidence does not fit, and what is done about them.
+fn unfit<'p>(
+    project: &'p Project,
+    (store, judge): (&Store, &Judge),
+    (wanted, asked): (&[&Planned], &[&Planned]),
+) -> Result<(Vec<&'p Planned>, Vec<Plan>)> {
+    let is_wanted = |port: &Planned| wanted.iter().any(|one| one.function.key == port.function.key);
+    let below = asked.iter().flat_map(|one| resume::below(project, one)).filter(|port| !is_wanted(port));
+    let below: BTreeMap<&SymbolKey, &Planned> = below.map(|port| (&port.function.key, port)).collect();
+    let below: Vec<&Planned> = below.into_values().collect();
+    let plans = resume::plan(project, (store, judge), &below, false)?;
+    let all = below.into_iter().zip(plans);
+    Ok(all.filter(|(_, plan)| matches!(plan.deed, Deed::Verify | Deed::Refuted)).unzip())
 }
 
 /// Ends a run with what became of each function, and returns what it cost.
@@ -161,9 +202,10 @@ impl<'p> Session<'p> {
                 (End::AlreadyPorted, None)
             }
             Some(Plan { deed: Deed::Leave | Deed::Analyze, reason }) => (End::NotJudgeable, reason.clone()),
-            _ => match self.grounds.differs(planned) {
-                Some(why) => (End::NotJudgeable, Some(why)),
-                None => return Ok(None),
+            _ => match (self.standing.in_the_way(self.project, planned), self.grounds.differs(planned)) {
+                (Some(blamed), _) => return self.skipped(planned, &blamed).map(Some),
+                (None, Some(why)) => (End::NotJudgeable, Some(why)),
+                (None, None) => return Ok(None),
             },
         };
         self.result(planned, end, why, None).map(Some)

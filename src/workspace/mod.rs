@@ -5,9 +5,11 @@
 mod atomic;
 mod sweep;
 mod transaction;
+mod trial;
 
 pub use atomic::{Written, write_atomic};
 pub use transaction::{Recovery, Transaction};
+pub use trial::Trial;
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::TryLockError;
@@ -36,6 +38,8 @@ pub struct Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
+        // Where this fails, the next one does it.
+        drop(trial::take_back(&self.root));
         // A number that stays tells that its process was killed; where this fails, the next one only looks in vain.
         drop(self.lock.set_len(0));
     }
@@ -88,6 +92,7 @@ impl Workspace {
         lock.rewind()?;
         writeln!(lock, "{}", std::process::id())?;
         let recovery = transaction::recover(root)?;
+        trial::take_back(root)?;
         Ok(Self { root: root.to_owned(), recovery, was_killed, lock })
     }
 
@@ -143,6 +148,22 @@ impl Workspace {
     /// Where candidates are tried, away from the tree.
     pub fn overlay(&self) -> PathBuf {
         self.private().join("overlay")
+    }
+
+    /// Puts a text into the tree until this is dropped, or the next one is opened after a kill: then what stood there before is there again.
+    ///
+    /// # Errors
+    /// `Io` where something cannot be written, or the path leads out of the repository.
+    pub fn begin(&self, trial: &Trial) -> Result<()> {
+        trial::begin(&self.root, trial)
+    }
+
+    /// What is on trial stays in the tree.
+    ///
+    /// # Errors
+    /// `Io` where the note of it cannot be removed.
+    pub fn keep(&self) -> Result<()> {
+        trial::keep(&self.root)
     }
 
     /// A set of writes that happen all or not at all.

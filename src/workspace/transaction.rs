@@ -199,7 +199,7 @@ fn recover_with(root: &Path, step: Step) -> Result<Recovery> {
     Ok(Recovery::Finished(finish(root, &manifest.targets, step)?))
 }
 
-fn check_inside(path: &Path) -> Result<()> {
+pub(super) fn check_inside(path: &Path) -> Result<()> {
     let plain = path.components().all(|part| matches!(part, Component::Normal(_)));
     if plain && path.file_name().is_some() {
         return Ok(());

@@ -94,6 +94,26 @@ fn what_needs_a_failed_function_is_skipped_and_the_rest_is_ported() {
 }
 
 #[test]
+fn functions_that_call_each_other_are_judged_together_in_the_end() {
+    let repo = Repo::library();
+    let both = "uint32_t odd(uint32_t x);\nuint32_t even(uint32_t x) { return x ? odd(x >> 1) : 1; }\n\
+                uint32_t odd(uint32_t x) { return x ? even(x >> 1) : 0; }\n";
+    repo.write("cycle.c", &format!("#include <stdint.h>\n{both}"));
+    repo.run(&["init"]).ok();
+    let even = "pub fn even(x: u32) -> u32 {\n    if x == 0 { 1 } else { callee::odd(x >> 1) }\n}";
+    let odd = "pub fn odd(x: u32) -> u32 {\n    if x == 0 { 0 } else { callee::even(x >> 1) }\n}";
+    model(&repo, &[], &[("even", &[even]), ("odd", &[odd])]);
+    let ran = repo.run(&[&["port", "--all", "--only", "cycle.c", "--format", "json"], &QUICK[..]].concat());
+    ran.ok();
+    assert_eq!(ends(&ran), pairs(&[("even", "accepted"), ("odd", "accepted")]));
+    // The first one was judged with the other in C.
+    for result in ran.json("port")["symbols"].as_array().unwrap() {
+        assert_eq!(result["callees_in_c"], serde_json::json!([]), "{result}");
+    }
+    repo.run(&["check"]).ok();
+}
+
+#[test]
 fn helpers_of_one_name_from_two_ports_of_a_module_go_back_to_the_model() {
     let repo = Repo::initialised();
     let twice = "fn helper(x: u32) -> u32 {\n    x.wrapping_add(x)\n}\n\npub fn twice(x: u32) -> u32 {\n    helper(x)\n}";

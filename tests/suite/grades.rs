@@ -121,4 +121,10 @@ fn unsafe_may_become_less_and_not_more() {
     repo.replace("rust/src/sum.rs", more, "x.wrapping_mul(2)");
     assert_eq!(grade(verify(&repo, &asked).ok()).0, "verified");
     assert!(!repo.read("implfuzz.lock").contains("unsafe-least"));
+    // The way over a stub is none around it.
+    repo.replace("rust/src/sum.rs", "x.wrapping_mul(2)", "unimplemented!(\"twice\")");
+    verify(&repo, &asked).code(11);
+    assert!(repo.read("implfuzz.lock").contains("[unsafe-least]\n\"twice\" = 0\n"));
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", more);
+    assert_eq!(grade(verify(&repo, &asked).code(11)).0, "weak");
 }

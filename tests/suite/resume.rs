@@ -192,3 +192,19 @@ fn nothing_is_built_on_a_port_that_no_longer_holds() {
     port(&repo, &["--all", "--only", "t*", "--redo"]).ok();
     assert!(repo.read(MODULE).contains(TWICE) && repo.read(MODULE).contains(THRICE));
 }
+
+#[test]
+fn a_port_that_nobody_judged_is_looked_at_before_another_one_calls_it() {
+    let repo = Repo::initialised();
+    by_hand(&repo, &[("twice", WRONG)]);
+    repo.model(&[&reply(THRICE)]);
+    let ran = port(&repo, &["thrice"]);
+    ran.code(11);
+    let thrice = told(&ran, "thrice");
+    assert_eq!(thrice["end"], "skipped");
+    assert_eq!(thrice["reason"], "it needs `twice`, which does not hold any more");
+    assert_eq!((repo.asked(), repo.status("twice")["grade"].as_str()), (0, Some("refuted")));
+    repo.replace(MODULE, WRONG, TWICE);
+    port(&repo, &["thrice"]).ok();
+    assert!(repo.read(MODULE).contains(THRICE));
+}
