@@ -36,14 +36,21 @@ fn main() {
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
     print!("{}", String::from_utf8_lossy(&ran.stdout));
+    let program = env!("CARGO_BIN_EXE_cargo-implfuzz");
+    let notes = dir.path().join(cargo_implfuzz::check::NOTES);
+    let first = time(dir.path(), program, &["implfuzz", "check"], || drop(std::fs::remove_file(&notes)));
+    // A comment changes the text of a module, and nothing that it was judged on.
+    let edited = dir.path().join("rust/src/m0.rs");
+    let edit = || std::fs::write(&edited, std::fs::read_to_string(&edited).unwrap() + "// again\n").unwrap();
+    let after_edit = time(dir.path(), program, &["implfuzz", "check"], edit);
     let before = processors();
-    let check = time(dir.path(), env!("CARGO_BIN_EXE_cargo-implfuzz"), &["implfuzz", "check"]);
+    let check = time(dir.path(), program, &["implfuzz", "check"], || ());
     let busy = (processors() - before) / RUNS as u32;
     let has_rg =
         Command::new("rg").arg("--version").stdout(Stdio::null()).status().is_ok_and(|s| s.success());
     let (tool, args): (&str, &[&str]) =
         if has_rg { ("rg", &["-c", "unimplemented!"]) } else { ("grep", &["-rc", "unimplemented!", "."]) };
-    let search = time(dir.path(), tool, args);
+    let search = time(dir.path(), tool, args, || ());
     let ms = |time: Duration| time.as_secs_f64() * 1000.0;
     let lock = std::fs::metadata(dir.path().join("implfuzz.lock")).unwrap().len() / 1024;
     println!(
@@ -51,6 +58,11 @@ fn main() {
         files * PER_FILE
     );
     println!("check: {:.1} ms (goal: under {GOAL_MS} ms); {:.1} ms of the processors", ms(check), ms(busy));
+    println!(
+        "after an edit of one module: {:.1} ms; without notes of an earlier check: {:.1} ms",
+        ms(after_edit),
+        ms(first)
+    );
     println!("{tool} {}: {:.1} ms; ratio {:.1}", args.join(" "), ms(search), ms(check) / ms(search));
     if has_rg {
         return;
@@ -72,10 +84,11 @@ fn processors() -> Duration {
     of(usage.ru_utime) + of(usage.ru_stime)
 }
 
-/// The median time of a program in a folder.
-fn time(dir: &Path, program: &str, args: &[&str]) -> Duration {
+/// The median time of a program in a folder, with something done before each run.
+fn time(dir: &Path, program: &str, args: &[&str], prepare: impl Fn()) -> Duration {
     let mut times: Vec<Duration> = (0..RUNS)
         .map(|_| {
+            prepare();
             let started = Instant::now();
             Command::new(program).args(args).current_dir(dir).stdout(Stdio::null()).status().unwrap();
             started.elapsed()
@@ -104,6 +117,7 @@ fn generate(root: &Path, files: usize) {
         ),
     );
     write("implfuzz.toml", CONFIG);
+    std::fs::create_dir(root.join(".implfuzz")).unwrap();
     let mut ffi = "pub const MIX_NONE: u32 = 0;\nunsafe extern \"C\" {\n".to_owned();
     let (mut units, mut globals) = (String::new(), String::new());
     for file in 0..files {

@@ -136,9 +136,14 @@ pub struct Entry {
 impl Lock {
     /// Reads the file below `root`; absent where there is none.
     pub fn load(root: &Path) -> Result<Option<Self>> {
+        Ok(Self::load_text(root)?.map(|(lock, _)| lock))
+    }
+
+    /// The same with the text that it was read from.
+    pub fn load_text(root: &Path) -> Result<Option<(Self, String)>> {
         let path = root.join(LOCK_FILE);
         match fs::read_to_string(&path) {
-            Ok(text) => Self::parse(&text).map(Some),
+            Ok(text) => Ok(Some((Self::parse(&text)?, text))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.into()),
         }

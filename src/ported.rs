@@ -6,13 +6,15 @@ use crate::rust::open::is_open;
 use crate::rust::signature::ident;
 use crate::rust::stub::stubs;
 use crate::symbol::Function;
+use serde::{Deserialize, Serialize};
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use syn::spanned::Spanned;
 
 /// Whether a function has a body in Rust.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ported {
     /// There is no such function.
     Missing,

@@ -1,12 +1,14 @@
 //! `check`: compares the tree with `implfuzz.lock`. Reads files and nothing else: no compiler, no libclang, no database,
-//! no lock of the workspace.
+//! no lock of the workspace. What it read of modules it may note for the next time.
 //!
 //! The audit is repeated on what stands in the tree. What a port may use follows from `ffi.rs`, `globals.rs` and the other
 //! modules; the lock adds what only the analysis of C knows: the signature, the functions of the system and the variables
 //! that the original uses, and which functions lead back to it.
 
-mod rust_side;
 mod c_side;
+mod known;
+mod notes;
+mod rust_side;
 
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
@@ -16,7 +18,8 @@ use crate::ported::Ported;
 use crate::rust::signature::rust_name;
 use crate::verdict::Grade;
 use c_side::CSide;
-use rust_side::{Facts, RustSide, symbol};
+use known::symbol;
+use rust_side::{Facts, RustSide};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -85,16 +88,20 @@ pub struct Checked {
 
 const NO_PANIC: &str = "reading C text does not panic";
 
-/// Checks the repository at `root`, or what `only` names of it: symbols, Rust files, C files.
-pub fn check(root: &Path, config: &Config, only: &[String]) -> Result<Checked> {
+/// Where a repository has the notes of its checks, relative to its root.
+pub const NOTES: &str = ".implfuzz/cache/check.json";
+
+/// Checks the repository at `root`, or what `only` names of it: symbols, Rust files, C files. What is in the file `notes` saves
+/// time, and is brought up to date.
+pub fn check(root: &Path, config: &Config, only: &[String], notes: Option<&Path>) -> Result<Checked> {
     let files = Crate::new(root.join(&config.rust.dir));
     let lock = OnceLock::new();
     let check = std::thread::scope(|scope| {
         let tree = scope.spawn(|| files.units(&config.c).map(|units| CTree::read(root, &units)));
-        let read = Lock::load(root)?.unwrap_or_default();
+        let (read, text) = Lock::load_text(root)?.unwrap_or_default();
         let lock = lock.get_or_init(|| read);
         let c = scope.spawn(move || Ok(CSide::of(tree.join().expect(NO_PANIC)?, lock)));
-        let rust = RustSide::read(root, &config.rust.dir, &files, lock);
+        let rust = RustSide::read((root, &config.rust.dir), &files, (lock, &text), notes);
         let c: Result<CSide> = c.join().expect(NO_PANIC);
         Ok::<_, Error>(Check { lock, c: c?, rust: rust? })
     })?;
@@ -224,7 +231,7 @@ impl Check<'_> {
             return Some((Trouble::Audit, None, format!("the audit rejects it: {reason}")));
         }
         // What a port may use follows from C; where that is another now, only `verify` knows.
-        if let Some((line, reason)) = files.rejected.as_ref().filter(|_| was.c == now.c) {
+        if let Some((line, reason)) = facts.rejected.as_ref().filter(|_| was.c == now.c) {
             return Some((Trouble::Audit, Some(*line), format!("the audit rejects it: {reason}")));
         }
         let changed: Vec<String> = [

@@ -1,18 +1,19 @@
 //! The Rust half of a check: the modules of the port, parsed once, and the audit of what stands in them. The modules are
 //! shared out to threads.
 
-use super::c_side::Callers;
-use crate::audit::{Allowed, Around, Candidate, FfiNames, audit_items};
+use super::known::{Audited, Files, Known, States, guess, symbol};
+use super::notes::{Function, Notes, Reading, tool};
+use crate::audit::{Around, FfiNames};
+use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::{Crate, port_hash};
-use crate::lock::{Entry, Lock};
+use crate::lock::Lock;
 use crate::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
 use crate::rust::open;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Modules that are generated, and hold no ports.
@@ -36,13 +37,7 @@ pub(super) struct Facts {
     pub hash: Option<String>,
     /// For a port with evidence.
     pub files: Option<Files>,
-}
-
-/// Hashes of the files of a port, and where and why the audit rejects it.
-pub(super) struct Files {
-    pub contract: String,
-    pub harness: String,
-    pub seeds: String,
+    /// Where and why the audit rejects a port with evidence.
     pub rejected: Option<(usize, String)>,
 }
 
@@ -53,57 +48,53 @@ struct Shared<'a> {
     files: &'a Crate,
     /// Names and texts of the modules.
     modules: Vec<(String, String)>,
+    notes: Notes,
 }
-
-/// What the lock and all modules together say.
-struct Known<'l> {
-    lock: &'l Lock,
-    callers: Callers<'l>,
-    ffi: Arc<FfiNames>,
-    callees: Arc<BTreeSet<String>>,
-    ported: Arc<BTreeMap<String, BTreeSet<String>>>,
-    constants: Arc<BTreeSet<String>>,
-}
-
-/// The functions of each module, and which have a body.
-type States = Vec<(String, BTreeMap<String, Ported>)>;
 
 /// What stands in one module.
 struct Seen {
     module: String,
-    facts: Vec<(String, Facts)>,
-    states: BTreeMap<String, Ported>,
-    /// The line of an item that concerns every port.
-    open: Option<usize>,
-}
-
-/// The symbol behind a Rust name: `type_` is how `type` must be written.
-pub(super) fn symbol<'n>(lock: &Lock, rust: &'n str) -> &'n str {
-    let plain = rust.strip_suffix('_').filter(|_| !lock.symbols.contains_key(rust));
-    plain.filter(|plain| lock.symbols.contains_key(*plain)).unwrap_or(rust)
+    reading: Reading,
+    /// What the reading follows from; nothing where it is not to be noted.
+    key: Option<String>,
+    /// Of the ports with evidence.
+    files: BTreeMap<String, Files>,
 }
 
 impl RustSide {
-    /// Each module is parsed, audited and forgotten, so that few syntax trees are in memory at a time. What the audit must
-    /// know of other modules is guessed before; where the guess was wrong all is done again.
-    pub fn read(root: &Path, dir: &str, files: &Crate, lock: &Lock) -> Result<Self> {
+    /// Each module is parsed, audited and forgotten, so that few syntax trees are in memory at a time; one that is noted as it stands
+    /// is neither parsed nor audited. What the audit must know of other modules is guessed before; where the guess was wrong all is done again.
+    pub fn read(
+        (root, dir): (&Path, &str),
+        files: &Crate,
+        (lock, lock_text): (&Lock, &str),
+        notes: Option<&Path>,
+    ) -> Result<Self> {
         let folder = format!("{}/src", dir.trim_end_matches('/'));
-        let mut shared = Shared { root, folder, files, modules: Vec::new() };
+        let notes_before = notes.map(Notes::load).unwrap_or_default();
+        let mut shared = Shared { root, folder, files, modules: Vec::new(), notes: notes_before };
         for name in module_names(&root.join(&shared.folder))? {
             let text = shared.text(&name)?;
             shared.modules.push((name, text));
         }
         let guesses = shared.modules.iter().map(|(name, text)| (name.clone(), guess(text))).collect();
-        let mut known = Known::of(lock, shared.names_of_c()?, guesses, &shared.text("globals")?);
+        let [ffi, globals] = [shared.text("ffi")?, shared.text("globals")?];
+        let names = FfiNames::read(&ffi).map_err(|error| shared.not_rust("ffi", &error))?;
+        let texts = notes.and_then(|_| Some(of_parts([&tool()?, lock_text, &ffi, &globals])));
+        let mut known = Known::of(lock, names, guesses, &globals, texts);
         let mut seen = shared.all(&known)?;
-        let states: States = seen.iter().map(|seen| (seen.module.clone(), seen.states.clone())).collect();
+        let states: States =
+            seen.iter().map(|seen| (seen.module.clone(), seen.reading.states.clone())).collect();
         if !known.fits(states.clone()) {
             known.learn(states);
             seen = shared.all(&known)?;
         }
-        let open = seen.iter().find_map(|seen| Some((&seen.module, seen.open?)));
+        if let Some(path) = notes {
+            shared.note(&seen, path);
+        }
+        let open = seen.iter().find_map(|seen| Some((&seen.module, seen.reading.open?)));
         let open = open.map(|(module, line)| open::reason(&format!("{}/{module}.rs:{line}", shared.folder)));
-        let functions = seen.into_iter().flat_map(|seen| seen.facts).collect();
+        let functions = seen.into_iter().flat_map(Seen::facts).collect();
         Ok(Self { folder: shared.folder, functions, open })
     }
 
@@ -125,8 +116,17 @@ impl Shared<'_> {
         Error::new(ErrorKind::Build, what).help("correct it, or take the file as it was committed")
     }
 
-    fn names_of_c(&self) -> Result<FfiNames> {
-        FfiNames::read(&self.text("ffi")?).map_err(|error| self.not_rust("ffi", &error))
+    /// Keeps what was read for the next time.
+    fn note(&self, seen: &[Seen], path: &Path) {
+        let mut now = Notes::default();
+        for seen in seen {
+            if let Some(key) = &seen.key {
+                now.add(seen.module.clone(), key.clone(), seen.reading.clone());
+            }
+        }
+        if !now.same_as(&self.notes) {
+            now.save(path);
+        }
     }
 
     /// What stands in all modules, read by several threads.
@@ -150,128 +150,69 @@ impl Shared<'_> {
         Ok(found)
     }
 
-    /// What stands in a module, and which of its functions have a body.
+    /// What stands in a module.
     fn module(&self, name: &str, text: &str, known: &Known<'_>) -> Result<Seen> {
+        let key = known.around.as_ref().map(|around| of_parts([around, name, text]));
+        let noted = key.as_ref().and_then(|key| self.notes.reading(name, key));
+        if let Some(reading) = noted {
+            let files = self.files(&reading.states, known);
+            if known.fit(&files) {
+                return Ok(Seen { module: name.to_owned(), reading: reading.clone(), key, files });
+            }
+        }
         let port = PortModule::parse(text.to_owned()).map_err(|error| self.not_rust(name, &error))?;
         let states = port.public().map(|function| (function.to_owned(), port.state_of(function))).collect();
+        let files = self.files(&states, known);
         let around = Around::of(&port.items().items.iter().collect::<Vec<_>>());
         let own = port.public().filter(|function| known.ffi.is_foreign(function));
-        let facts =
-            own.map(|function| (function.to_owned(), self.facts(function, (name, &port, &around), known)));
-        let open = port.open_lines().into_iter().next();
-        Ok(Seen { module: name.to_owned(), facts: facts.collect(), states, open })
-    }
-
-    fn facts(
-        &self,
-        name: &str,
-        (module, port, around): (&str, &PortModule, &Around),
-        known: &Known<'_>,
-    ) -> Facts {
-        let state = port.state_of(name);
-        let symbol = symbol(known.lock, name);
-        let entry = known.lock.symbols.get(symbol).filter(|_| state == Ported::Yes);
-        let files = entry.map(|entry| {
-            let contract = self.files.contract_again(symbol, &entry.hashes.contract, &entry.contract_text);
-            // The signature must be the recorded one where the contract is.
-            let signature =
-                syn::parse_str(&entry.signature).ok().filter(|_| contract == entry.hashes.contract);
-            let audited = Audited { name, module, port, around, entry, signature };
-            let rejected = audited.rejected(known, known.callers.ways_back(entry));
-            Files { contract, harness: self.files.harness(symbol), seeds: self.files.seeds(symbol), rejected }
+        let functions = own.map(|function| {
+            let rejected =
+                known.evidence(function).filter(|_| states[function] == Ported::Yes).and_then(|entry| {
+                    let signature = known.signature(entry, &files[function]);
+                    let audited = Audited {
+                        name: function,
+                        module: name,
+                        port: &port,
+                        around: &around,
+                        entry,
+                        signature,
+                    };
+                    audited.rejected(known, known.callers.ways_back(entry))
+                });
+            let line = port.function(function).map_or(1, |item| fn_start(item).start().line);
+            (function.to_owned(), Function { line, hash: port_hash(&port, function), rejected })
         });
-        let line = port.function(name).map_or(1, |item| fn_start(item).start().line);
-        Facts { module: module.to_owned(), line, state, hash: port_hash(port, name), files }
+        let functions = functions.collect();
+        let open = port.open_lines().into_iter().next();
+        // An audit by another signature than the recorded one follows from a contract, too.
+        let key = key.filter(|_| known.fit(&files));
+        Ok(Seen { module: name.to_owned(), reading: Reading { states, open, functions }, key, files })
+    }
+
+    /// The files of ports with evidence.
+    fn files(&self, states: &BTreeMap<String, Ported>, known: &Known<'_>) -> BTreeMap<String, Files> {
+        let ported = states.iter().filter(|(_, state)| **state == Ported::Yes);
+        let own = ported.filter(|(name, _)| known.ffi.is_foreign(name));
+        own.filter_map(|(name, _)| {
+            let (symbol, entry) = (symbol(known.lock, name), known.evidence(name)?);
+            let contract = self.files.contract_again(symbol, &entry.hashes.contract, &entry.contract_text);
+            let (harness, seeds) = (self.files.harness(symbol), self.files.seeds(symbol));
+            Some((name.clone(), Files { contract, harness, seeds }))
+        })
+        .collect()
     }
 }
 
-impl<'l> Known<'l> {
-    fn of(lock: &'l Lock, ffi: FfiNames, states: States, globals: &str) -> Self {
-        let (callees, ported) = spread(states, &ffi);
-        Self {
-            lock,
-            callers: Callers::of(lock),
-            ffi: Arc::new(ffi),
-            callees: Arc::new(callees),
-            ported: Arc::new(ported),
-            constants: Arc::new(constants(globals)),
-        }
-    }
-
-    /// Whether it would be the same with these states.
-    fn fits(&self, states: States) -> bool {
-        let (callees, ported) = spread(states, &self.ffi);
-        callees == *self.callees && ported == *self.ported
-    }
-
-    fn learn(&mut self, states: States) {
-        let (callees, ported) = spread(states, &self.ffi);
-        (self.callees, self.ported) = (Arc::new(callees), Arc::new(ported));
-    }
-}
-
-/// The functions of the library that are there, and by module those that have a body.
-fn spread(states: States, ffi: &FfiNames) -> (BTreeSet<String>, BTreeMap<String, BTreeSet<String>>) {
-    let mut callees = BTreeSet::new();
-    let mut ported: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (module, functions) in states {
-        let own = ported.entry(module).or_default();
-        for (name, state) in functions.into_iter().filter(|(name, _)| ffi.is_foreign(name)) {
-            callees.insert(name.clone());
-            own.extend((state == Ported::Yes).then_some(name));
-        }
-    }
-    (callees, ported)
-}
-
-/// The functions of a module, and which are stubs, by the look of its lines.
-fn guess(text: &str) -> BTreeMap<String, Ported> {
-    let mut functions = BTreeMap::new();
-    let mut last = None;
-    for line in text.lines() {
-        let head = line.strip_prefix("pub fn ").or_else(|| line.strip_prefix("pub unsafe fn "));
-        if let Some(name) = head.and_then(|head| head.split(['(', '<']).next()) {
-            functions.insert(name.to_owned(), Ported::Yes);
-            last = Some(name);
-        } else if let Some(name) = last.filter(|_| line.contains("unimplemented!")) {
-            functions.insert(name.to_owned(), Ported::Stub);
-        }
-    }
-    functions
-}
-
-/// A port that is audited again.
-struct Audited<'a> {
-    name: &'a str,
-    module: &'a str,
-    port: &'a PortModule,
-    around: &'a Around,
-    entry: &'a Entry,
-    signature: Option<syn::Signature>,
-}
-
-impl Audited<'_> {
-    /// Where and why the audit rejects it.
-    fn rejected(self, known: &Known<'_>, mut ways_back: BTreeSet<String>) -> Option<(usize, String)> {
-        ways_back.insert(self.name.to_owned());
-        let own = self.port.function(self.name)?;
-        let allowed = Allowed {
-            ffi: Arc::clone(&known.ffi),
-            callees: Arc::clone(&known.callees),
-            ways_back,
-            ported: Arc::clone(&known.ported),
-            globals: self.entry.globals.iter().cloned().collect(),
-            constants: Arc::clone(&known.constants),
-            libc: self.entry.libc.iter().cloned().collect(),
-            around: self.around.clone(),
-            ..Allowed::new(self.signature.unwrap_or_else(|| own.sig.clone()))
-        };
-        let items = self.port.own_items(self.name);
-        let candidate = Candidate { module: self.module, name: self.name, text: self.port.text() };
-        let problems = audit_items(&candidate, &items, &allowed).problems;
-        let line = problems.first()?.line;
-        let reasons: Vec<String> = problems.into_iter().map(|problem| problem.reason).collect();
-        Some((line, reasons.join("; ")))
+impl Seen {
+    /// What stands in it of each function.
+    fn facts(mut self) -> Vec<(String, Facts)> {
+        let Reading { states, functions, .. } = self.reading;
+        let facts = functions.into_iter().map(|(name, Function { line, hash, rejected })| {
+            let (module, state) = (self.module.clone(), states[&name]);
+            let files = self.files.remove(&name);
+            (name, Facts { module, line, state, hash, files, rejected })
+        });
+        facts.collect()
     }
 }
 
@@ -284,10 +225,4 @@ fn module_names(folder: &Path) -> Result<BTreeSet<String>> {
         names.extend(name.filter(|name| !GENERATED.contains(name)).map(str::to_owned));
     }
     Ok(names)
-}
-
-/// The constants of `globals.rs`; tables are long, so its lines are read and not its syntax.
-fn constants(text: &str) -> BTreeSet<String> {
-    let names = text.lines().filter_map(|line| line.strip_prefix("pub static ")?.split_once(':'));
-    names.map(|(name, _)| name.trim().to_owned()).filter(|name| !name.starts_with("mut ")).collect()
 }

@@ -1,7 +1,7 @@
 //! `cargo implfuzz check`
 
 use super::Session;
-use crate::check::{self, Checked, Trouble};
+use crate::check::{self, Checked, NOTES, Trouble};
 use crate::config::Config;
 use crate::error::{ExitCode, Result};
 use crate::report::printable;
@@ -20,7 +20,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let root = find_root(session.options.dir.as_deref())?;
     let env = |name: &str| std::env::var(name).ok();
     let config = Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)?;
-    let checked = check::check(&root, &config, &args.only)?;
+    let checked = check::check(&root, &config, &args.only, Some(&root.join(NOTES)))?;
     session.screen.result("check", &checked, || text(&checked));
     Ok(code(&checked))
 }

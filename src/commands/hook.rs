@@ -1,7 +1,7 @@
 //! `cargo implfuzz hook`
 
 use super::{Session, check};
-use crate::check::{Checked, check};
+use crate::check::{Checked, NOTES, check};
 use crate::config::Config;
 use crate::error::{ExitCode, Result};
 use crate::hook::{Change, Hook, Staged};
@@ -61,9 +61,11 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 
 fn staged(session: &Session, root: &Path, hook: &Hook) -> Result<ExitCode> {
     let staged = hook.staged(&session.interrupt)?;
+    let notes = root.join(NOTES);
     let look = |root: &Path| -> Result<Checked> {
         let env = |name: &str| std::env::var(name).ok();
-        check(root, &Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)?, &[])
+        let config = Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)?;
+        check(root, &config, &[], Some(&notes))
     };
     let checked = look(staged.root())?;
     let is_copy = matches!(staged, Staged::Copy(..));

@@ -122,7 +122,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 
 /// The functions for which `check` asks for a run.
 fn stale(project: &Project) -> Result<Vec<&Planned>> {
-    let checked = check::check(project.workspace.root(), &project.config, &[])?;
+    let checked = check::check(project.workspace.root(), &project.config, &[], None)?;
     let names = checked.symbols.iter().filter(|complaint| complaint.trouble.asks_for_verify());
     let names: BTreeSet<&str> = names.map(|complaint| complaint.symbol.as_str()).collect();
     Ok(project.planned.iter().filter(|planned| names.contains(planned.function.name.as_str())).collect())

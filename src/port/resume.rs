@@ -109,7 +109,7 @@ pub fn plan(
 
 /// What `check` has against the ports, by their names in Rust.
 fn troubles(project: &Project) -> Result<BTreeMap<String, (Trouble, String)>> {
-    let checked = check::check(project.workspace.root(), &project.config, &[])?;
+    let checked = check::check(project.workspace.root(), &project.config, &[], None)?;
     Ok(checked.symbols.into_iter().map(|c| (c.symbol, (c.trouble, c.reason))).collect())
 }
 

@@ -230,3 +230,41 @@ fn without_a_lock_all_is_unjudged_and_a_lock_that_cannot_be_read_says_how_to_go_
     repo.replace("rust/src/sum.rs", "x << 1", "x <<< 1");
     check(&repo, &[]).fails(1, &["rust/src/sum.rs:", "not Rust"]);
 }
+
+/// Where `check` notes what it read.
+const NOTES: &str = ".implfuzz/cache/check.json";
+
+#[test]
+fn notes_of_the_last_check_save_time_and_hide_nothing() {
+    let repo = judged();
+    check(&repo, &[]).ok();
+    let noted: Value = serde_json::from_str(&repo.read(NOTES)).unwrap();
+    // That they are asked at all shows where one says what is not so.
+    let mut forged = noted.clone();
+    forged["modules"]["kit"][1]["functions"]["apart"]["rejected"] = serde_json::json!([7, "says the note"]);
+    repo.write(NOTES, &forged.to_string());
+    assert_eq!(listed(&repo, 10)[0].2, "the audit rejects it: says the note");
+    // They are about the texts that they were made of: the module, C's names, the variables, the lock.
+    let others = [
+        (MODULE, "x ^ 1", "x ^ 1 "),
+        ("rust/src/ffi.rs", "pub fn apart(", "pub  fn apart("),
+        ("rust/src/globals.rs", "pub static TABLE", "pub  static TABLE"),
+        ("implfuzz.lock", "[symbols.apart]", "[symbols.apart] # by hand"),
+    ];
+    for (file, from, to) in others {
+        let before = repo.read(file);
+        assert!(before.contains(from), "no {from:?} in {file}");
+        repo.write(file, &before.replace(from, to));
+        repo.write(NOTES, &forged.to_string());
+        let listed = listed(&repo, if file.ends_with("globals.rs") { 10 } else { 0 });
+        assert!(!listed.iter().any(|(_, _, reason)| reason.contains("says the note")), "{file}: {listed:?}");
+        repo.write(file, &before);
+    }
+    // What cannot be read is no note, and a repository in which the tool never ran gets none.
+    repo.write(NOTES, "{\"modules\":");
+    check(&repo, &[]).ok();
+    assert_eq!(serde_json::from_str::<Value>(&repo.read(NOTES)).unwrap(), noted);
+    std::fs::remove_dir_all(repo.root().join(".implfuzz")).unwrap();
+    check(&repo, &[]).ok();
+    assert!(!repo.root().join(".implfuzz").exists());
+}
