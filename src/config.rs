@@ -22,6 +22,8 @@ pub const VERSION: u32 = 1;
 pub struct Config {
     /// Version of the file format.
     pub version: u32,
+    /// Who makes candidates, in the order in which they are asked.
+    pub candidates: Vec<Maker>,
     pub c: C,
     pub rust: Rust,
     /// Settings of single symbols, by their name on the Rust side.
@@ -37,6 +39,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             version: VERSION,
+            candidates: vec![Maker::Model],
             c: C::default(),
             rust: Rust::default(),
             symbols: BTreeMap::new(),
@@ -50,11 +53,36 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Whether a port may ask a model.
+    pub fn asks_models(&self) -> bool {
+        self.candidates.contains(&Maker::Model)
+    }
+
     /// Reads the file at `path` (its absence means defaults), then lays the environment and the command line's
     /// `--config key=value` texts over it. `Err` (kind `Config`) names the key, where it stands, and the nearest
     /// known key.
     pub fn load(path: &Path, overrides: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
         layers::load(path, overrides, env)
+    }
+}
+
+/// Who makes candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Maker {
+    /// The program c2rust, which translates the C text.
+    C2rust,
+    /// Language models, as `[llm]` has them.
+    Model,
+}
+
+impl Maker {
+    /// The word in the configuration.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::C2rust => "c2rust",
+            Self::Model => "model",
+        }
     }
 }
 

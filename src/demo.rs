@@ -75,7 +75,7 @@ pub fn demo(
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let mut desk = Desk::open(&project, &mut store, ("demo: port --all", true), interrupt)?;
     let order = Order { wanted: &wanted, redo: false, jobs };
-    let ports = run::port(&project, &mut store, order, (porting, &mut desk), reporter)?;
+    let ports = run::port(&project, &mut store, order, (porting, &mut desk, None), reporter)?;
     let totals = run::finish(&mut store, &desk, &ports)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
     let command = "demo: verify --all";

@@ -32,6 +32,7 @@ pub mod doctor;
 pub mod ported;
 pub mod evidence;
 pub mod project;
+pub mod transpile;
 pub mod listing;
 pub mod init;
 pub mod grade;

@@ -1,4 +1,4 @@
-//! What ports cost and how they ended, by symbol, role, phase and workflow: sums over the steps, attempts and model calls
+//! What ports cost and how they ended, by symbol, role, maker, phase and workflow: sums over the steps, attempts and model calls
 //! that the store has. Reading it is one function, everything else is pure.
 
 use crate::error::{Error, ErrorKind, Result};
@@ -95,6 +95,8 @@ pub struct Stats {
     pub symbols: Vec<Group>,
     /// A reply passes when it is the one that is accepted.
     pub roles: Vec<Group>,
+    /// As for roles: models, and c2rust.
+    pub makers: Vec<Group>,
     /// A trial passes `compilation` when it gets to `optimization`, and that when its port is accepted.
     pub phases: Vec<Group>,
     /// As for symbols.
@@ -186,6 +188,7 @@ impl Stats {
         Self {
             symbols: by_trial(records, &trials, &|(_, key)| Some(records.name(key))),
             roles: by_role(records),
+            makers: by_maker(records),
             phases: by_phase(records, &trials),
             workflows: by_trial(records, &trials, &|(run, _)| records.workflows.get(run).cloned()),
             total: total.pop().unwrap_or_else(|| Group {
@@ -233,6 +236,22 @@ fn by_role(records: &Records) -> Vec<Group> {
         millis: None,
     };
     roles.into_iter().map(group).collect()
+}
+
+/// Groups replies by what answered. Calls that failed are of the model that was asked.
+fn by_maker(records: &Records) -> Vec<Group> {
+    let of_calls = records.calls.iter().map(|paid| Some(paid.call.model.as_str()));
+    let makers: BTreeSet<Option<&str>> =
+        of_calls.chain(replies(records).map(|reply| reply.maker.as_deref())).collect();
+    let group = |maker: Option<&str>| Group {
+        name: maker.map(str::to_owned),
+        spent: Totals::of(calls(records, |paid| Some(paid.call.model.as_str()) == maker)),
+        passes: Passes::of(
+            replies(records).filter(|a| a.maker.as_deref() == maker).map(|a| a.outcome == "accepted"),
+        ),
+        millis: None,
+    };
+    makers.into_iter().map(group).collect()
 }
 
 /// Attempts in which somebody was asked.

@@ -1,6 +1,7 @@
 //! `cargo implfuzz port --dry-run`: what a run would do. No model is asked, nothing is built, the tree stays as it is.
 
 use super::Session;
+use crate::config::Maker;
 use crate::error::{ExitCode, Result};
 use crate::judge::Judge;
 use crate::port::preview::{Preview, Size, preview};
@@ -21,11 +22,15 @@ pub fn run(
     let prompts = all.iter().filter(|one| one.prompt.is_some()).count();
     let sum: Size = all.iter().filter_map(|one| one.prompt).sum();
     let symbols: Vec<Value> = all.iter().map(value).collect();
-    let json =
-        json!({ "symbols": symbols, "prompts": prompts, "characters": sum.characters, "tokens": sum.tokens });
+    let candidates = &project.config.candidates;
+    let json = json!({
+        "symbols": symbols, "candidates": candidates, "prompts": prompts, "characters": sum.characters,
+        "tokens": sum.tokens,
+    });
     session.screen.result("plan", &json, || {
+        let first = if candidates.contains(&Maker::C2rust) { "c2rust is tried first; " } else { "" };
         let sums = format!(
-            "{prompts} first prompts, {} characters, about {} tokens; nobody was asked",
+            "{first}{prompts} first prompts, {} characters, about {} tokens; nobody was asked",
             sum.characters, sum.tokens
         );
         format!("{}\n{sums}\n", rows(&all))

@@ -2,10 +2,10 @@
 
 use super::{Session, Which, rows};
 use crate::error::{ExitCode, Result};
-use crate::port::history::History;
+use crate::port::history::{History, Taken};
 use crate::project::Project;
 use crate::report::{Column, printable, table};
-use crate::store::{RunOutcome, StepRow, Totals};
+use crate::store::RunOutcome;
 use crate::symbol::SymbolName;
 use serde_json::{Value, json};
 
@@ -42,9 +42,10 @@ fn text(symbol: &SymbolName, history: Option<&History>) -> String {
         Column::left("why"),
         Column::left("outcome"),
         Column::right("time"),
+        Column::left("by"),
         Column::left("tokens"),
     ];
-    let rows: Vec<Vec<String>> = steps.iter().map(|(step, spent)| row(step, spent.as_ref())).collect();
+    let rows: Vec<Vec<String>> = steps.iter().map(row).collect();
     let command = printable(&run.command);
     format!(
         "{symbol}, run {} ({command}), {}, {}\n{}",
@@ -55,10 +56,10 @@ fn text(symbol: &SymbolName, history: Option<&History>) -> String {
     )
 }
 
-fn row(step: &StepRow, spent: Option<&Totals>) -> Vec<String> {
+fn row(Taken { row: step, by, spent }: &Taken) -> Vec<String> {
     let outcome = step.outcome.as_deref().unwrap_or("never ended");
     let detail = step.detail.lines().next().unwrap_or_default();
-    let tokens = spent.map(|t| {
+    let tokens = spent.as_ref().map(|t| {
         let tokens = |count| rows::tokens(count, t.estimated);
         let failed = if t.failed > 0 { ", no answer" } else { "" };
         format!("{} in, {} out{failed}", tokens(t.input_tokens), tokens(t.output_tokens))
@@ -70,15 +71,16 @@ fn row(step: &StepRow, spent: Option<&Totals>) -> Vec<String> {
         step.why.clone(),
         if detail.is_empty() { outcome.to_owned() } else { format!("{outcome}: {detail}") },
         step.millis.map_or_else(|| "-".into(), rows::seconds),
+        by.as_deref().map(printable).unwrap_or_default(),
         tokens.unwrap_or_default(),
     ]
 }
 
 fn value(symbol: &SymbolName, history: Option<&History>) -> Value {
-    let step = |(step, spent): &(StepRow, Option<Totals>)| {
+    let step = |Taken { row: step, by, spent }: &Taken| {
         json!({
             "number": step.number, "phase": step.phase, "step": step.step, "why": step.why,
-            "outcome": step.outcome, "detail": step.detail, "millis": step.millis,
+            "outcome": step.outcome, "detail": step.detail, "millis": step.millis, "by": by,
             "model": spent.as_ref().map(rows::spent_json),
         })
     };

@@ -31,6 +31,9 @@ pub struct Args {
     /// Port again what is ported already; what stands stays unless the new port is accepted
     #[arg(long)]
     redo: bool,
+    /// Who makes candidates, in this order: `c2rust`, `model`; `candidates` for this run
+    #[arg(long = "candidate", value_name = "WHO", value_delimiter = ',')]
+    candidates: Vec<String>,
     /// Port nothing: print what a run would do, in which order, and how large the first prompts are
     #[arg(long, conflicts_with = "record")]
     dry_run: bool,
@@ -41,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
     /// Port nothing: print the steps that the last run took for these functions, each with the reason
-    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens"])]
+    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens", "candidates"])]
     explain: bool,
 }
 
@@ -52,6 +55,9 @@ impl Args {
         if let Some(dir) = &self.record {
             let dir = std::path::absolute(dir)?;
             options.overrides.push(format!("llm.record_dir={:?}", dir.display().to_string()));
+        }
+        if !self.candidates.is_empty() {
+            options.overrides.push(format!("candidates={:?}", self.candidates));
         }
         options.overrides.extend(self.max_cost.map(|most| format!("llm.max_cost={most:?}")));
         options.overrides.extend(self.max_tokens.map(|most| format!("llm.max_tokens_per_run={most}")));

@@ -8,7 +8,7 @@ use crate::stats::{Group, Middle, PUBLISHED_TOKENS, Passes, Records, Stats};
 use crate::store::RunId;
 use serde_json::{Map, Value, json};
 
-/// Shows what models cost and what came of it: by function, role, phase and workflow
+/// Shows what models cost and what came of it: by function, role, model, phase and workflow
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Only about these functions
@@ -67,10 +67,11 @@ fn text(stats: &Stats) -> String {
 }
 
 /// The ways to divide the same calls.
-fn kinds(stats: &Stats) -> [(&'static str, &[Group]); 4] {
+fn kinds(stats: &Stats) -> [(&'static str, &[Group]); 5] {
     [
         ("symbol", &stats.symbols),
         ("role", &stats.roles),
+        ("maker", &stats.makers),
         ("phase", &stats.phases),
         ("workflow", &stats.workflows),
     ]
@@ -230,8 +231,14 @@ mod tests {
           b             0 of 1, 0 %        1       0        200   10       0           0.2500   0.2 s   0.2 s  end 1
           c             0 of 1, 0 %        1       1          0    0       0          unknown   0.0 s       -  failed 1
         by role
+          c2rust        0 of 1, 0 %        0       0          0    0       0                -   0.0 s       -
           enhancer      1 of 1, 100 %      1       0        300   10       0           0.2500   0.3 s   0.3 s  end 1
           prototyper    0 of 3, 0 %        4       1       1200   30       0  at least 0.7500   1.2 s   0.2 s  end 3, failed 1
+        by maker
+          not kept      0 of 1, 0 %        0       0          0    0       0                -   0.0 s       -
+          c2rust        0 of 1, 0 %        0       0          0    0       0                -   0.0 s       -
+          cheap         0 of 2, 0 %        4       1       1200   30       0  at least 0.7500   1.2 s   0.2 s  end 3, failed 1
+          strong        1 of 1, 100 %      1       0        300   10       0           0.2500   0.3 s   0.3 s  end 1
         by phase
           compilation   1 of 3, 33 %       3       1        300   20       0  at least 0.5000   0.3 s   0.1 s  end 2, failed 1
           optimization  1 of 1, 100 %      1       0        300   10       0           0.2500   0.3 s   0.3 s  end 1

@@ -2,7 +2,7 @@
 //! error can say where it stands; then they are merged as TOML tables.
 
 use super::model::{OF_ONE_PROVIDER, ROLES};
-use super::{Config, VERSION};
+use super::{Config, Maker, VERSION};
 use crate::error::{Error, ErrorKind, Result};
 use std::path::Path;
 use toml::{Table, Value};
@@ -153,6 +153,14 @@ fn validate(config: &Config, path: &Path) -> Result<()> {
         ))
         .help("use the cargo-implfuzz that wrote it, or set version = 1"));
     }
+    match config.candidates.as_slice() {
+        [Maker::Model | Maker::C2rust] | [Maker::C2rust, Maker::Model] => {}
+        // A model's fixes end with its limits, after which c2rust could only say what was known before.
+        _ => {
+            return Err(wrong("candidates: each at most once, and c2rust in front of the model".into())
+                .help("candidates = [\"c2rust\", \"model\"], or one of them"));
+        }
+    }
     for role in config.llm.roles.keys() {
         if !ROLES.contains(&role.as_str()) {
             let all = format!("roles: {}", ROLES.join(", "));
@@ -160,7 +168,7 @@ fn validate(config: &Config, path: &Path) -> Result<()> {
                 wrong(format!("llm.roles: there is no role `{role}`")).help(nearest_help(role, &ROLES, &all))
             );
         }
-        config.llm.for_role(role)?;
+        config.llm.models_of(role)?;
     }
     let positive = [
         ("fuzz.loop_executions", config.fuzz.loop_executions),
@@ -315,6 +323,20 @@ mod tests {
         assert!(load_text("version = 2", &[], &[]).is_err());
         assert!(load_text("[fuzz]\nseed = 0", &[], &[]).is_err());
         assert!(load_text("[llm.roles]\nenhancer = 'ghost'", &[], &[]).is_err());
+    }
+
+    #[test]
+    fn candidates_come_from_c2rust_before_models() {
+        let makers = |text: &str| load_text(text, &[], &[]).map(|config| config.candidates);
+        assert_eq!(makers("").unwrap(), [Maker::Model]);
+        assert_eq!(makers("candidates = ['c2rust']").unwrap(), [Maker::C2rust]);
+        assert_eq!(makers("candidates = ['c2rust', 'model']").unwrap(), [Maker::C2rust, Maker::Model]);
+        for wrong in ["[]", "['model', 'c2rust']", "['model', 'model']"] {
+            let error = makers(&format!("candidates = {wrong}")).unwrap_err();
+            assert!(error.help_text().unwrap().contains("[\"c2rust\", \"model\"]"), "{wrong}: {error}");
+        }
+        let error = makers("candidates = ['c2rst']").unwrap_err();
+        assert_eq!(error.help_text(), Some("did you mean `c2rust`?"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -153,12 +153,14 @@ pub struct Profile {
     pub prices: Option<Prices>,
 }
 
-/// `[llm.roles]`: a profile's name, or settings that differ from `[llm]`.
+/// `[llm.roles]`: a profile's name, settings that differ from `[llm]`, or the names of several profiles.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum RoleModel {
     Profile(String),
     Settings(Box<Profile>),
+    /// From the cheapest to the strongest: where one comes to an end, the next one is asked.
+    Profiles(Vec<String>),
 }
 
 impl<'de> Deserialize<'de> for RoleModel {
@@ -169,11 +171,19 @@ impl<'de> Deserialize<'de> for RoleModel {
             type Value = RoleModel;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the name of a profile or a table of settings")
+                f.write_str("the name of a profile, a list of such names, or a table of settings")
             }
 
             fn visit_str<E>(self, name: &str) -> std::result::Result<RoleModel, E> {
                 Ok(RoleModel::Profile(name.into()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> std::result::Result<RoleModel, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = list.next_element()? {
+                    names.push(name);
+                }
+                Ok(RoleModel::Profiles(names))
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> std::result::Result<RoleModel, A::Error> {
@@ -211,19 +221,29 @@ impl Default for ModelSettings {
 }
 
 impl Llm {
-    /// The settings of `role`: `[llm]` with the role's profile or settings over it. `Err` when the role points to
-    /// a profile that does not exist.
-    pub fn for_role(&self, role: &str) -> Result<ModelSettings> {
+    /// The settings of each model of `role`, from the cheapest to the strongest: `[llm]` with the role's profiles or settings
+    /// over it. `Err` when the role points to a profile that does not exist, or to none.
+    pub fn models_of(&self, role: &str) -> Result<Vec<ModelSettings>> {
         let base = self.base();
-        Ok(match self.roles.get(role) {
-            None => base,
-            Some(RoleModel::Settings(settings)) => settings.over(base),
-            Some(RoleModel::Profile(name)) => {
-                let profile = self.profiles.get(name).ok_or_else(|| self.no_profile(role, name))?;
-                profile.clone().over(base)
+        let profile = |name: &String| match self.profiles.get(name) {
+            Some(profile) => Ok(profile.over(base.clone()).into_settings()),
+            None => Err(self.no_profile(role, name)),
+        };
+        match self.roles.get(role) {
+            None => Ok(vec![base.into_settings()]),
+            Some(RoleModel::Settings(settings)) => Ok(vec![settings.over(base).into_settings()]),
+            Some(RoleModel::Profile(name)) => Ok(vec![profile(name)?]),
+            Some(RoleModel::Profiles(names)) if names.is_empty() => {
+                Err(Error::new(ErrorKind::Config, format!("llm.roles.{role}: an empty list names no model"))
+                    .help("leave it out for the model of [llm], or name profiles, the cheapest first"))
             }
+            Some(RoleModel::Profiles(names)) => names.iter().map(profile).collect(),
         }
-        .into_settings())
+    }
+
+    /// The settings of the model of `role` that is asked first.
+    pub fn for_role(&self, role: &str) -> Result<ModelSettings> {
+        Ok(self.models_of(role)?.swap_remove(0))
     }
 
     fn no_profile(&self, role: &str, name: &str) -> Error {
@@ -340,6 +360,28 @@ mod tests {
         let llm = llm("provider = 'openai'\nbase_url = 'https://a'\napi_key_env = 'KEY'\n\
              [roles.enhancer]\nbase_url = 'http://localhost:1'");
         assert_eq!(llm.for_role("enhancer").unwrap().api_key_env, None);
+    }
+
+    #[test]
+    fn a_role_may_have_several_models_the_cheapest_first() {
+        let llm = llm("model = 'plain'\n[profiles.cheap]\nmodel = 'a'\n[profiles.strong]\nmodel = 'b'\n\
+             [roles]\nenhancer = ['cheap', 'strong']");
+        let names = |role: &str| -> Vec<String> {
+            llm.models_of(role).unwrap().into_iter().map(|settings| settings.model.unwrap()).collect()
+        };
+        assert_eq!(
+            (names("enhancer"), names("prototyper")),
+            (vec!["a".into(), "b".into()], vec!["plain".into()])
+        );
+        assert_eq!(llm.for_role("enhancer").unwrap().model.as_deref(), Some("a"));
+        for (wrong, help) in [("[]", "the cheapest first"), ("['cheap', 'stong']", "did you mean `strong`?")]
+        {
+            let mut llm = llm.clone();
+            let role: Llm = toml::from_str(&format!("[roles]\nenhancer = {wrong}")).unwrap();
+            llm.roles = role.roles;
+            let error = llm.models_of("enhancer").unwrap_err();
+            assert!(error.help_text().unwrap().contains(help), "{error}");
+        }
     }
 
     #[test]

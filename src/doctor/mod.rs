@@ -27,12 +27,13 @@ pub enum Need {
     AsanRuntime,
     Cmake,
     Make,
+    C2rust,
 }
 
 impl Need {
-    /// Only some libraries need it: its lack is shown and mended, and is no failure.
+    /// Only some libraries, or some settings, need it: its lack is shown and mended, and is no failure.
     pub fn is_optional(self) -> bool {
-        matches!(self, Self::Cmake | Self::Make)
+        matches!(self, Self::Cmake | Self::Make | Self::C2rust)
     }
 }
 
@@ -142,6 +143,12 @@ fn checks(survey: &Survey) -> Vec<Check> {
             of_tool(&survey.make),
             "finds sources and flags; only for libraries that are built with make or CMake",
         ),
+        check(
+            Need::C2rust,
+            "c2rust",
+            of_tool(&survey.c2rust),
+            "translates before a model is asked; only for `candidates = [\"c2rust\", …]`",
+        ),
     ]
 }
 
@@ -170,6 +177,7 @@ mod tests {
             asan_runtime: Some("/asan.a".into()),
             cmake: Some(tool("3.25.1")),
             make: Some(tool("4.3")),
+            c2rust: Some(tool("0.22.1")),
         }
     }
 
@@ -186,8 +194,8 @@ mod tests {
 
     #[test]
     fn what_only_some_libraries_need_is_no_lack() {
-        let survey = Survey { cmake: None, make: None, ..full() };
-        assert_eq!(bad(&survey), [Need::Cmake, Need::Make]);
+        let survey = Survey { cmake: None, make: None, c2rust: None, ..full() };
+        assert_eq!(bad(&survey), [Need::Cmake, Need::Make, Need::C2rust]);
         assert!(!checks(&survey).iter().any(Check::is_lack));
         assert!(checks(&Survey { ar: None, ..survey }).iter().any(Check::is_lack));
     }

@@ -135,7 +135,7 @@ fn packages(manager: Manager, need: Need, clang: Option<u32>) -> Vec<String> {
         (Need::Ar | Need::Objcopy, _) => &["binutils"],
         (Need::Cmake, _) => &["cmake"],
         (Need::Make, _) => &["make"],
-        (Need::Host | Need::Cargo | Need::Rustc | Need::AsanRuntime, _) => &[],
+        (Need::Host | Need::Cargo | Need::Rustc | Need::AsanRuntime | Need::C2rust, _) => &[],
     };
     names.iter().map(|name| (*name).to_owned()).collect()
 }
@@ -151,6 +151,9 @@ fn by_hand(need: Need) -> Option<&'static str> {
         Need::Host => Some("platform: use a machine or a container with Linux on x86-64 or aarch64"),
         Need::CCompiler | Need::CxxCompiler | Need::Libclang | Need::Ar | Need::Objcopy => None,
         Need::Cmake | Need::Make => None,
+        Need::C2rust => Some(
+            "c2rust: cargo install --locked c2rust (its build needs the development files of LLVM and libclang, and cmake)",
+        ),
     }
 }
 

@@ -37,24 +37,24 @@ impl Chosen {
     }
 }
 
-/// Makes the provider of `role`. `root` is the target repository: commands run and relative directories start there.
-/// May ask a local server which models it has. `Err` (kind `Config`) says what is missing.
+/// Makes the providers of `role`, from the cheapest to the strongest. `root` is the target repository: commands run and
+/// relative directories start there. May ask a local server which models it has. `Err` (kind `Config`) says what is missing.
 pub fn select(
     config: &Config,
     root: &Path,
     role: &str,
     env: &dyn Fn(&str) -> Option<String>,
     interrupt: &Interrupt,
-) -> Result<Chosen> {
-    let settings = config.llm.for_role(role)?;
-    choose(settings, root, env, LOCAL_SERVER, interrupt)
+) -> Result<Vec<Chosen>> {
+    let all = config.llm.models_of(role)?;
+    all.into_iter().map(|settings| choose(settings, root, env, LOCAL_SERVER, interrupt)).collect()
 }
 
 /// The variables that may hold a key, for who starts programs that have no use for one.
 pub fn key_variables(llm: &Llm) -> Vec<String> {
     let of_roles = llm.roles.values().filter_map(|role| match role {
         RoleModel::Settings(settings) => settings.api_key_env.clone(),
-        RoleModel::Profile(_) => None,
+        RoleModel::Profile(_) | RoleModel::Profiles(_) => None,
     });
     let of_profiles = llm.profiles.values().filter_map(|profile| profile.api_key_env.clone());
     let known = [ANTHROPIC_KEY, OPENAI_KEY].map(str::to_owned);

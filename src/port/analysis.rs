@@ -4,7 +4,7 @@
 
 use super::attempt::context_without_contract;
 use super::call_sites::call_sites;
-use super::desk::Desk;
+use super::desk::{Desk, rank_of};
 use super::prompt::Question;
 use crate::adequacy;
 use crate::contract::facts::FactTable;
@@ -56,7 +56,7 @@ pub fn open(project: &Project, store: &Store, wanted: &[&Planned]) -> Result<BTr
     };
     let lacking = |planned: &&Planned| planned.judgeable.contract().is_none() && !is_left_out(planned);
     let lacking: Vec<&Planned> = wanted.iter().copied().filter(lacking).collect();
-    if lacking.is_empty() {
+    if lacking.is_empty() || !project.config.asks_models() {
         return Ok(BTreeSet::new());
     }
     let facts = FactTable::build(&project.library);
@@ -101,7 +101,7 @@ impl Analysis<'_> {
         name: &SymbolName,
     ) -> Result<(Opened, std::result::Result<String, String>)> {
         let mut problem: Option<String> = None;
-        let most = opened.0.config.limits.validation_fixes + 1;
+        let most = self.desk.questions("analyzer", &opened.0.config.limits);
         for attempt in 1..=most {
             let text = match self.ask(&mut opened, name, (attempt, problem.as_deref()))? {
                 Ok(Answer::Roles(text)) => text,
@@ -113,7 +113,7 @@ impl Analysis<'_> {
                 Ok(Answer::Never(why)) => return Ok((opened, Err(format!("no contract says it: {why}")))),
                 Err(why) => return Ok((opened, Err(why))),
             };
-            let contract = match self.contract(&opened.0, name, &text)? {
+            let contract = match self.contract(&opened.0, name, (&text, attempt))? {
                 Ok(contract) => contract,
                 Err(why) => {
                     self.say(name, attempt, format!("the contract does not do: {why}"));
@@ -157,7 +157,7 @@ impl Analysis<'_> {
         let context = context_without_contract(project, planned)?;
         let sites = call_sites(&project.library, &planned.function);
         let question = Question::Analyze { why, sites: &sites };
-        let max_tokens = self.desk.max_tokens(question.role());
+        let max_tokens = self.desk.max_tokens(question.role(), rank_of(attempt));
         let prompt = self.desk.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
         self.say(name, attempt, format!("asking the {}", question.role()));
         let function = &planned.function;
@@ -186,11 +186,11 @@ impl Analysis<'_> {
         &self,
         project: &Project,
         name: &SymbolName,
-        text: &str,
+        (text, attempt): (&str, u32),
     ) -> Result<std::result::Result<Contract, String>> {
         let function = &project.find(name.as_str())?.function;
         let facts = FactTable::build(&project.library);
-        let model = self.desk.models.get("analyzer").map_or_else(|| "a model".into(), |chosen| chosen.name());
+        let model = self.desk.name("analyzer", rank_of(attempt));
         let frame = Frame::of(&project.library, &facts, function);
         Ok(frame.and_then(|frame| frame.filled(function, text, &model)))
     }

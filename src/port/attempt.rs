@@ -1,5 +1,5 @@
 //! The port of one function, carried out: what the supervisor decides is done here, step by step; questions are in `asking`,
-//! builds in `building`, runs in `runs`, what is stored of all that in `trace`, what it teaches in `memory`.
+//! c2rust in `translating`, builds in `building`, runs in `runs`, what is stored of all that in `trace`, what it teaches in `memory`.
 //!
 //! What takes long is handed out as a job and taken up again when it is done, so that many ports go on at a time while one
 //! thread decides.
@@ -9,13 +9,15 @@ mod building;
 mod memory;
 mod runs;
 mod trace;
+mod translating;
 
 use super::context::{CalleeState, PortContext, Sources};
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::lessons::Lessons;
 use super::pool::{Job, Need};
 use super::session::Session;
-use super::supervisor::{self, Outcome, PortState, Step, StopReason};
+use super::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
+use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
@@ -26,6 +28,7 @@ use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::rust::unport::back_to_stub;
+use crate::transpile::Translation;
 use crate::verdict::{Finding, Measured, Share, Verdict};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -33,8 +36,8 @@ use std::time::Instant;
 /// How the port of one function ended.
 #[derive(Debug)]
 pub enum Ended {
-    /// The module's new text, the run that accepted it and the one apart, and the role that wrote it.
-    Accepted { module: String, verdict: Verdict, apart: Measured<Share>, role: &'static str },
+    /// The module's new text, the run that accepted it and the one apart, and who wrote it: a model's name, or c2rust.
+    Accepted { module: String, verdict: Verdict, apart: Measured<Share>, by: String },
     /// The tree stays as it was.
     Stopped { reason: StopReason, detail: String, finding: Option<Finding> },
 }
@@ -52,6 +55,7 @@ pub enum Turn<'p> {
 /// What comes back from a job.
 #[derive(Debug)]
 pub enum Done {
+    Translated(Result<Translation>),
     Asked(Box<Exchange>),
     Built(Result<Built>),
     Ran(Result<Verdict>),
@@ -85,6 +89,12 @@ pub struct Attempting<'p> {
     /// What was wrong with the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
+    /// c2rust was tried.
+    translated: bool,
+    /// Who wrote the last candidate, or was asked for one.
+    role: &'static str,
+    /// As which model it answered last.
+    model: String,
     lessons: Lessons,
     started: Instant,
     taking: Option<trace::Taking>,
@@ -95,7 +105,12 @@ impl<'p> Attempting<'p> {
     pub fn new(run: &Session<'p>, planned: &'p Planned, bin: String) -> Result<Self> {
         let project = run.project;
         let context = context(project, planned)?;
-        let state = PortState::new(project.config.limits.clone());
+        let makers = Makers {
+            c2rust: run.transpiler.is_some(),
+            prototypers: run.desk.ranks("prototyper"),
+            enhancers: run.desk.ranks("enhancer"),
+        };
+        let state = PortState::new(project.config.limits.clone(), makers);
         Ok(Self {
             planned,
             bin,
@@ -110,6 +125,9 @@ impl<'p> Attempting<'p> {
             accepted: None,
             trouble: String::new(),
             questions: [0; 2],
+            translated: false,
+            role: "prototyper",
+            model: String::new(),
             lessons: Lessons::new(planned.function.name.clone()),
             started: Instant::now(),
             taking: None,
@@ -143,6 +161,7 @@ impl<'p> Attempting<'p> {
             }
             self.begin(run, &step)?;
             let begun = match &step {
+                Step::Translate => self.translate(run),
                 Step::AskPrototyper { reply_problem } => {
                     self.ask(run, false, false, reply_problem.as_deref())
                 }
@@ -166,6 +185,7 @@ impl<'p> Attempting<'p> {
     pub fn take_up(&mut self, run: &mut Session<'p>, done: Done) -> Result<Option<Turn<'p>>> {
         let step = supervisor::next(&self.state);
         let progress = match done {
+            Done::Translated(text) => text.and_then(|text| self.translated(run, text)),
             Done::Asked(exchange) => self.asked(run, *exchange),
             Done::Built(built) => built.and_then(|built| self.built(run, built)),
             Done::Ran(verdict) => verdict.and_then(|verdict| self.ran(run, &step, verdict)),
@@ -207,17 +227,28 @@ impl<'p> Attempting<'p> {
             .accepted
             .take()
             .ok_or_else(|| Error::new(ErrorKind::Internal, "a port was accepted that no run has accepted"))?;
-        let role = self.role();
-        Ok(Ended::Accepted { module: self.spliced.clone(), verdict, apart, role })
+        let by = match self.state.maker() {
+            Maker::C2rust => Maker::C2rust.word().to_owned(),
+            Maker::Model => run.desk.name(self.role, self.state.rank()),
+        };
+        Ok(Ended::Accepted { module: self.spliced.clone(), verdict, apart, by })
     }
 
-    /// Who wrote the last candidate.
-    fn role(&self) -> &'static str {
-        if self.questions[1] > 0 { "enhancer" } else { "prototyper" }
+    /// Whose the last candidate is, or the reply that became none.
+    fn maker(&self) -> String {
+        match self.state.maker() {
+            Maker::C2rust => Maker::C2rust.word().to_owned(),
+            Maker::Model => self.model.clone(),
+        }
+    }
+
+    /// How many candidates there were, and replies that became none, from 1.
+    fn number(&self) -> u32 {
+        self.questions.iter().sum::<u32>() + u32::from(self.translated)
     }
 
     pub(super) fn say(&self, run: &mut Session<'p>, step: impl Into<String>) {
-        let attempt = self.questions.iter().sum();
+        let attempt = self.number();
         let symbol = self.planned.function.name.clone();
         run.reporter.event(Event::SymbolStep { symbol, attempt, step: step.into() });
     }

@@ -3,14 +3,14 @@
 
 use super::prompt::Templates;
 use super::supervisor::Phase;
-use crate::config::ROLES;
+use crate::config::{Limits, ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::llm::{self, Asker, Budget, Chosen, Exchange, ModelError, Prompt, Reply};
 use crate::process::Interrupt;
 use crate::project::Project;
 use crate::store::{ModelCall, NewRun, RunId, RunOutcome, StepId, Store};
-use crate::symbol::Function;
+use crate::symbol::{Function, SymbolName};
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,7 +20,8 @@ use std::sync::Arc;
 pub struct Desk {
     pub templates: Templates,
     pub id: RunId,
-    pub models: BTreeMap<&'static str, Arc<Chosen>>,
+    /// Those of each role, from the cheapest to the strongest.
+    models: BTreeMap<&'static str, Vec<Arc<Chosen>>>,
     pub budget: Budget,
     logs: PathBuf,
 }
@@ -30,6 +31,8 @@ pub struct Desk {
 pub struct Asking {
     pub phase: Phase,
     pub step: Option<StepId>,
+    /// Which model of the role, from 0; behind the last one, the last one.
+    pub rank: usize,
 }
 
 impl Desk {
@@ -48,11 +51,11 @@ impl Desk {
         for role in ROLES.into_iter().filter(|_| asks) {
             let env = |name: &str| std::env::var(name).ok();
             let chosen = llm::select(&project.config, root, role, &env, interrupt)?;
-            models.insert(role, Arc::new(chosen));
+            models.insert(role, chosen.into_iter().map(Arc::new).collect::<Vec<_>>());
         }
-        let settings: Vec<_> = models.values().map(|chosen| &chosen.settings).collect();
+        let settings: Vec<_> = models.values().flatten().map(|chosen| &chosen.settings).collect();
         let budget = Budget::new(&project.config.llm, &settings)?;
-        let first = models.get("prototyper");
+        let first = models.get("prototyper").and_then(|all| all.first());
         let templates = Templates::load(Some(&root.join("prompts")))?;
         let id = store.start_run(&NewRun {
             command: command.to_owned(),
@@ -82,14 +85,35 @@ impl Desk {
         result
     }
 
+    /// How many models a role has; none where the run asks nobody.
+    pub fn ranks(&self, role: &str) -> usize {
+        self.models.get(role).map_or(0, Vec::len)
+    }
+
+    /// How often a role is asked at most, where every answer is of no use: each of its models at least once.
+    pub fn questions(&self, role: &str, limits: &Limits) -> u32 {
+        (limits.validation_fixes + 1).max(u32::try_from(self.ranks(role)).unwrap_or(u32::MAX))
+    }
+
+    /// A model of a role; behind the last one, the last one.
+    fn chosen(&self, role: &str, rank: usize) -> Option<&Arc<Chosen>> {
+        let all = self.models.get(role)?;
+        all.get(rank).or(all.last())
+    }
+
     /// Longest reply of a role, in tokens.
-    pub fn max_tokens(&self, role: &str) -> u64 {
-        self.models.get(role).map_or(8192, |chosen| chosen.settings.max_tokens)
+    pub fn max_tokens(&self, role: &str, rank: usize) -> u64 {
+        self.chosen(role, rank).map_or(8192, |chosen| chosen.settings.max_tokens)
+    }
+
+    /// Provider and model of a role, for people.
+    pub fn name(&self, role: &str, rank: usize) -> String {
+        self.chosen(role, rank).map_or_else(|| "a model".into(), |chosen| chosen.name())
     }
 
     /// The model that answers a prompt.
-    pub fn model(&self, prompt: &Prompt) -> Result<Arc<Chosen>> {
-        let known = self.models.get(prompt.role.as_str()).map(Arc::clone);
+    pub fn model(&self, prompt: &Prompt, rank: usize) -> Result<Arc<Chosen>> {
+        let known = self.chosen(&prompt.role, rank).map(Arc::clone);
         known.ok_or_else(|| Error::new(ErrorKind::Internal, format!("there is no model for {}", prompt.role)))
     }
 
@@ -101,7 +125,7 @@ impl Desk {
         exchange: &Exchange,
         asking: &Asking,
     ) -> Result<()> {
-        let chosen = self.model(&exchange.prompt)?;
+        let chosen = self.model(&exchange.prompt, asking.rank)?;
         self.budget.settle(exchange, &chosen.settings.prices);
         let call = call_row(function, &chosen, exchange, asking);
         store.add_model_call(self.id, &call)?;
@@ -113,7 +137,8 @@ impl Desk {
         Ok(())
     }
 
-    /// Asks and waits, for questions outside of the port of one function; the inner `Err` says why there is no answer.
+    /// Asks and waits, for questions outside of the port of one function: the first one the role's cheapest model, each further
+    /// one the next. The inner `Err` says why there is no answer.
     ///
     /// # Errors
     /// Those of the model and the store, and Ctrl-C.
@@ -124,15 +149,16 @@ impl Desk {
         mut prompt: Prompt,
         interrupt: &Interrupt,
     ) -> Result<std::result::Result<Reply, String>> {
+        let rank = rank_of(prompt.attempt);
         loop {
-            let chosen = self.model(&prompt)?;
+            let chosen = self.model(&prompt, rank)?;
             let permit = match self.budget.permit(prompt, &chosen.settings.prices) {
                 Ok(permit) => permit,
                 Err(error) if error.kind() == ErrorKind::Budget => return Ok(Err(error.to_string())),
                 Err(error) => return Err(error),
             };
             let exchange = llm::ask(&chosen, permit, &Asker::silent(interrupt));
-            let asking = Asking { phase: Phase::Compilation, step: None };
+            let asking = Asking { phase: Phase::Compilation, step: None, rank };
             self.heard((&mut *store, &mut *reporter), function, &exchange, &asking)?;
             match exchange.longer() {
                 Some(longer) => prompt = longer,
@@ -151,9 +177,16 @@ impl Desk {
     }
 
     /// Whether the budget that has no room for `prompt` has some for other symbols.
-    pub fn admits_others(&self, prompt: &Prompt) -> bool {
-        let chosen = self.models.get(prompt.role.as_str());
+    pub fn admits_others(&self, prompt: &Prompt, rank: usize) -> bool {
+        let chosen = self.chosen(&prompt.role, rank);
         chosen.is_some_and(|chosen| self.budget.admits_others(prompt, &chosen.settings.prices))
+    }
+
+    /// Keeps what c2rust made of a function: `.implfuzz/logs/<run>/<symbol>/00-c2rust.rs`.
+    pub fn keep_text(&self, symbol: &SymbolName, text: &str) -> Result<()> {
+        let dir = self.logs.join(symbol.as_str());
+        fs_err::create_dir_all(&dir)?;
+        write_atomic(&dir.join("00-c2rust.rs"), text.as_bytes()).map(drop)
     }
 
     /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`
@@ -174,6 +207,11 @@ impl Desk {
         write_atomic(&dir.join(format!("{name}.reply.md")), text.as_bytes())?;
         Ok(())
     }
+}
+
+/// Which model gets the question with this number, from 1, where every answer so far was of no use.
+pub fn rank_of(attempt: u32) -> usize {
+    usize::try_from(attempt.saturating_sub(1)).unwrap_or(usize::MAX)
 }
 
 fn call_row(function: &Function, chosen: &Chosen, exchange: &Exchange, asking: &Asking) -> ModelCall {

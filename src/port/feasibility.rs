@@ -4,7 +4,7 @@
 
 use super::attempt::context;
 use super::call_sites::call_sites;
-use super::desk::Desk;
+use super::desk::{Desk, rank_of};
 use super::prompt::Question;
 use crate::adequacy;
 use crate::contract::file;
@@ -16,7 +16,7 @@ use crate::fuzz::build::Built;
 use crate::fuzz::run::Campaign;
 use crate::grade;
 use crate::judge::Judge;
-use crate::llm::{Blocks, Reply};
+use crate::llm::{Blocks, Reply, StopReason};
 use crate::port::analysis::{Opened, Reopen, is_of_the_trial};
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
@@ -92,13 +92,13 @@ impl Feasibility<'_> {
     ) -> Result<(Opened, std::result::Result<bool, String>)> {
         let planned = opened.0.find(name.as_str())?.clone();
         let Some(row) = open_finding(&opened.1, &planned, self.desk)? else { return Ok((opened, Ok(false))) };
-        let explanation = match self.ask(&mut opened, &planned, (&row, None), (1, None))? {
-            Ok(reply) => notes(&reply),
+        let explanation = match self.explanation(&mut opened, &planned, &row)? {
+            Ok(text) => text,
             Err(why) => return Ok((opened, Err(why))),
         };
         opened.1.explain(row.id, &explanation)?;
         let mut problem: Option<String> = None;
-        for attempt in 1..=opened.0.config.limits.validation_fixes + 1 {
+        for attempt in 1..=self.desk.questions("feasibility", &opened.0.config.limits) {
             let asked = (attempt, problem.as_deref());
             let reply = match self.ask(&mut opened, &planned, (&row, Some(&explanation)), asked)? {
                 Ok(reply) => reply,
@@ -127,7 +127,7 @@ impl Feasibility<'_> {
                     Err(format!("a person wrote the contract; a model would add: {}", require.join("; "))),
                 ));
             }
-            let (after, tried) = self.try_out(opened, (&planned, &row), require)?;
+            let (after, tried) = self.try_out(opened, (&planned, &row), (require, attempt))?;
             opened = after;
             match tried {
                 Ok(()) => {
@@ -144,6 +144,23 @@ impl Feasibility<'_> {
         Ok((opened, Err(format!("nothing came of asking about it: {}", problem.unwrap_or_default()))))
     }
 
+    /// Why C breaks, in the words of the first model that answers; the inner `Err` says why none does.
+    fn explanation(
+        &mut self,
+        opened: &mut Opened,
+        planned: &Planned,
+        row: &FindingRow,
+    ) -> Result<std::result::Result<String, String>> {
+        let models = u32::try_from(self.desk.ranks("crash-analyzer")).unwrap_or(u32::MAX).max(1);
+        let mut attempt = 1;
+        loop {
+            match self.ask(opened, planned, (row, None), (attempt, None))? {
+                Ok(reply) if attempt < models && !is_complete(&reply) => attempt += 1,
+                answer => return Ok(answer.map(|reply| notes(&reply))),
+            }
+        }
+    }
+
     /// Without an explanation the crash analyzer, with one the feasibility analyzer.
     fn ask(
         &mut self,
@@ -158,7 +175,7 @@ impl Feasibility<'_> {
             None => Question::Crash { row },
             Some(explanation) => Question::Feasibility { row, explanation, sites: &sites },
         };
-        let max_tokens = self.desk.max_tokens(question.role());
+        let max_tokens = self.desk.max_tokens(question.role(), rank_of(attempt));
         let prompt = self.desk.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
         self.say(&planned.function.name, format!("asking the {}", question.role()));
         let function = &planned.function;
@@ -170,12 +187,12 @@ impl Feasibility<'_> {
         &mut self,
         (project, store): Opened,
         (planned, row): (&Planned, &FindingRow),
-        require: Vec<String>,
+        (require, attempt): (Vec<String>, u32),
     ) -> Result<(Opened, std::result::Result<(), String>)> {
         let Some(old) = planned.judgeable.contract() else {
             return Ok(((project, store), Err("there is no contract to narrow".into())));
         };
-        let contract = match self.narrower(old, require) {
+        let contract = match self.narrower(old, (require, attempt)) {
             Ok(contract) => contract,
             Err(why) => return Ok(((project, store), Err(why))),
         };
@@ -218,8 +235,12 @@ impl Feasibility<'_> {
         Ok(self.is_sound(&mut opened, &contract.symbol)?.map(|()| opened))
     }
 
-    fn narrower(&self, old: &Contract, require: Vec<String>) -> std::result::Result<Contract, String> {
-        let model = self.desk.models.get("feasibility").map_or_else(|| "a model".into(), |m| m.name());
+    fn narrower(
+        &self,
+        old: &Contract,
+        (require, attempt): (Vec<String>, u32),
+    ) -> std::result::Result<Contract, String> {
+        let model = self.desk.name("feasibility", rank_of(attempt));
         let require = old.require.iter().cloned().chain(require).collect();
         let contract = Contract { require, proposed_by: Some(model), ..old.clone() };
         file::parse(&file::render(&contract), "the contract").map_err(|error| error.to_string())
@@ -275,6 +296,10 @@ impl Feasibility<'_> {
     }
 }
 
+fn is_complete(reply: &Reply) -> bool {
+    reply.stop != StopReason::Refusal && !reply.stop.is_truncated()
+}
+
 /// The words of a reply, in a few lines.
 fn notes(reply: &Reply) -> String {
     let blocks = Blocks::parse(&reply.text, &[]).unwrap_or_default();
@@ -283,7 +308,7 @@ fn notes(reply: &Reply) -> String {
 }
 
 fn read(reply: &Reply) -> Answer {
-    if reply.stop == crate::llm::StopReason::Refusal || reply.stop.is_truncated() {
+    if !is_complete(reply) {
         return Answer::Unusable("The reply was not complete.".into());
     }
     match Blocks::parse(&reply.text, &[]) {

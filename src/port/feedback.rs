@@ -3,6 +3,7 @@
 //! What the prompt says besides is in `prompt`; what happens next is decided in `supervisor`.
 
 mod category;
+pub mod linker;
 
 use super::fenced::fenced;
 use crate::fuzz::build::Diagnostic;

@@ -1,15 +1,25 @@
 //! The last port of a function as the store has it: the steps that were taken, and what each spent on a model.
 
+use crate::config::Maker;
 use crate::error::Result;
-use crate::store::{Run, StepRow, Store, Totals};
+use crate::store::{PaidCall, Run, StepRow, Store, Totals};
 use crate::symbol::SymbolKey;
 
 /// The trace of one port.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     pub run: Run,
-    /// With what the calls of a step spent: none where no model was asked.
-    pub steps: Vec<(StepRow, Option<Totals>)>,
+    pub steps: Vec<Taken>,
+}
+
+/// A step that was taken.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Taken {
+    pub row: StepRow,
+    /// Who was asked in it: a model, or c2rust.
+    pub by: Option<String>,
+    /// What its calls spent; none where no model was asked.
+    pub spent: Option<Totals>,
 }
 
 impl History {
@@ -22,12 +32,21 @@ impl History {
         let Some(id) = steps.iter().map(|step| step.run).max() else { return Ok(None) };
         steps.retain(|step| step.run == id);
         let calls = store.calls(Some(id), Some(symbol))?;
-        let spent = |step: &StepRow| {
-            let calls: Vec<_> = calls.iter().filter(|paid| paid.call.step == Some(step.id)).collect();
-            (!calls.is_empty()).then(|| Totals::of(calls.into_iter().map(|paid| &paid.call)))
-        };
-        let steps = steps.into_iter().map(|step| (step.clone(), spent(&step))).collect();
+        let steps = steps.into_iter().map(|row| Taken::of(row, &calls)).collect();
         let run = store.runs()?.into_iter().find(|run| run.id == id);
         Ok(run.map(|run| Self { run, steps }))
+    }
+}
+
+impl Taken {
+    fn of(row: StepRow, calls: &[PaidCall]) -> Self {
+        let own = calls.iter().map(|paid| &paid.call).filter(|call| call.step == Some(row.id));
+        let own: Vec<_> = own.collect();
+        let translated = (row.step == "translate").then(|| Maker::C2rust.word().to_owned());
+        Self {
+            by: own.last().map(|call| call.model.clone()).or(translated),
+            spent: (!own.is_empty()).then(|| Totals::of(own)),
+            row,
+        }
     }
 }

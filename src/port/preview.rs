@@ -61,7 +61,9 @@ pub fn preview(
     while let Some(at) = schedule.begin() {
         schedule.end(at, true);
         let (planned, plan) = (wanted[at], &plans[at]);
-        let prompt = plan.deed.asks().then(|| size(project, &templates, (planned, plan))).transpose()?;
+        let prompt = (plan.deed.asks() && project.config.asks_models())
+            .then(|| size(project, &templates, (planned, plan)))
+            .transpose()?;
         all.push(Preview {
             symbol: planned.function.name.clone(),
             deed: plan.deed,

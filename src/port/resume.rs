@@ -52,7 +52,7 @@ impl Deed {
         }
     }
 
-    /// Whether a model is asked.
+    /// Whether somebody is asked for it: a model, or c2rust.
     pub fn asks(self) -> bool {
         matches!(self, Self::Port | Self::PortAgain | Self::Analyze)
     }

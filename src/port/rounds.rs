@@ -8,14 +8,18 @@ use super::desk::Desk;
 use super::feasibility::Feasibility;
 use super::resume::{self, Deed};
 use super::run::{self, End, Order, PortResult};
-use crate::error::Result;
-use crate::event::Reporter;
+use crate::config::Maker;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
 use crate::judge::Judge;
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::store::{Store, Totals};
 use crate::symbol::SymbolName;
+use crate::toolchain::Search;
+use crate::transpile::{self, Transpiler};
 use crate::verdict::Grade;
+use std::sync::Arc;
 
 /// What is asked of a run.
 pub struct Request<'a> {
@@ -41,11 +45,13 @@ pub fn port(
     let judge = Judge::new(&project, request.interrupt);
     let plans = resume::plan(&project, (&store, &judge), &wanted, request.redo)?;
     let asks = plans.iter().any(|plan| plan.deed.asks());
+    let transpiler = if asks { transpiler(&project, reporter)? } else { None };
+    let asks = asks && project.config.asks_models();
     let mut desk = Desk::open(&project, &mut store, (request.command, asks), request.interrupt)?;
     let lacking = wanted.iter().zip(&plans).filter(|(_, plan)| plan.deed == Deed::Analyze);
     let lacking: Vec<SymbolName> = lacking.map(|(planned, _)| planned.function.name.clone()).collect();
     let path = project.workspace.state_db();
-    match rounds((project, store), (request, &mut desk), &lacking, reporter) {
+    match rounds((project, store), (request, &mut desk, transpiler), &lacking, reporter) {
         Ok(done) => Ok(done),
         Err(error) => {
             desk.finish_with(&mut Store::open(&path)?, &error)?;
@@ -56,7 +62,7 @@ pub fn port(
 
 fn rounds(
     mut opened: Opened,
-    (request, desk): (&Request, &mut Desk),
+    (request, desk, transpiler): (&Request, &mut Desk, Option<Arc<Transpiler>>),
     lacking: &[SymbolName],
     reporter: &mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
@@ -65,10 +71,10 @@ fn rounds(
         let mut analysis = Analysis { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
         opened = analysis.run(opened, lacking)?;
     }
-    let mut results = round(&mut opened, (request, desk), None, reporter)?;
+    let mut results = round(&mut opened, (request, desk, transpiler.as_ref()), None, reporter)?;
     for _ in 0..opened.0.config.limits.false_positive_fixes {
         let names = at_fault(&results, &opened.0);
-        if names.is_empty() || desk.models.is_empty() {
+        if names.is_empty() || desk.ranks("feasibility") == 0 {
             break;
         }
         let mut feasibility = Feasibility { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
@@ -80,7 +86,7 @@ fn rounds(
         // They may have waited for these.
         let skipped = results.iter().filter(|r| r.end == End::Skipped).map(|r| r.symbol.clone());
         let narrowed: Vec<SymbolName> = narrowed.into_iter().chain(skipped).collect();
-        for again in round(&mut opened, (request, desk), Some(&narrowed), reporter)? {
+        for again in round(&mut opened, (request, desk, transpiler.as_ref()), Some(&narrowed), reporter)? {
             if let Some(known) = results.iter_mut().find(|known| known.symbol == again.symbol) {
                 *known = again;
             }
@@ -91,6 +97,26 @@ fn rounds(
     cycles::settle(project, store, (&judge, desk.id), &mut results, reporter)?;
     let totals = run::finish(store, desk, &results)?;
     Ok((results, totals))
+}
+
+/// c2rust, where it is to be tried and is there.
+///
+/// # Errors
+/// `Environment` where it is not there, and no model may be asked instead.
+fn transpiler(project: &Project, reporter: &mut dyn Reporter) -> Result<Option<Arc<Transpiler>>> {
+    if !project.config.candidates.contains(&Maker::C2rust) {
+        return Ok(None);
+    }
+    let found = Transpiler::find(&project.workspace, &Search::from_env());
+    if found.is_none() {
+        let text = "`candidates` names c2rust, which is not installed";
+        if !project.config.asks_models() {
+            return Err(Error::new(ErrorKind::Environment, text).help(transpile::MENDING_COMMAND));
+        }
+        let help = Some(transpile::MENDING_COMMAND.to_owned());
+        reporter.event(Event::Warning { text: format!("{text}: only models are asked"), help });
+    }
+    Ok(found.map(Arc::new))
 }
 
 /// Functions about whose C a model may know more: C stopped their ports, or breaks on too many inputs.
@@ -106,7 +132,7 @@ fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
 /// All that is wanted, or of that these alone, which were taken up before.
 fn round(
     (project, store): &mut Opened,
-    (request, desk): (&Request, &mut Desk),
+    (request, desk, transpiler): (&Request, &mut Desk, Option<&Arc<Transpiler>>),
     only: Option<&[SymbolName]>,
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<PortResult>> {
@@ -115,5 +141,5 @@ fn round(
     let judge = Judge::new(project, request.interrupt);
     let redo = request.redo && only.is_none();
     let order = Order { wanted: &wanted, redo, jobs: request.jobs };
-    run::port(project, store, order, (judge, desk), reporter)
+    run::port(project, store, order, (judge, desk, transpiler), reporter)
 }

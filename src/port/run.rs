@@ -16,10 +16,12 @@ use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{RunOutcome, Store, Totals};
 use crate::symbol::{SymbolKey, SymbolName};
+use crate::transpile::Transpiler;
 use crate::verdict::{Finding, Grade, Measured, Proofs, RunStats, Share, Verdict};
 use crate::verify::Judgement;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// What became of one function.
 #[derive(Debug, Clone, Serialize)]
@@ -121,7 +123,7 @@ pub fn port<'p>(
     project: &'p Project,
     store: &'p mut Store,
     Order { wanted, redo, jobs }: Order<'_, 'p>,
-    (judge, desk): (Judge<'p>, &'p mut Desk),
+    (judge, desk, transpiler): (Judge<'p>, &'p mut Desk, Option<&Arc<Transpiler>>),
     reporter: &'p mut dyn Reporter,
 ) -> Result<Vec<PortResult>> {
     let id = desk.id;
@@ -148,6 +150,7 @@ pub fn port<'p>(
         grounds,
         plans: wanted.iter().map(|planned| planned.function.key.clone()).zip(plans).collect(),
         standing,
+        transpiler: transpiler.cloned(),
         exhausted: false,
         stop,
         tree: 0,
@@ -229,8 +232,8 @@ impl<'p> Session<'p> {
     /// What came of a function that was tried.
     pub(super) fn conclude(&mut self, planned: &Planned, ended: Ended) -> Result<PortResult> {
         match ended {
-            Ended::Accepted { module, verdict, apart, role } => {
-                let outcome = self.accept(planned, &module, (&verdict, apart, role))?;
+            Ended::Accepted { module, verdict, apart, by } => {
+                let outcome = self.accept(planned, &module, (&verdict, apart, &by))?;
                 let result = self.result(planned, End::Accepted, outcome.reason(), Some(verdict.stats()))?;
                 Ok(PortResult { grade: Some(outcome.grade), ..result })
             }
@@ -269,7 +272,7 @@ impl<'p> Session<'p> {
         &mut self,
         planned: &Planned,
         module: &str,
-        (verdict, apart, role): (&Verdict, Measured<Share>, &str),
+        (verdict, apart, provenance): (&Verdict, Measured<Share>, &str),
     ) -> Result<Outcome> {
         let project = self.project;
         let mut transaction = project.workspace.transaction();
@@ -279,13 +282,12 @@ impl<'p> Session<'p> {
         transaction.commit()?;
         self.tree += 1;
         self.judge.publish_seeds(&planned.function.name)?;
-        let provenance = self.desk.models.get(role).map_or_else(|| "model".into(), |c| c.name());
         let module = PortModule::read(module.to_owned());
         let callees_in_c = self.judge.callees_in_c(planned)?;
         let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, verdict)? };
         let outcome = Outcome::of(verdict, proofs, (&callees_in_c, planned), &project.config.grade);
         let outcome = self.judge.ratcheted(planned, &module, outcome)?;
-        self.judge.record(self.store, planned, &module, (&outcome, &provenance))?;
+        self.judge.record(self.store, planned, &module, (&outcome, provenance))?;
         Ok(outcome)
     }
 

@@ -12,9 +12,11 @@ use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{FindingId, Store};
 use crate::symbol::{Function, SymbolKey};
+use crate::transpile::Transpiler;
 use crate::verdict::{CFinding, Finding};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Everything that the symbols of a run share.
 pub struct Session<'p> {
@@ -29,6 +31,8 @@ pub struct Session<'p> {
     pub plans: BTreeMap<SymbolKey, Plan>,
     /// The ports that stood before.
     pub standing: Standing,
+    /// What is tried before any model is asked.
+    pub transpiler: Option<Arc<Transpiler>>,
     /// No further symbol can be asked about.
     pub exhausted: bool,
     /// Ends the work of other threads: set with the user's Ctrl-C, and where the run fails.

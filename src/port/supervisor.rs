@@ -2,164 +2,32 @@
 //! anything else.
 //!
 //! Every question that a fix costs is paid for when its reason arises, out of one counter, in [`apply`] alone; so no
-//! limit can be exceeded. What a fix is told lives in `feedback`; who carries the steps out lives elsewhere; how a step
-//! is told in a trace is in `trace`.
+//! limit can be exceeded. Where what was asked first comes to an end, the next one goes on: after c2rust a model, after a
+//! model the one behind it in its role's list, each with limits of its own.
+//!
+//! The words are in `step`; what a fix is told lives in `feedback`; who carries the steps out lives elsewhere; how a step is
+//! told in a trace is in `trace`.
 
+mod step;
 mod trace;
 
+pub use step::{Circle, Node, Outcome, Phase, Step, StopReason, Why};
 pub use trace::why;
 
-use crate::config::Limits;
-use crate::verdict::CFault;
+use crate::config::{Limits, Maker};
 use std::collections::BTreeMap;
 
 /// How often one step may be entered, whatever the other limits say.
 pub const NODE_VISITS: u32 = 10;
+/// How often one failure may be left by fixes on end.
+const SAME_FAILURES: u32 = 2;
 /// Executions of the run that comes before the real one.
 pub const SMOKE_EXECUTIONS: u64 = 100;
 
-/// What is to be done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// Ask for a first candidate; `reply_problem` is what was wrong with the last reply, if there was one.
-    AskPrototyper {
-        reply_problem: Option<String>,
-    },
-    /// Ask for a better candidate. `repeated`: the last fix left the same failure.
-    AskEnhancer {
-        why: Why,
-        repeated: bool,
-        reply_problem: Option<String>,
-    },
-    /// Look for what no candidate may do.
-    Audit,
-    Build,
-    /// Fuzz for [`SMOKE_EXECUTIONS`], to find coarse errors at once.
-    Smoke,
-    Fuzz,
-    /// Run the acceptance.
-    Accept,
-    /// The last candidate is accepted.
-    Done,
-    Stop(StopReason),
-}
-
-/// Steps that are entered and counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Node {
-    Prototyper,
-    Enhancer,
-    Audit,
-    Build,
-    Smoke,
-    Fuzz,
-    Accept,
-}
-
-impl Step {
-    /// The node that this step enters; none for the two ends.
-    pub fn node(&self) -> Option<Node> {
-        Some(match self {
-            Self::AskPrototyper { .. } => Node::Prototyper,
-            Self::AskEnhancer { .. } => Node::Enhancer,
-            Self::Audit => Node::Audit,
-            Self::Build => Node::Build,
-            Self::Smoke => Node::Smoke,
-            Self::Fuzz => Node::Fuzz,
-            Self::Accept => Node::Accept,
-            Self::Done | Self::Stop(_) => return None,
-        })
-    }
-}
-
-/// Why a candidate is not good enough.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    RejectedByAudit,
-    DoesNotCompile,
-    /// The C original disagrees.
-    Refuted,
-    /// The run said nothing: one of the two sides was never called.
-    Vacuous,
-}
-
-/// Why a port ends without an accepted candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StopReason {
-    DoesNotCompile,
-    RejectedByAudit,
-    Refuted,
-    TargetNotCalled,
-    /// C alone is the reason why its port cannot be judged: no fix is paid for, and nobody is asked.
-    NotThePort(CFault),
-    ReplyUnusable,
-    ModelTruncated,
-    ModelRefused,
-    /// Tokens, money or time are spent.
-    Budget,
-    /// The same candidate twice, or a step entered too often.
-    Loop,
-    /// An outcome that does not belong to the step: a defect of this tool.
-    Defect,
-}
-
-impl StopReason {
-    /// One word, as in tables, JSON and the database.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::DoesNotCompile => "does-not-compile",
-            Self::RejectedByAudit => "rejected-by-audit",
-            Self::Refuted => "refuted",
-            Self::TargetNotCalled => "target-not-called",
-            Self::NotThePort(fault) => fault.word(),
-            Self::ReplyUnusable => "reply-unusable",
-            Self::ModelTruncated => "model-truncated",
-            Self::ModelRefused => "model-refused",
-            Self::Budget => "budget",
-            Self::Loop => "loop",
-            Self::Defect => "defect",
-        }
-    }
-}
-
-impl From<Why> for StopReason {
-    fn from(why: Why) -> Self {
-        match why {
-            Why::RejectedByAudit => Self::RejectedByAudit,
-            Why::DoesNotCompile => Self::DoesNotCompile,
-            Why::Refuted => Self::Refuted,
-            Why::Vacuous => Self::TargetNotCalled,
-        }
-    }
-}
-
-/// What came of a step. Keys are normalised, so that the same failure has the same key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The text of the candidate.
-    CandidateReceived(String),
-    /// What is wrong with the reply, in words for the next prompt.
-    ReplyUnusable(String),
-    ModelTruncated,
-    ModelRefused,
-    AuditPassed,
-    AuditRejected(String),
-    Built,
-    DoesNotCompile(String),
-    Unrefuted,
-    Refuted(String),
-    Vacuous,
-    /// An input told both sides apart, and C alone is the reason.
-    NotThePort(CFault),
-    AcceptanceUnrefuted,
-    AcceptanceRefuted(String),
-    BudgetExhausted,
-    /// Other ports came into the tree after the accepted candidate was put into a copy of it.
-    TreeMoved,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Stage {
+    /// c2rust has not translated yet.
+    Untranslated,
     /// No candidate yet.
     Empty,
     Received,
@@ -173,15 +41,6 @@ enum Stage {
     Stopped(StopReason),
 }
 
-/// The two halves of a port, by which its cost is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Until a candidate was built and linked, and a run has called it and the C original.
-    Compilation,
-    /// From then on, whatever becomes of later candidates.
-    Optimization,
-}
-
 /// How often something was paid for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -192,10 +51,27 @@ pub struct Counters {
     pub repairs: u32,
 }
 
+/// Whom a port may turn to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Makers {
+    /// c2rust translates before any model is asked.
+    pub c2rust: bool,
+    /// How many models each role has, from the cheapest to the strongest; without any, none is asked.
+    pub prototypers: usize,
+    pub enhancers: usize,
+}
+
 /// Where the port of one function stands.
 #[derive(Debug, Clone)]
 pub struct PortState {
     limits: Limits,
+    makers: Makers,
+    /// Who made the last candidate, or is to make the next one.
+    maker: Maker,
+    /// Which model of its role is asked, from 0.
+    rank: usize,
+    /// How whoever was asked before came to an end.
+    before: Option<StopReason>,
     stage: Stage,
     phase: Phase,
     /// The candidate is accepted, and is put into a tree that has moved: it is audited, built and tried there, no more.
@@ -203,23 +79,32 @@ pub struct PortState {
     counters: Counters,
     visits: BTreeMap<Node, u32>,
     last_key: Option<String>,
-    repeated: bool,
+    /// How many fixes on end have left the last failure.
+    repeated: u32,
     reply_problem: Option<String>,
     candidates: Vec<String>,
 }
 
 impl PortState {
     /// A port that has no candidate yet.
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: Limits, makers: Makers) -> Self {
+        let (maker, stage) = match makers.c2rust {
+            true => (Maker::C2rust, Stage::Untranslated),
+            false => (Maker::Model, Stage::Empty),
+        };
         Self {
             limits,
-            stage: Stage::Empty,
+            makers,
+            maker,
+            rank: 0,
+            before: None,
+            stage,
             phase: Phase::Compilation,
             settling: false,
             counters: Counters::default(),
             visits: BTreeMap::new(),
             last_key: None,
-            repeated: false,
+            repeated: 0,
             reply_problem: None,
             candidates: Vec::new(),
         }
@@ -235,18 +120,19 @@ impl PortState {
         self.visits.get(&node).copied().unwrap_or(0)
     }
 
+    /// Who made the last candidate, or is to make the next one.
+    pub fn maker(&self) -> Maker {
+        self.maker
+    }
+
+    /// Which model of its role is asked, from 0.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
     /// The candidate that is being judged.
     pub fn candidate(&self) -> Option<&str> {
         self.candidates.last().map(String::as_str)
-    }
-}
-
-/// The next step. Asking twice without an outcome between gives the same answer.
-pub fn next(state: &PortState) -> Step {
-    let step = due(state);
-    match step.node() {
-        Some(node) if state.visits(node) >= NODE_VISITS => Step::Stop(StopReason::Loop),
-        _ => step,
     }
 }
 
@@ -260,14 +146,15 @@ pub fn is_settling(state: &PortState) -> bool {
     state.settling
 }
 
-/// What the stage asks for, however often that was done before.
-fn due(state: &PortState) -> Step {
+/// The next step. Asking twice without an outcome between gives the same answer.
+pub fn next(state: &PortState) -> Step {
     let reply_problem = state.reply_problem.clone();
     match state.stage {
         Stage::Stopped(reason) => Step::Stop(reason),
         Stage::Accepted => Step::Done,
+        Stage::Untranslated => Step::Translate,
         Stage::Empty => Step::AskPrototyper { reply_problem },
-        Stage::Failed(why) => Step::AskEnhancer { why, repeated: state.repeated, reply_problem },
+        Stage::Failed(why) => Step::AskEnhancer { why, repeated: state.repeated > 0, reply_problem },
         Stage::Received => Step::Audit,
         Stage::Audited => Step::Build,
         Stage::Built => Step::Smoke,
@@ -282,19 +169,32 @@ pub fn apply(state: &mut PortState, outcome: Outcome) {
     if outcome == Outcome::TreeMoved && state.stage == Stage::Accepted {
         state.stage = Stage::Received;
         state.settling = true;
-        return;
+    } else {
+        let Some(node) = next(state).node() else { return };
+        state.stage = came(state, node, outcome);
     }
-    let Some(node) = next(state).node() else { return };
+    if let Some(node) = next(state).node().filter(|node| state.visits(*node) >= NODE_VISITS) {
+        state.stage = ended(state, StopReason::Loop(Circle::SameStep(node)));
+    }
+}
+
+/// Where an outcome of a node leads.
+fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Stage {
     *state.visits.entry(node).or_default() += 1;
     // What is refuted was called, too; a run that called only one side is vacuous.
     let ran = matches!(outcome, Outcome::Unrefuted | Outcome::Refuted(_));
     if ran && matches!(node, Node::Smoke | Node::Fuzz) {
         state.phase = Phase::Optimization;
     }
-    state.stage = match (node, outcome) {
+    match (node, outcome) {
         (_, Outcome::BudgetExhausted) => Stage::Stopped(StopReason::Budget),
         (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::NotThePort(fault)) => {
             Stage::Stopped(StopReason::NotThePort(fault))
+        }
+        (Node::Translator, Outcome::NotTranslated(_)) => ended(state, StopReason::NotTranslated),
+        (Node::Translator, Outcome::CandidateReceived(text)) => {
+            state.candidates.push(text);
+            Stage::Received
         }
         (Node::Prototyper | Node::Enhancer, outcome) => answered(state, outcome),
         (Node::Audit, Outcome::AuditPassed) => Stage::Audited,
@@ -311,7 +211,7 @@ pub fn apply(state: &mut PortState, outcome: Outcome) {
         (Node::Accept, Outcome::AcceptanceUnrefuted) => Stage::Accepted,
         (Node::Accept, Outcome::AcceptanceRefuted(key)) => failed(state, Why::Refuted, key),
         _ => Stage::Stopped(StopReason::Defect),
-    };
+    }
 }
 
 /// After a question to a model.
@@ -321,7 +221,7 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Stage {
             state.reply_problem = None;
             let known = state.candidates.iter().any(|old| old.trim() == text.trim());
             state.candidates.push(text);
-            if known { Stage::Stopped(StopReason::Loop) } else { Stage::Received }
+            if known { ended(state, StopReason::Loop(Circle::SameText)) } else { Stage::Received }
         }
         Outcome::ReplyUnusable(problem) => {
             state.reply_problem = Some(problem);
@@ -330,19 +230,24 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Stage {
                 // Same question again: what the candidate needs has not changed.
                 state.stage.clone()
             } else {
-                Stage::Stopped(StopReason::ReplyUnusable)
+                ended(state, StopReason::ReplyUnusable)
             }
         }
-        Outcome::ModelTruncated => Stage::Stopped(StopReason::ModelTruncated),
-        Outcome::ModelRefused => Stage::Stopped(StopReason::ModelRefused),
+        Outcome::ModelTruncated => ended(state, StopReason::ModelTruncated),
+        Outcome::ModelRefused => ended(state, StopReason::ModelRefused),
         _ => Stage::Stopped(StopReason::Defect),
     }
 }
 
-/// The candidate is not good enough: a fix, if one can still be paid for.
+/// The candidate is not good enough: a fix, if one can still be paid for and fixes have changed anything.
 fn failed(state: &mut PortState, why: Why, key: String) -> Stage {
     state.settling = false;
-    state.repeated = state.last_key.as_ref() == Some(&key);
+    state.stage = Stage::Failed(why);
+    if state.maker == Maker::C2rust {
+        // It would say the same again.
+        return ended(state, why.into());
+    }
+    state.repeated = if state.last_key.as_ref() == Some(&key) { state.repeated + 1 } else { 0 };
     state.last_key = Some(key);
     let (spent, limit) = match why {
         Why::DoesNotCompile => (&mut state.counters.compile_fixes, state.limits.compile_fixes),
@@ -351,7 +256,35 @@ fn failed(state: &mut PortState, why: Why, key: String) -> Stage {
         }
         Why::Refuted => (&mut state.counters.repairs, state.limits.repairs),
     };
-    if pay(spent, limit) { Stage::Failed(why) } else { Stage::Stopped(why.into()) }
+    if *spent < limit && state.repeated >= SAME_FAILURES {
+        return ended(state, StopReason::Loop(Circle::SameFailure));
+    }
+    if pay(spent, limit) { Stage::Failed(why) } else { ended(state, why.into()) }
+}
+
+/// Whoever was asked comes to an end: the next one goes on, where there is one. With a candidate that needs a fix it is the
+/// enhancer's next model; else the prototyper's begins anew.
+fn ended(state: &mut PortState, reason: StopReason) -> Stage {
+    let Makers { prototypers, enhancers, .. } = state.makers;
+    let (rank, stage) = match (state.maker, &state.stage) {
+        // Its text helps no model: the C text says the same, and better.
+        (Maker::C2rust, _) if prototypers > 0 => (0, Stage::Empty),
+        (Maker::Model, Stage::Failed(why)) if enhancers > state.rank + 1 => {
+            (state.rank + 1, Stage::Failed(*why))
+        }
+        (Maker::Model, _) if prototypers > state.rank + 1 => (state.rank + 1, Stage::Empty),
+        _ => return Stage::Stopped(reason),
+    };
+    state.maker = Maker::Model;
+    state.rank = rank;
+    state.before = Some(reason);
+    state.counters = Counters::default();
+    state.visits.clear();
+    state.last_key = None;
+    state.repeated = 0;
+    state.reply_problem = None;
+    state.settling = false;
+    stage
 }
 
 fn pay(spent: &mut u32, limit: u32) -> bool {

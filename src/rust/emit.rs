@@ -1,6 +1,6 @@
 //! The text of generated Rust: stubs, and the files that hold the shims.
 
-use super::shims::{Bound, callee, capi, lending};
+use super::shims::{Bound, callee, capi, lending, slices};
 use super::signature::inner;
 use crate::symbol::Function;
 use proc_macro2::TokenStream;
@@ -47,19 +47,14 @@ pub fn counting_capi_file(functions: &[Bound]) -> String {
 }
 
 fn capi_text(counter: TokenStream, shims: Vec<TokenStream>) -> String {
+    let slices = slices();
     let body = quote! {
         #![allow(clippy::all, non_snake_case, dead_code, unused_imports, unused_unsafe)]
         use crate::ffi;
 
         #counter
 
-        unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
-            if start.is_null() || len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, len) } }
-        }
-
-        unsafe fn slice_mut<'a, T>(start: *mut T, len: usize) -> &'a mut [T] {
-            if start.is_null() || len == 0 { &mut [] } else { unsafe { core::slice::from_raw_parts_mut(start, len) } }
-        }
+        #slices
 
         #(#shims)*
     };

@@ -37,6 +37,20 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
     let path = bound.path();
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
     let ret = bound.c.ret.iter();
+    let call = calling(bound, &path);
+    let count = counter.map(|number| quote!(unsafe { implfuzz_dropin_call(#number) };));
+    let export = (bound.function.linkage == Linkage::External).then(|| {
+        let c_name = &bound.function.c_name;
+        quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #c_name))])
+    });
+    quote! {
+        #export
+        pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #count #call }
+    }
+}
+
+/// A call of the inner function at `path` with the arguments that C has. What it calls is in [`slices`].
+fn calling(bound: &Bound, path: &TokenStream) -> TokenStream {
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
         Some(contract) => contract
@@ -46,7 +60,7 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
             .filter_map(|(param, c)| to_inner(contract, param, c, bound.c))
             .collect(),
     };
-    let call = match bound.safe() {
+    match bound.safe() {
         None => quote!(unsafe { #path(#(#args),*) }),
         Some(contract) if contract.returns == Returns::StaticString => {
             quote! {
@@ -56,15 +70,26 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
             }
         }
         Some(_) => quote!(unsafe { #path(#(#args),*) }),
-    };
-    let count = counter.map(|number| quote!(unsafe { implfuzz_dropin_call(#number) };));
-    let export = (bound.function.linkage == Linkage::External).then(|| {
-        let c_name = &bound.function.c_name;
-        quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #c_name))])
-    });
+    }
+}
+
+/// A function of C's signature under this name that calls the inner one at `path`.
+pub fn from_c(bound: &Bound, name: &Ident, path: &TokenStream) -> TokenStream {
+    let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
+    let (ret, call) = (bound.c.ret.iter(), calling(bound, path));
+    quote!(unsafe fn #name(#(#params),*) #(-> #ret)* { #call })
+}
+
+/// What makes slices of C's pointers and lengths.
+pub fn slices() -> TokenStream {
     quote! {
-        #export
-        pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #count #call }
+        unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
+            if start.is_null() || len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, len) } }
+        }
+
+        unsafe fn slice_mut<'a, T>(start: *mut T, len: usize) -> &'a mut [T] {
+            if start.is_null() || len == 0 { &mut [] } else { unsafe { core::slice::from_raw_parts_mut(start, len) } }
+        }
     }
 }
 
@@ -121,11 +146,21 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
         let path = bound.path();
         return quote!(pub use #path;);
     }
+    let (signature, body) = around(bound, &quote!(ffi::#name), lent(bound));
+    quote!(#[inline(never)] pub #signature { #body })
+}
+
+/// The inner function around one that has C's signature: its own signature, and a body that does `first` what must be done before
+/// the call.
+pub fn around(
+    bound: &Bound,
+    target: &TokenStream,
+    first: Option<TokenStream>,
+) -> (syn::Signature, TokenStream) {
     let mut signature = inner(bound.function, bound.contract, bound.c);
     let Some(contract) = bound.safe() else {
         let args = bound.c.params.iter().map(|(name, _)| name);
-        let lent = lent(bound);
-        return quote!(#[inline(never)] pub #signature { #lent unsafe { ffi::#name(#(#args),*) } });
+        return (signature, quote!(#first unsafe { #target(#(#args),*) }));
     };
     for input in &mut signature.inputs {
         // An `Option<&mut …>` is reborrowed on the way.
@@ -156,7 +191,7 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
         }
     });
     let args = contract.params.iter().zip(&bound.c.params).map(|(param, c)| to_c(param, c));
-    let call = quote!(unsafe { ffi::#name(#(#args),*) });
+    let call = quote!(unsafe { #target(#(#args),*) });
     let call = match contract.returns {
         Returns::StaticString => quote! {
             let text = #call;
@@ -164,8 +199,7 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
         },
         _ => call,
     };
-    let lent = lent(bound);
-    quote!(#[inline(never)] pub #signature { #(#lengths)* #lent #call })
+    (signature, quote!(#(#lengths)* #first #call))
 }
 
 /// C gets the port's values of the variables that both have, and what it makes of them comes back.

@@ -8,10 +8,16 @@ fn key(name: &str) -> SymbolKey {
     SymbolKey(format!("c:@F@{name}"))
 }
 
+/// The model of a role.
+fn model(role: &str) -> String {
+    if role == "enhancer" { "strong" } else { "cheap" }.to_owned()
+}
+
 fn call(run: i64, symbol: &str, role: &str, phase: Option<&str>, tokens: u64) -> PaidCall {
     let call = ModelCall {
         symbol: Some(key(symbol)),
         role: role.into(),
+        model: model(role),
         phase: phase.map(str::to_owned),
         input_tokens: tokens,
         output_tokens: 10,
@@ -26,6 +32,7 @@ fn call(run: i64, symbol: &str, role: &str, phase: Option<&str>, tokens: u64) ->
 
 fn attempt(run: i64, symbol: &str, role: &str, outcome: &str) -> Attempt {
     Attempt {
+        maker: (run > 1).then(|| if role == "c2rust" { role.to_owned() } else { model(role) }),
         run: RunId(run),
         symbol: key(symbol),
         number: 1,
@@ -73,6 +80,7 @@ pub fn records() -> Records {
         ],
         attempts: vec![
             attempt(1, "a", "prototyper", "refuted"),
+            attempt(2, "a", "c2rust", "rejected-by-audit"),
             attempt(2, "a", "prototyper", "refuted"),
             attempt(2, "a", "enhancer", "accepted"),
             attempt(2, "b", "prototyper", "does-not-compile"),
@@ -101,7 +109,15 @@ fn passes(groups: &[Group]) -> Vec<(Option<&str>, u64, u64)> {
 fn who_passes_is_counted_by_what_a_group_is_about() {
     let stats = Stats::of(&records());
     assert_eq!(passes(&stats.symbols), [(Some("a"), 1, 2), (Some("b"), 0, 1), (Some("c"), 0, 1)]);
-    assert_eq!(passes(&stats.roles), [(Some("enhancer"), 1, 1), (Some("prototyper"), 0, 3)]);
+    assert_eq!(
+        passes(&stats.roles),
+        [(Some("c2rust"), 0, 1), (Some("enhancer"), 1, 1), (Some("prototyper"), 0, 3)]
+    );
+    // From before makers were kept nobody knows whose an attempt was.
+    assert_eq!(
+        passes(&stats.makers),
+        [(None, 0, 1), (Some("c2rust"), 0, 1), (Some("cheap"), 0, 2), (Some("strong"), 1, 1)]
+    );
     assert_eq!(
         passes(&stats.phases),
         [(Some("compilation"), 1, 3), (Some("optimization"), 1, 1), (None, 0, 1)]
@@ -113,7 +129,7 @@ fn who_passes_is_counted_by_what_a_group_is_about() {
 #[test]
 fn every_call_is_in_one_group_of_each_kind() {
     let stats = Stats::of(&records());
-    for groups in [&stats.symbols, &stats.roles, &stats.phases, &stats.workflows] {
+    for groups in [&stats.symbols, &stats.roles, &stats.makers, &stats.phases, &stats.workflows] {
         let sum = |count: fn(&Totals) -> u64| groups.iter().map(|g| count(&g.spent)).sum::<u64>();
         assert_eq!(sum(|t| t.calls), 5);
         assert_eq!(sum(|t| t.input_tokens), 1_500);

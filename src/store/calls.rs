@@ -14,6 +14,8 @@ pub struct Attempt {
     /// From 1, over all roles of a symbol in a run.
     pub number: u32,
     pub role: String,
+    /// A model's name, or `c2rust`; absent in rows from before it was kept.
+    pub maker: Option<String>,
     /// One word: `accepted`, `refuted`, `does-not-compile`, …
     pub outcome: String,
     /// The reason, as shown.
@@ -66,8 +68,8 @@ impl Store {
     pub fn add_attempt(&mut self, attempt: &Attempt) -> Result<()> {
         self.run(|connection| {
             connection.execute(
-                "INSERT INTO attempts (run, symbol, number, role, outcome, detail, candidate_sha256, millis, created)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                "INSERT INTO attempts (run, symbol, number, role, outcome, detail, candidate_sha256, millis, created, maker)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                 params![
                     attempt.run.0,
                     attempt.symbol.0,
@@ -78,6 +80,7 @@ impl Store {
                     attempt.candidate_sha256,
                     int(attempt.millis),
                     now().to_string(),
+                    attempt.maker,
                 ],
             )?;
             Ok(())
@@ -149,6 +152,7 @@ fn attempt(row: &Row) -> rusqlite::Result<Attempt> {
         symbol: SymbolKey(row.get("symbol")?),
         number: unsigned32(row, "number")?,
         role: row.get("role")?,
+        maker: row.get("maker")?,
         outcome: row.get("outcome")?,
         detail: row.get("detail")?,
         candidate_sha256: row.get("candidate_sha256")?,

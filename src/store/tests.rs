@@ -190,6 +190,7 @@ fn calls_and_attempts_come_back_as_they_were() {
     assert_eq!(store.calls(Some(run), Some(&a.key)).unwrap(), [PaidCall { run, call }]);
     assert_eq!(store.calls(None, Some(&b.key)).unwrap(), []);
     let attempt = Attempt {
+        maker: Some("c2rust".into()),
         run,
         symbol: a.key.clone(),
         number: 1,

@@ -87,6 +87,8 @@ pub struct Survey {
     pub asan_runtime: Option<PathBuf>,
     pub cmake: Option<Tool>,
     pub make: Option<Tool>,
+    /// Translates before a model is asked, where that is wanted.
+    pub c2rust: Option<Tool>,
 }
 
 /// A complete set of tools.
@@ -132,6 +134,7 @@ impl Toolchain {
             asan_runtime: Some(asan_runtime),
             cmake,
             make,
+            c2rust: _,
         } = survey
         else {
             let text = format!("missing on this machine: {}", missing.join(", "));
@@ -208,7 +211,8 @@ impl Survey {
         let libclang = libclang::find(search, libdir);
         let cmake = tool(search.program(&["cmake"]), &["--version"], ask)?;
         let make = tool(search.program(&["make", "gmake"]), &["--version"], ask)?;
-        Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, cmake, make })
+        let c2rust = tool(search.program(&["c2rust"]), &["--version"], ask)?;
+        Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, cmake, make, c2rust })
     }
 
     /// Names of what is missing, in plain words.

@@ -197,6 +197,7 @@ fn every_step_of_a_mended_port_says_why_it_was_taken() {
       "outcome": "passed",
       "detail": "",
       "millis": null,
+      "by": null,
       "model": null
     }
     "#);

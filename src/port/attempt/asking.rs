@@ -24,12 +24,13 @@ impl<'p> Attempting<'p> {
         };
         let role = question.role();
         let number = self.questions[usize::from(enhance)] + 1;
-        let max_tokens = run.desk.max_tokens(role);
+        let max_tokens = run.desk.max_tokens(role, self.state.rank());
         let prompt =
             run.desk.templates.prompt(&self.context, &question, problem, &memory, number, max_tokens)?;
         let progress = self.send(run, prompt)?;
         if !matches!(progress, Progress::Room) {
             self.questions[usize::from(enhance)] = number;
+            self.role = role;
             self.say(run, format!("asking the {role}"));
         }
         Ok(progress)
@@ -37,14 +38,15 @@ impl<'p> Attempting<'p> {
 
     /// Sends a prompt that the budget has room for.
     fn send(&mut self, run: &mut Session<'p>, prompt: Prompt) -> Result<Progress<'p>> {
-        let chosen = run.desk.model(&prompt)?;
+        let rank = self.state.rank();
+        let chosen = run.desk.model(&prompt, rank)?;
         let permit = match run.desk.budget.permit(prompt.clone(), &chosen.settings.prices) {
             Ok(permit) => permit,
             Err(error) if error.kind() == ErrorKind::Budget => {
                 if run.desk.budget.may_admit_later(&prompt, &chosen.settings.prices) {
                     return Ok(Progress::Room);
                 }
-                run.exhausted = !run.desk.admits_others(&prompt);
+                run.exhausted = !run.desk.admits_others(&prompt, rank);
                 let help = error.help_text().unwrap_or_default();
                 self.trouble = format!("{error}; {help}");
                 self.say(run, error.to_string());
@@ -67,6 +69,7 @@ impl<'p> Attempting<'p> {
             Some(longer) => self.send(run, longer),
             None => {
                 let reply = exchange.reply?;
+                self.model.clone_from(&reply.model);
                 if let Some(trouble) = trouble(&reply, exchange.prompt.max_tokens) {
                     self.say(run, trouble.clone());
                     self.trouble = trouble;

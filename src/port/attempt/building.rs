@@ -10,6 +10,7 @@ use crate::port::pool::Need;
 use crate::port::session::Session;
 use crate::port::supervisor::Outcome;
 use crate::proofs::{self, Linked};
+use crate::rust::signature::ident;
 use std::path::PathBuf;
 
 impl<'p> Attempting<'p> {
@@ -36,6 +37,12 @@ impl<'p> Attempting<'p> {
                 Ok(Progress::Outcome(self.linked(run, &linkage)))
             }
             Built::Errors(errors) => {
+                let text = self.state.candidate().unwrap_or_default();
+                let first_line = self.first_line(text);
+                let candidate = Candidate { file: &file, first_line, text };
+                let function = format!("{}::{}", self.planned.function.module, ident(&self.planned.function));
+                let undefined = feedback::linker::undefined(&candidate, &function, &errors);
+                let errors = undefined.unwrap_or(errors);
                 if errors.iter().all(|e| e.file != file) {
                     // Another port came into the tree while this copy of it was made.
                     if self.tree != run.tree {
@@ -43,9 +50,6 @@ impl<'p> Attempting<'p> {
                     }
                     return Err(crate::judge::does_not_compile(run.project, &errors));
                 }
-                let text = self.state.candidate().unwrap_or_default();
-                let first_line = self.first_line(text);
-                let candidate = Candidate { file: &file, first_line, text };
                 self.feedback = Some(feedback::compiler(&candidate, &errors));
                 let key = errors.iter().map(|e| e.message.as_str()).collect::<Vec<_>>().join("; ");
                 let first = &errors[0];

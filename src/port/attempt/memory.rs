@@ -74,7 +74,7 @@ impl<'p> Attempting<'p> {
                 Change::Failed(id) => run.store.doubt(id)?,
                 Change::Cured { key, text } => {
                     self.say(run, format!("remembered for other functions: {text}"));
-                    let source = format!("{}, run {}", self.role(), run.desk.id.0);
+                    let source = format!("{}, run {}", self.role, run.desk.id.0);
                     let scope = Scope::Symbol(self.planned.function.key.clone());
                     let kind = Kind::KnownFix;
                     run.store.learn(Lesson { kind, scope, key, text, source, proven: true })?;

@@ -180,7 +180,10 @@ impl<'p> Attempting<'p> {
                 run.record_finding(self.planned, (finding, &hash), &dir)?;
                 self.feedback = Some(feedback);
                 self.finding = Some((**finding).clone());
-                Ok(bad(format!("{}: {}", finding.class, finding.what)))
+                self.trouble = format!("{}: {}", finding.class, finding.what);
+                // Another input that tells both apart is another failure.
+                let key = format!("{} {}", feedback::normalised(&self.trouble), sha256(&finding.input));
+                Ok(bad(key))
             }
         }
     }

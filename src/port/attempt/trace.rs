@@ -56,7 +56,8 @@ impl<'p> Attempting<'p> {
 
     /// Where in the trace a question is asked.
     pub(super) fn asking(&self) -> Asking {
-        Asking { phase: supervisor::phase(&self.state), step: self.taking.as_ref().map(|taking| taking.id) }
+        let (phase, rank) = (supervisor::phase(&self.state), self.state.rank());
+        Asking { phase, step: self.taking.as_ref().map(|taking| taking.id), rank }
     }
 
     /// One row per candidate, or reply that became none: what became of it.
@@ -79,8 +80,9 @@ impl<'p> Attempting<'p> {
         let attempt = Attempt {
             run: run.desk.id,
             symbol: self.planned.function.key.clone(),
-            number: self.questions.iter().sum(),
-            role: self.role().into(),
+            number: self.number(),
+            role: self.role.into(),
+            maker: Some(self.maker()),
             outcome: outcome.word().into(),
             detail,
             candidate_sha256: self.state.candidate().map(sha256),
@@ -96,13 +98,13 @@ impl<'p> Attempting<'p> {
             // The full text, with its place, was noted when it was found.
             Outcome::AuditRejected(_)
             | Outcome::DoesNotCompile(_)
+            | Outcome::Refuted(_)
+            | Outcome::AcceptanceRefuted(_)
             | Outcome::NotThePort(_)
             | Outcome::BudgetExhausted
             | Outcome::ModelTruncated
             | Outcome::ModelRefused => self.trouble.clone(),
-            Outcome::Refuted(detail)
-            | Outcome::AcceptanceRefuted(detail)
-            | Outcome::ReplyUnusable(detail) => detail.clone(),
+            Outcome::ReplyUnusable(detail) | Outcome::NotTranslated(detail) => detail.clone(),
             Outcome::Vacuous => "one side was never called".into(),
             Outcome::CandidateReceived(_)
             | Outcome::AuditPassed

@@ -1,16 +1,25 @@
 //! Every edge, every limit, and random walks.
 
+mod makers;
 mod told;
 
 use super::*;
+use crate::verdict::CFault;
 use proptest::prelude::*;
 
 fn candidate(n: u32) -> Outcome {
     Outcome::CandidateReceived(format!("fn f() {{ {n} }}"))
 }
 
+/// Models alone, one of each role.
+const ONE: Makers = Makers { c2rust: false, prototypers: 1, enhancers: 1 };
+
 fn after(outcomes: &[Outcome]) -> PortState {
-    let mut state = PortState::new(Limits::default());
+    after_with(ONE, outcomes)
+}
+
+fn after_with(makers: Makers, outcomes: &[Outcome]) -> PortState {
+    let mut state = PortState::new(Limits::default(), makers);
     outcomes.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
     state
 }
@@ -29,7 +38,7 @@ fn path(node: Node) -> Vec<Outcome> {
         (Node::Fuzz, Outcome::Unrefuted),
     ];
     let until = match node {
-        Node::Prototyper => 0,
+        Node::Translator | Node::Prototyper => 0,
         Node::Audit | Node::Enhancer => 1,
         Node::Build => 2,
         Node::Smoke => 3,
@@ -59,8 +68,9 @@ fn every_edge() {
         (Node::Prototyper, O::ModelRefused, stop(StopReason::ModelRefused)),
         (Node::Prototyper, O::BudgetExhausted, stop(StopReason::Budget)),
         (Node::Prototyper, O::Built, stop(StopReason::Defect)),
+        (Node::Prototyper, O::NotTranslated("w".into()), stop(StopReason::Defect)),
         (Node::Enhancer, candidate(2), Step::Audit),
-        (Node::Enhancer, candidate(1), stop(StopReason::Loop)),
+        (Node::Enhancer, candidate(1), stop(StopReason::Loop(Circle::SameText))),
         (
             Node::Enhancer,
             O::ReplyUnusable("p".into()),
@@ -157,7 +167,7 @@ fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
         look.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
         apply(&mut state, O::TreeMoved);
     }
-    assert_eq!(next(&state), Step::Stop(StopReason::Loop));
+    assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameStep(Node::Audit))));
 }
 
 #[test]
@@ -179,9 +189,24 @@ fn fail_at(node: Node, outcome: &Outcome) -> (u32, Step) {
     (fixes, next(&state))
 }
 
-/// The same with the state at its end.
+/// The same with the state at its end. Each failure is another one.
 fn failing_at(node: Node, outcome: &Outcome) -> (u32, PortState) {
-    let mut state = PortState::new(Limits::default());
+    failing(PortState::new(Limits::default(), ONE), node, &|round| numbered(outcome, round))
+}
+
+/// The outcome with the number behind its key.
+fn numbered(outcome: &Outcome, n: u32) -> Outcome {
+    match outcome.clone() {
+        Outcome::DoesNotCompile(key) => Outcome::DoesNotCompile(format!("{key}{n}")),
+        Outcome::AuditRejected(key) => Outcome::AuditRejected(format!("{key}{n}")),
+        Outcome::Refuted(key) => Outcome::Refuted(format!("{key}{n}")),
+        Outcome::AcceptanceRefuted(key) => Outcome::AcceptanceRefuted(format!("{key}{n}")),
+        other => other,
+    }
+}
+
+/// Fails new candidates at `node` until the port ends.
+fn failing(mut state: PortState, node: Node, outcome: &dyn Fn(u32) -> Outcome) -> (u32, PortState) {
     for round in 0..50 {
         for mut step in path(node) {
             if matches!(step, Outcome::CandidateReceived(_)) {
@@ -189,7 +214,7 @@ fn failing_at(node: Node, outcome: &Outcome) -> (u32, PortState) {
             }
             apply(&mut state, step);
         }
-        apply(&mut state, outcome.clone());
+        apply(&mut state, outcome(round));
         if next(&state).node().is_none() {
             return (round, state);
         }
@@ -214,7 +239,7 @@ fn every_limit_stops_with_its_reason() {
 
 #[test]
 fn a_step_entered_too_often_is_a_loop_whatever_the_limits() {
-    let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() });
+    let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() }, ONE);
     let mut built = 0;
     while next(&state).node().is_some() {
         apply(&mut state, candidate(built));
@@ -222,7 +247,8 @@ fn a_step_entered_too_often_is_a_loop_whatever_the_limits() {
         apply(&mut state, Outcome::DoesNotCompile(format!("{built}")));
         built += 1;
     }
-    assert_eq!(next(&state), Step::Stop(StopReason::Loop));
+    // The tenth build failed, and an eleventh is not begun.
+    assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameStep(Node::Audit))));
     assert_eq!(state.visits(Node::Build), NODE_VISITS);
 }
 
@@ -236,11 +262,36 @@ fn a_failure_that_a_fix_left_as_it_was_is_told() {
     assert_eq!(next(&state), Step::AskEnhancer { why, repeated: true, reply_problem: None });
 }
 
+#[test]
+fn two_fixes_that_leave_the_same_failure_are_a_circle() {
+    for (node, outcome) in [
+        (Node::Build, Outcome::DoesNotCompile("k".into())),
+        (Node::Fuzz, Outcome::Refuted("k".into())),
+        (Node::Accept, Outcome::AcceptanceRefuted("k".into())),
+    ] {
+        let (fixes, state) = failing(PortState::new(Limits::default(), ONE), node, &|_| outcome.clone());
+        assert_eq!(
+            (fixes, next(&state)),
+            (2, Step::Stop(StopReason::Loop(Circle::SameFailure))),
+            "{outcome:?}"
+        );
+        // Another failure between is progress.
+        let other = |n: u32| if n % 2 == 1 { numbered(&outcome, n) } else { outcome.clone() };
+        let (fixes, state) = failing(PortState::new(Limits::default(), ONE), node, &other);
+        assert_eq!(fixes, 3, "{:?}", next(&state));
+    }
+    // Where the limit is met at the same time, it is what ends the port.
+    let outcome = Outcome::AuditRejected("k".into());
+    let (fixes, state) = failing(PortState::new(Limits::default(), ONE), Node::Audit, &|_| outcome.clone());
+    assert_eq!((fixes, next(&state)), (2, Step::Stop(StopReason::RejectedByAudit)));
+}
+
 /// Something that `node` can have as its outcome; small dice go on, large ones do not.
 fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
     use Outcome as O;
     let key = (n % 3).to_string();
     let (forward, other) = match node {
+        Node::Translator => (candidate(n), vec![O::NotTranslated(key)]),
         Node::Prototyper | Node::Enhancer => (candidate(n), vec![O::ReplyUnusable(key), O::ModelTruncated]),
         Node::Audit => (O::AuditPassed, vec![O::AuditRejected(key)]),
         Node::Build => (O::Built, vec![O::DoesNotCompile(key.clone()), O::AuditRejected(key)]),
@@ -263,11 +314,13 @@ fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
 proptest! {
     #[test]
     fn every_walk_ends_within_its_limits_and_skips_nothing(
-        dice in prop::collection::vec((0..100u8, 0..1_000u32), 7 * NODE_VISITS as usize + 1),
+        dice in prop::collection::vec((0..100u8, 0..1_000u32), 3 * 7 * NODE_VISITS as usize + 8),
+        c2rust in any::<bool>(), prototypers in 1..=3usize, enhancers in 1..=3usize,
         compile_fixes in 0..20u32, validation_fixes in 0..20u32, repairs in 0..20u32,
     ) {
         let limits = Limits { compile_fixes, validation_fixes, repairs, ..Limits::default() };
-        let mut state = PortState::new(limits);
+        let makers = Makers { c2rust, prototypers, enhancers };
+        let mut state = PortState::new(limits, makers);
         // Since the last candidate.
         let mut seen: Vec<Outcome> = Vec::new();
         for (dice, n) in dice {
@@ -275,6 +328,8 @@ proptest! {
             let Some(node) = step.node() else { break };
             let outcome = outcome_of(node, dice, n);
             let has = |wanted: &Outcome| seen.contains(wanted);
+            prop_assert!(step != Step::Translate || state.maker() == Maker::C2rust);
+            prop_assert!(state.rank() < prototypers.max(enhancers));
             match step {
                 Step::Build => prop_assert!(has(&Outcome::AuditPassed)),
                 Step::Smoke | Step::Fuzz => prop_assert!(has(&Outcome::AuditPassed) && has(&Outcome::Built)),

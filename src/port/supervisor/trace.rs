@@ -1,20 +1,33 @@
 //! How a trace tells steps: their names, why each is taken, and what came of it. Pure, as all of the supervisor.
 
-use super::{NODE_VISITS, Outcome, Phase, PortState, Stage, Step, StopReason, Why, due};
+use super::{
+    Circle, NODE_VISITS, Node, Outcome, Phase, PortState, SAME_FAILURES, Stage, Step, StopReason, Why,
+};
+use crate::config::Maker;
 
 impl Step {
     /// One word, as in the trace.
     pub fn word(&self) -> &'static str {
+        match (self.node(), self) {
+            (Some(node), _) => node.word(),
+            (None, Self::Stop(_)) => "stop",
+            (None, _) => "done",
+        }
+    }
+}
+
+impl Node {
+    /// The word of its steps.
+    fn word(self) -> &'static str {
         match self {
-            Self::AskPrototyper { .. } => "ask-prototyper",
-            Self::AskEnhancer { .. } => "ask-enhancer",
+            Self::Translator => "translate",
+            Self::Prototyper => "ask-prototyper",
+            Self::Enhancer => "ask-enhancer",
             Self::Audit => "audit",
             Self::Build => "build",
             Self::Smoke => "smoke",
             Self::Fuzz => "fuzz",
             Self::Accept => "accept",
-            Self::Done => "done",
-            Self::Stop(_) => "stop",
         }
     }
 }
@@ -34,6 +47,7 @@ impl Outcome {
     pub fn word(&self) -> &'static str {
         match self {
             Self::CandidateReceived(_) => "candidate",
+            Self::NotTranslated(_) => "not-translated",
             Self::ReplyUnusable(_) => "reply-unusable",
             Self::ModelTruncated => "model-truncated",
             Self::ModelRefused => "model-refused",
@@ -55,6 +69,8 @@ impl Outcome {
 /// Why `step`, which must be the state's next one, is taken.
 pub fn why(state: &PortState, step: &Step) -> String {
     match step {
+        Step::Translate => "c2rust is to be tried before any model".into(),
+        Step::AskPrototyper { .. } | Step::AskEnhancer { .. } if is_first(state) => after(state),
         Step::AskPrototyper { reply_problem: None } => "there is no candidate yet".into(),
         Step::AskPrototyper { .. } => format!("the reply was of no use: {}", fix(state, UNUSABLE)),
         Step::AskEnhancer { why, reply_problem: Some(_), .. } => {
@@ -77,11 +93,35 @@ pub fn why(state: &PortState, step: &Step) -> String {
     }
 }
 
+/// Whether somebody else was asked before, and this one for the first time now.
+fn is_first(state: &PortState) -> bool {
+    state.before.is_some() && state.visits(Node::Prototyper) + state.visits(Node::Enhancer) == 0
+}
+
+/// Why the next one is asked.
+fn after(state: &PortState) -> String {
+    let how = match (&state.before, state.rank) {
+        (Some(StopReason::NotTranslated), 0) => return "c2rust has no candidate: a model is asked".into(),
+        (Some(reason), 0) => {
+            return format!("c2rust's candidate ended as {}: a model is asked", reason.word());
+        }
+        (reason, _) => reason.map_or("given up", StopReason::word),
+    };
+    let (own, all, goes_on) = match state.stage {
+        Stage::Failed(_) => (state.rank + 1, state.makers.enhancers, "goes on with its candidate"),
+        _ => (state.rank + 1, state.makers.prototypers, "begins anew"),
+    };
+    format!("the model before ended as {how}: model {own} of {all} {goes_on}")
+}
+
 /// An unusable reply is paid for as a run that says nothing is.
 const UNUSABLE: Why = Why::Vacuous;
 
 fn why_stopped(state: &PortState, reason: StopReason) -> String {
     let spent = |why: Why| {
+        if state.maker == Maker::C2rust {
+            return format!("the candidate {}, and no model may be asked", lacks(why));
+        }
         let (word, _, limit) = paid(state, why);
         format!("the candidate {}, and no {word} is left of {limit}", lacks(why))
     };
@@ -91,6 +131,7 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::Refuted => spent(Why::Refuted),
         StopReason::TargetNotCalled => spent(Why::Vacuous),
         StopReason::NotThePort(fault) => format!("not the port's: {}", fault.told()),
+        StopReason::NotTranslated => "c2rust has no candidate, and no model may be asked".into(),
         StopReason::ReplyUnusable => {
             let (word, _, limit) = paid(state, UNUSABLE);
             format!("the reply was of no use, and no {word} is left of {limit}")
@@ -98,10 +139,11 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::ModelTruncated => "the reply was cut off".into(),
         StopReason::ModelRefused => "the model refused".into(),
         StopReason::Budget => "the budget has no room for the next call".into(),
-        StopReason::Loop if matches!(state.stage, Stage::Stopped(_)) => {
-            "the candidate is one that was there before".into()
+        StopReason::Loop(Circle::SameText) => "the candidate is one that was there before".into(),
+        StopReason::Loop(Circle::SameFailure) => {
+            format!("{SAME_FAILURES} fixes on end left the same failure")
         }
-        StopReason::Loop => format!("`{}` was done {NODE_VISITS} times", due(state).word()),
+        StopReason::Loop(Circle::SameStep(node)) => format!("`{}` was done {NODE_VISITS} times", node.word()),
         StopReason::Defect => "an outcome that the step cannot have: a defect of this tool".into(),
     }
 }

@@ -78,13 +78,16 @@ fn every_end_says_which_limit_it_met() {
         let state = failing_at(node, &outcome).1;
         assert_eq!(why(&state, &next(&state)), format!("the candidate {expected}"));
     }
-    let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() });
+    let mut state = PortState::new(Limits { compile_fixes: 1_000, ..Limits::default() }, ONE);
     for n in 0..NODE_VISITS {
         for outcome in [candidate(n), Outcome::AuditPassed, Outcome::DoesNotCompile(n.to_string())] {
             apply(&mut state, outcome);
         }
     }
     apply(&mut state, candidate(99));
-    assert_eq!(next(&state), Step::Stop(StopReason::Loop));
+    assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameStep(Node::Audit))));
     assert_eq!(why(&state, &next(&state)), "`audit` was done 10 times");
+    let same = |_: u32| Outcome::DoesNotCompile("k".into());
+    let state = failing(PortState::new(Limits::default(), ONE), Node::Build, &same).1;
+    assert_eq!(why(&state, &next(&state)), "2 fixes on end left the same failure");
 }
