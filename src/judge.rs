@@ -179,7 +179,7 @@ impl<'p> Judge<'p> {
         }
         let index = LibraryIndex::of(&project.library);
         let names = Names {
-            ffi: Arc::new(FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?),
+            ffi: project.ffi_names()?,
             functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
             kept: project
@@ -277,7 +277,9 @@ impl<'p> Judge<'p> {
         Ok(Hashes {
             c: self.c_side()?.hash(&planned.function),
             contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
-            harness: of_parts([harness.as_str(), files::shared_hash()]),
+            harness: of_parts(
+                [harness.as_str(), files::shared_hash()].into_iter().chain(planned.target.as_deref()),
+            ),
             rust: String::new(),
         })
     }
@@ -362,6 +364,12 @@ pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
     let here = |e: &Diagnostic| e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
     let shown: Vec<String> = errors.iter().take(5).map(here).collect();
     let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
+    if let Some(target) = errors.iter().find(|e| e.file.starts_with("fuzz/targets/")) {
+        let file = format!("{dir}/{}", target.file);
+        let text = format!("the fuzz target {file} does not compile:\n{}{more}", shown.join("\n"));
+        return Error::new(ErrorKind::Build, text)
+            .help(format!("correct it, or delete it and run `cargo implfuzz init`: rm {file}"));
+    }
     if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
         let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
         return Error::new(ErrorKind::Internal, text)

@@ -37,6 +37,21 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
     let path = bound.path();
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
     let ret = bound.c.ret.iter();
+    let call = call_as_c(bound, &path);
+    let count = counter.map(|number| quote!(unsafe { implfuzz_dropin_call(#number) };));
+    let export = (bound.function.linkage == Linkage::External).then(|| {
+        let c_name = &bound.function.c_name;
+        quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #c_name))])
+    });
+    quote! {
+        #export
+        pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #count #call }
+    }
+}
+
+/// A call of the inner function at `path` with C's arguments, which stand there by their names; for a result as C has it. Needs
+/// `slice` and `slice_mut`, from a start and a length.
+pub fn call_as_c(bound: &Bound, path: &TokenStream) -> TokenStream {
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
         Some(contract) => contract
@@ -46,7 +61,7 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
             .filter_map(|(param, c)| to_inner(contract, param, c, bound.c))
             .collect(),
     };
-    let call = match bound.safe() {
+    match bound.safe() {
         None => quote!(unsafe { #path(#(#args),*) }),
         Some(contract) if contract.returns == Returns::StaticString => {
             quote! {
@@ -56,15 +71,6 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
             }
         }
         Some(_) => quote!(unsafe { #path(#(#args),*) }),
-    };
-    let count = counter.map(|number| quote!(unsafe { implfuzz_dropin_call(#number) };));
-    let export = (bound.function.linkage == Linkage::External).then(|| {
-        let c_name = &bound.function.c_name;
-        quote!(#[cfg_attr(feature = "capi", unsafe(export_name = #c_name))])
-    });
-    quote! {
-        #export
-        pub unsafe extern "C" fn #name(#(#params),*) #(-> #ret)* { #count #call }
     }
 }
 

@@ -19,6 +19,7 @@ mod exhaustive;
 mod faults;
 mod feasibility;
 mod findings;
+mod fuzz_target;
 mod grades;
 mod handles;
 mod harness;

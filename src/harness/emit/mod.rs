@@ -1,7 +1,8 @@
 //! The text of a harness: one module per function, on top of the runtime in `templates/fuzz/runtime`.
 //!
 //! Here is the frame and what all parts share; `arguments` is what an input means, `calls` how both sides are called,
-//! `effects` what they leave behind, `space` which inputs there are at all, `steps` what handles add to all that.
+//! `effects` what they leave behind, `space` which inputs there are at all, `steps` what handles add to all that; `target` is another
+//! frame, around the fuzz target that a model wrote.
 
 mod arguments;
 mod boundaries;
@@ -12,6 +13,7 @@ mod effects;
 mod globals;
 pub mod space;
 mod steps;
+pub mod target;
 
 use super::plan::{Slot, slots};
 use super::require;
@@ -30,6 +32,9 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let slots = slots(bound, contract);
     let emitter = Emitter { bound, contract, slots: &slots };
     let krate = format_ident!("{}", krate.replace('-', "_"));
+    if !contract.harness.is_inferred() {
+        return Ok(format!("{HEAD}\n{}", pretty(emitter.around_target(&krate))));
+    }
     let name = contract.symbol.as_str();
     let (args, effects) = (emitter.args_struct(), emitter.effects_struct());
     let (decode, encode, show) = (emitter.decode(), emitter.encode(), emitter.show());

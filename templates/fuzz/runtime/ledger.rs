@@ -200,6 +200,15 @@ impl Picture {
     /// What differs: both are walked side by side from the handles on, so that neither addresses nor the order of
     /// allocations count. What C has never written is left out.
     pub fn differs(&self, other: &Self) -> Option<String> {
+        self.walked(other, false)
+    }
+
+    /// The same, where no block of the port may stand for two of C's: what C keeps apart, the port does.
+    pub fn differs_strictly(&self, other: &Self) -> Option<String> {
+        self.walked(other, true)
+    }
+
+    fn walked(&self, other: &Self, strict: bool) -> Option<String> {
         if self.roots != other.roots {
             return Some("the number of handles".into());
         }
@@ -209,6 +218,7 @@ impl Picture {
             pairs: (0..self.roots).map(|root| (root, root, String::new())).collect(),
             partner: (0..self.roots).map(|root| (root, root)).collect(),
             later: Vec::new(),
+            strict,
         };
         let mut at = 0;
         loop {
@@ -234,6 +244,8 @@ struct Walk<'a> {
     partner: HashMap<usize, usize>,
     /// Pairs that a word leads to which is the same on both sides, and may be no address.
     later: Vec<(usize, usize, String)>,
+    /// No piece belongs to two.
+    strict: bool,
 }
 
 impl Walk<'_> {
@@ -296,7 +308,8 @@ impl Walk<'_> {
             }
             Some((Some(_), None) | (None, Some(_))) if x == y => None,
             Some((Some((p, into)), Some((q, also)))) => {
-                if into != also || *self.partner.get(&p).unwrap_or(&q) != q {
+                let is_taken = self.strict && self.partner.iter().any(|(other, to)| *to == q && *other != p);
+                if into != also || is_taken || *self.partner.get(&p).unwrap_or(&q) != q {
                     return pointer_differs();
                 }
                 self.partner.insert(p, q);
