@@ -271,7 +271,8 @@ impl<'p> Judge<'p> {
         let mut harness = String::new();
         for one in std::iter::once(planned).chain(steps) {
             if let Some(contract) = one.judgeable.contract() {
-                harness += &emit::harness(&one.bound(), contract, &self.project.crate_name())?;
+                let helpers: Vec<_> = self.project.helpers(one).map(Planned::bound).collect();
+                harness += &emit::harness(&one.bound(), contract, (&self.project.crate_name(), &helpers))?;
             }
         }
         Ok(Hashes {
@@ -361,7 +362,10 @@ pub struct Hashes {
 /// The tree does not compile: shown as rustc shows it.
 pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
     let dir = &project.config.rust.dir;
-    let here = |e: &Diagnostic| e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+    let here = |e: &Diagnostic| {
+        let text = e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+        text.replace("--> fuzz/targets/", &format!("--> {dir}/fuzz/targets/"))
+    };
     let shown: Vec<String> = errors.iter().take(5).map(here).collect();
     let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
     if let Some(target) = errors.iter().find(|e| e.file.starts_with("fuzz/targets/")) {

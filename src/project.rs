@@ -81,6 +81,8 @@ pub struct Planned {
     pub target: Option<String>,
     /// A person wants a model to write one, and none is there.
     pub wants_target: bool,
+    /// What a fuzz target may call beside it.
+    pub helpers: Vec<SymbolName>,
     /// The variables of the library that C code reached from here may change: both sides have a copy.
     pub shared: Vec<SymbolName>,
 }
@@ -159,6 +161,7 @@ impl Project {
                 edited,
                 target: aimed.target,
                 wants_target: aimed.wanted,
+                helpers: aimed.helpers,
                 shared,
             });
         }

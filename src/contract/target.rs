@@ -7,7 +7,8 @@ use super::infer::{constants, sets_errno};
 use super::outside::is_shimmed;
 use super::state;
 use super::types::{Contract, Harness, Judgeable, Returns, Signature};
-use crate::symbol::{Function, Library, TypeKind};
+use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
+use std::collections::BTreeSet;
 
 /// The contract of `function` under a fuzz target; `known` is what there is without one. `Err` says why no target can judge it.
 pub fn contract(
@@ -50,4 +51,33 @@ fn without_roles(library: &Library, facts: &FactTable, function: &Function) -> R
         sequence: None,
         proposed_by: None,
     })
+}
+
+/// Functions that a target may call beside this one: at most.
+const HELPERS: usize = 24;
+
+/// Other functions with one of this one's structs in their signature, which make, fill or end it; none that keeps a state.
+pub fn helpers(library: &Library, facts: &FactTable, function: &Function) -> Vec<SymbolName> {
+    let own = records(function);
+    let is_one = |other: &&Function| {
+        other.key != function.key
+            && other.unsupported.is_none()
+            && records(other).intersection(&own).next().is_some()
+            && state::globals(library, &facts.index, other).is_ok_and(|globals| globals.is_empty())
+    };
+    library.functions.iter().filter(is_one).take(HELPERS).map(|other| other.name.clone()).collect()
+}
+
+/// The structs that a signature names, whatever number of pointers is before them.
+fn records(function: &Function) -> BTreeSet<&str> {
+    fn record(mut ty: &CType) -> Option<&str> {
+        loop {
+            match &ty.kind {
+                TypeKind::Pointer(of) | TypeKind::Array { of, .. } => ty = of,
+                TypeKind::Record(key) => return Some(key.as_str()),
+                _ => return None,
+            }
+        }
+    }
+    function.params.iter().map(|param| &param.ty).chain([&function.ret]).filter_map(record).collect()
 }

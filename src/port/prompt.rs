@@ -33,8 +33,8 @@ const BUILT_IN: [(&str, &str); 10] = [
 pub enum Question<'a> {
     /// For the roles of the parameters; `why` says what the C text leaves open.
     Analyze { why: &'a str, sites: &'a [CallSite] },
-    /// For a fuzz target that makes this `call`, a better one than `candidate` where there was one.
-    Target { call: &'a str, sites: &'a [CallSite], candidate: Option<&'a str> },
+    /// For a fuzz target that makes the first of these `calls`, a better one than `candidate` where there was one.
+    Target { calls: &'a [String], sites: &'a [CallSite], candidate: Option<&'a str> },
     /// Why C itself breaks.
     Crash { row: &'a FindingRow },
     /// Whether callers can bring that about; `explanation` is what was made of it.
@@ -101,10 +101,10 @@ impl Templates {
                 let sites = minijinja::Value::from(Serde(sites));
                 self.render("analyzer.j2", context!(c, reply_problem, sites, why => *why))
             }
-            Question::Target { call, sites, candidate } => {
+            Question::Target { calls, sites, candidate } => {
                 let sites = minijinja::Value::from(Serde(sites));
-                let (candidate, call) = (*candidate, *call);
-                self.render("target.j2", context!(c, reply_problem, sites, candidate, call))
+                let (candidate, calls) = (*candidate, minijinja::Value::from(Serde(calls)));
+                self.render("target.j2", context!(c, reply_problem, sites, candidate, calls))
             }
             Question::Crash { row } => {
                 let (class, what) = (row.finding.class.word(), row.finding.what.as_str());

@@ -44,7 +44,6 @@ pub fn port(
     let asks = plans.iter().any(|plan| plan.deed.asks());
     let mut desk = Desk::open(&project, &mut store, (request.command, asks), request.interrupt)?;
     let path = project.workspace.state_db();
-    drop(judge);
     match rounds((project, store), (request, &mut desk), &plans, reporter) {
         Ok(done) => Ok(done),
         Err(error) => {

@@ -17,17 +17,20 @@ use crate::digest::sha256;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::gate::HeldBack;
+use crate::harness::emit::target::helper_name;
 use crate::judge::Judge;
 use crate::llm::{self, Blocks, Label, Reply};
 use crate::memory::{Kind, Lesson, Scope};
 use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::rust::emit::pretty;
+use crate::rust::signature::CSignature;
 use crate::store::Store;
 use crate::symbol::{SymbolKey, SymbolName};
 use crate::target;
 use crate::workspace::Trial;
-use quote::quote;
+use proc_macro2::Ident;
+use quote::{format_ident, quote};
 use std::collections::BTreeMap;
 
 /// Survivors that a prompt tells.
@@ -86,14 +89,17 @@ pub fn context_of(project: &Project, planned: &Planned) -> Result<PortContext> {
     }
 }
 
-/// How a target calls the function, for its prompt.
-pub fn call_of(planned: &Planned) -> String {
-    let params = planned.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
-    let ret = planned.c.ret.iter();
-    let text = pretty(quote!(fn call(&mut self #(, #params)*) #(-> #ret)* {}));
-    text.replacen("fn call(&mut self, ", "side.call(", 1)
-        .replacen("fn call(&mut self)", "side.call()", 1)
-        .replacen(" {}", "", 1)
+/// How a target calls the function, for its prompt; then what it may call beside it.
+pub fn calls_of(project: &Project, planned: &Planned) -> Vec<String> {
+    let one = |name: Ident, c: &CSignature| {
+        let params = c.params.iter().map(|(name, ty)| quote!(#name: #ty));
+        let ret = c.ret.iter();
+        let text = pretty(quote!(fn #name(#(#params),*) #(-> #ret)* {}));
+        text.replacen("fn ", "side.", 1).replacen(" {}", "", 1).trim().to_owned()
+    };
+    let own = one(format_ident!("call"), &planned.c);
+    let others = project.helpers(planned).map(|other| one(helper_name(&other.function), &other.c));
+    std::iter::once(own).chain(others).collect()
 }
 
 /// What a reply is.
@@ -188,8 +194,8 @@ impl Writer<'_> {
         let planned = project.find(name.as_str())?;
         let context = context_of(project, planned)?;
         let sites = call_sites(&project.library, &planned.function);
-        let call = call_of(planned);
-        let question = Question::Target { call: &call, sites: &sites, candidate };
+        let calls = calls_of(project, planned);
+        let question = Question::Target { calls: &calls, sites: &sites, candidate };
         let max_tokens = self.desk.max_tokens(question.role());
         let prompt = self.desk.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
         self.say(name, attempt, format!("asking the {}", question.role()));

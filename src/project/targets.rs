@@ -1,12 +1,13 @@
 //! Which functions a fuzz target judges that a model wrote: where one stands in the tree, it takes the place of the roles.
 
-use super::Project;
+use super::{Planned, Project};
 use crate::audit::FfiNames;
+use crate::config::Workflow;
 use crate::contract::facts::FactTable;
-use crate::contract::target::contract;
+use crate::contract::target::{contract, helpers};
 use crate::contract::types::{Contract, Harness, Judgeable};
 use crate::error::{Error, ErrorKind, Result};
-use crate::symbol::Function;
+use crate::symbol::{Function, SymbolName};
 use crate::target;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,6 +17,14 @@ pub(super) struct Aimed {
     pub judgeable: Judgeable,
     pub target: Option<String>,
     pub wanted: bool,
+    /// What it may call beside the function.
+    pub helpers: Vec<SymbolName>,
+}
+
+impl Aimed {
+    fn none(judgeable: Judgeable) -> Self {
+        Self { judgeable, target: None, wanted: false, helpers: Vec::new() }
+    }
 }
 
 impl Project {
@@ -42,23 +51,31 @@ impl Project {
                 true => Judgeable::NotYet("its contract wants a fuzz target, and there is none".into()),
                 false => known,
             };
-            return Ok(Aimed { judgeable, target: None, wanted });
+            let is_to_be = wanted || self.config.port.workflow == Workflow::ThreeStep;
+            let helpers = is_to_be.then(|| helpers(&self.library, facts, function)).unwrap_or_default();
+            return Ok(Aimed { judgeable, target: None, wanted, helpers });
         };
         let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display();
         let contract = match contract(&self.library, facts, (function, &known)) {
             Ok(contract) => contract,
             Err(why) => {
                 let judgeable = Judgeable::NotYet(format!("{shown} cannot judge it: {why}"));
-                return Ok(Aimed { judgeable, target: None, wanted: false });
+                return Ok(Aimed::none(judgeable));
             }
         };
         if let Some((line, reason)) = target::problems(&text, &self.ffi_names()?).first() {
             let judgeable = Judgeable::NotYet(format!("the audit rejects {shown}:{line}: {reason}"));
-            return Ok(Aimed { judgeable, target: None, wanted: false });
+            return Ok(Aimed::none(judgeable));
         }
         let proposed_by = contract.proposed_by.clone().or(target::proposed_by(&text).map(str::to_owned));
         let judgeable = self.with_statics(Judgeable::Yes(Contract { proposed_by, ..contract }));
-        Ok(Aimed { judgeable, target: Some(text), wanted: false })
+        let helpers = helpers(&self.library, facts, function);
+        Ok(Aimed { judgeable, target: Some(text), wanted: false, helpers })
+    }
+
+    /// Functions that the fuzz target of this one may call.
+    pub fn helpers(&self, planned: &Planned) -> impl Iterator<Item = &Planned> {
+        self.planned.iter().filter(|other| planned.helpers.contains(&other.function.name))
     }
 
     /// The names of `ffi.rs`.

@@ -3,9 +3,9 @@
 
 use super::Emitter;
 use crate::contract::types::Returns;
-use crate::rust::shims::call_as_c;
+use crate::rust::shims::{Bound, call_as_c};
 use crate::rust::signature::ident;
-use crate::symbol::TypeKind;
+use crate::symbol::{Function, TypeKind};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -16,13 +16,14 @@ pub fn target_file(symbol: &str) -> String {
 
 impl Emitter<'_> {
     /// The whole module; `krate` is the crate of the port.
-    pub(super) fn around_target(&self, krate: &Ident) -> TokenStream {
+    pub(super) fn around_target(&self, krate: &Ident, helpers: &[Bound]) -> TokenStream {
         let name = self.contract.symbol.as_str();
         let path = format!("../../targets/{name}.rs");
         let (uses, state, original) = (self.state_uses(), self.state(krate), self.original());
         let (chosen, held) = (self.globals_field("Chosen"), self.globals_field("Held"));
         let (chance, drawn_field) = (self.chance_bytes(), self.drawn_field());
         let (case, call) = (self.target_case(), self.call_of_target(krate));
+        let helpers = helpers.iter().map(helper);
         quote! {
             #![allow(warnings)]
             use crate::runtime::codec::*;
@@ -55,7 +56,7 @@ impl Emitter<'_> {
                 })
             }
 
-            impl side::Side<'_, Harness> { #call }
+            impl side::Side<'_, Harness> { #call #(#helpers)* }
             impl Case for Harness { #case fn original() -> *const core::ffi::c_void { #original } }
         }
     }
@@ -230,6 +231,33 @@ impl Emitter<'_> {
                 side::called(self);
                 __returned
             }
+        }
+    }
+}
+
+/// The name under which a target calls another function of the library.
+pub fn helper_name(function: &Function) -> Ident {
+    format_ident!("c_{}", function.name.as_str())
+}
+
+/// Another function of the library, which runs as C on either side: what it returns is not compared.
+fn helper(bound: &Bound) -> TokenStream {
+    let (name, original) = (helper_name(bound.function), ident(bound.function));
+    let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
+    let names = bound.c.params.iter().map(|(name, _)| name);
+    let ret = bound.c.ret.as_ref().map(|ty| quote!(-> #ty));
+    quote! {
+        pub fn #name(&mut self #(, #params)*) #ret {
+            let mut __slot = None;
+            // SAFETY: as above.
+            let __ran = guard::guarded(|| {
+                ledger::watch(true);
+                __slot = Some(unsafe { ffi::#original(#(#names),*) });
+                ledger::watch(false);
+            });
+            ledger::watch(false);
+            side::ended(self, __ran);
+            __slot.expect("a call that did not return ended the run of the target")
         }
     }
 }

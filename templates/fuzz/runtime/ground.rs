@@ -207,7 +207,10 @@ impl Ground {
         let others = self.lent.iter().filter(|lent| !lent.plain).map(|lent| lent.piece);
         let roots: Vec<Piece> = std::iter::once(words).chain(others).collect();
         let known: Vec<Piece> = self.lent.iter().map(|lent| lent.piece).collect();
-        let picture = Picture::take(&roots, &known, &[]);
+        let numbered = self.lent.iter().enumerate().filter(|(_, lent)| !lent.plain);
+        let names = numbered.map(|(number, _)| format!("memory {}", number + 1));
+        let names = std::iter::once("what came back".to_owned()).chain(names).collect();
+        let picture = Picture::take(&roots, &known, &[]).named(names);
         if self.left.after.len() == PICTURES {
             self.left.after.pop();
         }

@@ -112,6 +112,8 @@ pub struct Picture {
     dead: Vec<Piece>,
     /// What the texts say that handles point to, by root and offset.
     texts: HashMap<(usize, usize), Option<Vec<u8>>>,
+    /// What people call the first pieces; a handle has no name.
+    names: Vec<String>,
 }
 
 /// A piece, what stood in it, and the offsets of words in it that may be pointers.
@@ -186,7 +188,12 @@ impl Picture {
         };
         let texts = (0..roots.len()).flat_map(|root| texts.iter().filter_map(move |o| text(root, *o)));
         let texts = texts.collect();
-        Self { roots: roots.len(), dead: blocks.into_iter().filter(|b| !b.live).collect(), pieces, texts }
+        Self { roots: roots.len(), dead: blocks.into_iter().filter(|b| !b.live).collect(), pieces, texts, names: Vec::new() }
+    }
+
+    /// The same with names for where it begins.
+    pub fn named(self, names: Vec<String>) -> Self {
+        Self { names, ..self }
     }
 
     /// Where a pointer leads: to which piece, and how far into it.
@@ -215,7 +222,7 @@ impl Picture {
         let mut walk = Walk {
             left: self,
             right: other,
-            pairs: (0..self.roots).map(|root| (root, root, String::new())).collect(),
+            pairs: (0..self.roots).map(|r| (r, r, self.names.get(r).cloned().unwrap_or_default())).collect(),
             partner: (0..self.roots).map(|root| (root, root)).collect(),
             later: Vec::new(),
             strict,
