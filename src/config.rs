@@ -31,6 +31,7 @@ pub struct Config {
     pub fuzz: Fuzz,
     pub grade: Grades,
     pub limits: Limits,
+    pub port: Port,
     pub llm: Llm,
     pub dropin: Dropin,
 }
@@ -46,6 +47,7 @@ impl Default for Config {
             fuzz: Fuzz::default(),
             grade: Grades::default(),
             limits: Limits::default(),
+            port: Port::default(),
             llm: Llm::default(),
             dropin: Dropin::default(),
         }
@@ -173,6 +175,9 @@ pub struct SymbolOverride {
     /// Instead of `rust.signature`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
+    /// Who says how it is called and what is looked at.
+    #[serde(skip_serializing_if = "Harness::is_inferred")]
+    pub harness: Harness,
     /// Leave it alone.
     pub skip: bool,
     /// How much `unsafe` its port may have, where that is more than it had.
@@ -181,6 +186,52 @@ pub struct SymbolOverride {
     /// Why; shown wherever the symbol is listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+}
+
+/// What a harness is made from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Harness {
+    /// The roles of the parameters.
+    #[default]
+    Inferred,
+    /// A fuzz target that a model wrote (`rust/fuzz/targets/`), or is asked for; parameters need no roles then.
+    Model,
+}
+
+impl Harness {
+    /// What need not be said.
+    pub fn is_inferred(&self) -> bool {
+        *self == Self::Inferred
+    }
+}
+
+/// `[port]`: in which steps a function is ported.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Port {
+    pub workflow: Workflow,
+}
+
+/// What a model is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Workflow {
+    /// The port; how the function is called only where the C text does not say it.
+    #[default]
+    Unified,
+    /// How it is called where the C text does not say it, a fuzz target, the port: each in an exchange of its own.
+    ThreeStep,
+}
+
+impl Workflow {
+    /// As in the configuration, on the command line and in the store.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unified => "unified",
+            Self::ThreeStep => "three-step",
+        }
+    }
 }
 
 /// `[fuzz]`: how long and how hard.

@@ -179,7 +179,7 @@ impl<'p> Judge<'p> {
         }
         let index = LibraryIndex::of(&project.library);
         let names = Names {
-            ffi: Arc::new(FfiNames::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?),
+            ffi: project.ffi_names()?,
             functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
             by_module,
             kept: project
@@ -271,13 +271,16 @@ impl<'p> Judge<'p> {
         let mut harness = String::new();
         for one in std::iter::once(planned).chain(steps) {
             if let Some(contract) = one.judgeable.contract() {
-                harness += &emit::harness(&one.bound(), contract, &self.project.crate_name())?;
+                let helpers: Vec<_> = self.project.helpers(one).map(Planned::bound).collect();
+                harness += &emit::harness(&one.bound(), contract, (&self.project.crate_name(), &helpers))?;
             }
         }
         Ok(Hashes {
             c: self.c_side()?.hash(&planned.function),
             contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
-            harness: of_parts([harness.as_str(), files::shared_hash()]),
+            harness: of_parts(
+                [harness.as_str(), files::shared_hash()].into_iter().chain(planned.target.as_deref()),
+            ),
             rust: String::new(),
         })
     }
@@ -359,9 +362,18 @@ pub struct Hashes {
 /// The tree does not compile: shown as rustc shows it.
 pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
     let dir = &project.config.rust.dir;
-    let here = |e: &Diagnostic| e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+    let here = |e: &Diagnostic| {
+        let text = e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+        text.replace("--> fuzz/targets/", &format!("--> {dir}/fuzz/targets/"))
+    };
     let shown: Vec<String> = errors.iter().take(5).map(here).collect();
     let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
+    if let Some(target) = errors.iter().find(|e| e.file.starts_with("fuzz/targets/")) {
+        let file = format!("{dir}/{}", target.file);
+        let text = format!("the fuzz target {file} does not compile:\n{}{more}", shown.join("\n"));
+        return Error::new(ErrorKind::Build, text)
+            .help(format!("correct it, or delete it and run `cargo implfuzz init`: rm {file}"));
+    }
     if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
         let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
         return Error::new(ErrorKind::Internal, text)

@@ -31,6 +31,7 @@ pub mod coverage;
 pub mod doctor;
 pub mod ported;
 pub mod evidence;
+pub mod target;
 pub mod project;
 pub mod transpile;
 pub mod listing;

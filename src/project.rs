@@ -1,14 +1,16 @@
 //! A target repository, opened: its configuration, the C library as read, and what is known of each function.
 
 mod sequences;
+mod targets;
 
+use crate::audit::FfiNames;
 use crate::c;
 use crate::c::data::Data;
 use crate::c::flags::{CSettings, FlagSource, Warning};
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
-use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
+use crate::contract::types::{Contract, GlobalUse, Harness, Judgeable, Signature};
 use crate::contract::{file, infer, state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ported::{PortModule, Ported};
@@ -26,6 +28,7 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// What the command line says about the repository.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +63,8 @@ pub struct Project {
     pub planned: Vec<Planned>,
     /// Variables of C that have no Rust static, and why.
     without_static: BTreeMap<SymbolName, String>,
+    /// Read when they are needed.
+    ffi_names: OnceCell<Arc<FfiNames>>,
     /// Modules as they were read last.
     modules: RefCell<BTreeMap<String, Rc<PortModule>>>,
 }
@@ -72,6 +77,12 @@ pub struct Planned {
     pub judgeable: Judgeable,
     /// A person wrote the contract.
     pub edited: bool,
+    /// The text of the fuzz target that judges it, where it is not the roles that do.
+    pub target: Option<String>,
+    /// A person wants a model to write one, and none is there.
+    pub wants_target: bool,
+    /// What a fuzz target may call beside it.
+    pub helpers: Vec<SymbolName>,
     /// The variables of the library that C code reached from here may change: both sides have a copy.
     pub shared: Vec<SymbolName>,
 }
@@ -124,6 +135,7 @@ impl Project {
             toolchain,
             planned: Vec::new(),
             without_static: BTreeMap::new(),
+            ffi_names: OnceCell::new(),
             modules: RefCell::default(),
         };
         let variables = project.library.globals.iter().filter(|global| state::is_variable(global));
@@ -138,10 +150,20 @@ impl Project {
                 continue;
             }
             let (judgeable, edited) = project.contract_of(&facts, &handles, function)?;
+            let aimed = project.under_target(&facts, function, judgeable)?;
             let names = function.params.iter().map(|param| param.name.as_str());
             let c = CSignature::of(&signature.sig, names).spelled_out(function, &project.library);
             let shared = project.shared(&facts, function);
-            project.planned.push(Planned { function: function.clone(), c, judgeable, edited, shared });
+            project.planned.push(Planned {
+                function: function.clone(),
+                c,
+                judgeable: aimed.judgeable,
+                edited,
+                target: aimed.target,
+                wants_target: aimed.wanted,
+                helpers: aimed.helpers,
+                shared,
+            });
         }
         project.settle_sequences()?;
         Ok(project)
@@ -308,6 +330,9 @@ impl Project {
 
 /// A contract must name the C parameters, in order.
 fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
+    if contract.params.is_empty() && contract.harness == Harness::Model {
+        return Ok(());
+    }
     let theirs: Vec<&str> = contract.params.iter().map(|p| p.name.as_str()).collect();
     let ours: Vec<&str> = function.params.iter().map(|p| p.name.as_str()).collect();
     if theirs == ours {

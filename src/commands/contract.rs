@@ -11,6 +11,7 @@ use crate::process::{Exit, Job};
 use crate::project::{Planned, Project};
 use crate::report::{Column, printable, table};
 use crate::symbol::SymbolName;
+use crate::target;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -114,13 +115,20 @@ fn edit(project: &Project, wanted: &[&Planned], session: &Session) -> Result<Exi
 fn approve(project: &Project, wanted: &[&Planned], session: &Session) -> Result<ExitCode> {
     let mut transaction = project.workspace.transaction();
     for planned in wanted {
-        let path = project.contract_path(planned.function.name.as_str());
-        let text = fs_err::read_to_string(&path).ok().and_then(|text| file::approved(&text));
-        let text = text.ok_or_else(|| {
-            let text = format!("no model has proposed the contract of `{}`", planned.function.name);
-            Error::new(ErrorKind::Usage, text).help("there is nothing to approve of")
-        })?;
-        transaction.add(path, text)?;
+        let name = planned.function.name.as_str();
+        let (contract, aim) = (project.contract_path(name), project.target_path(name));
+        let text = |path: &Path| fs_err::read_to_string(path).ok();
+        // What is generated says whose target it is, and is written anew.
+        let contract_text = text(&contract).filter(|text| file::is_edited(text));
+        let contract_text = contract_text.and_then(|text| file::approved(&text));
+        let target_text = text(&aim).and_then(|text| target::approved(&text));
+        if contract_text.is_none() && target_text.is_none() {
+            let text = format!("no model has proposed the contract of `{name}`");
+            return Err(Error::new(ErrorKind::Usage, text).help("there is nothing to approve of"));
+        }
+        for (path, text) in [(contract, contract_text), (aim, target_text)] {
+            text.map(|text| transaction.add(path, text)).transpose()?;
+        }
     }
     transaction.commit()?;
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
@@ -138,7 +146,7 @@ fn as_json(planned: &Planned, points: Option<u64>) -> Value {
             let params = contract.params.iter();
             let params: Vec<Value> =
                 params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
-            json!({ "symbol": name, "edited": planned.edited, "proposed_by": contract.proposed_by, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
+            json!({ "symbol": name, "edited": planned.edited, "harness": contract.harness, "proposed_by": contract.proposed_by, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
         }
     }
 }
@@ -160,14 +168,19 @@ fn explained(project: &Project, planned: &Planned, points: Option<u64>) -> Strin
             };
             let space =
                 points.map_or(String::new(), |n| format!("{n} inputs, few enough to run every one\n"));
-            let (roles, globals) = (roles(contract), globals(contract));
+            let (roles, globals) = (roles(project, contract), globals(contract));
             let compared = compared(contract);
             format!("{} ({place}; {path}{edited})\n{roles}{globals}{compared}{space}", function.name)
         }
     }
 }
 
-fn roles(contract: &Contract) -> String {
+fn roles(project: &Project, contract: &Contract) -> String {
+    if !contract.harness.is_inferred() {
+        let path = project.target_path(contract.symbol.as_str());
+        let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
+        return format!("  called by the fuzz target {path}\n");
+    }
     let columns = [Column::left("parameter"), Column::left("role"), Column::left("from")];
     let row = |p: &Parameter| vec![p.name.clone(), role(p), p.reason.clone()];
     let rows: Vec<Vec<String>> = contract.params.iter().map(row).collect();
@@ -231,6 +244,10 @@ fn role(param: &Parameter) -> String {
 }
 
 fn compared(contract: &Contract) -> String {
+    if !contract.harness.is_inferred() {
+        return "compared: what each call returns, all memory that it gets, and all that pointers lead to\n"
+            .into();
+    }
     let mut parts = Vec::new();
     if contract.returns != crate::contract::types::Returns::Nothing {
         parts.push("the return value".to_owned());

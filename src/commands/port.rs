@@ -34,6 +34,10 @@ pub struct Args {
     /// Who makes candidates, in this order: `c2rust`, `model`; `candidates` for this run
     #[arg(long = "candidate", value_name = "WHO", value_delimiter = ',')]
     candidates: Vec<String>,
+    /// What a model is asked for: the port alone where the C text says how the function is called (unified), or a fuzz target
+    /// and the port, each in an exchange of its own (three-step); port.workflow for this run
+    #[arg(long, value_name = "NAME", value_parser = ["unified", "three-step"])]
+    workflow: Option<String>,
     /// Port nothing: print what a run would do, in which order, and how large the first prompts are
     #[arg(long, conflicts_with = "record")]
     dry_run: bool,
@@ -44,7 +48,7 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
     /// Port nothing: print the steps that the last run took for these functions, each with the reason
-    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens", "candidates"])]
+    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens", "candidates", "workflow"])]
     explain: bool,
 }
 
@@ -61,6 +65,7 @@ impl Args {
         }
         options.overrides.extend(self.max_cost.map(|most| format!("llm.max_cost={most:?}")));
         options.overrides.extend(self.max_tokens.map(|most| format!("llm.max_tokens_per_run={most}")));
+        options.overrides.extend(self.workflow.as_ref().map(|name| format!("port.workflow={name:?}")));
         Ok(options)
     }
 
@@ -77,7 +82,8 @@ impl Args {
     /// As the store notes it down.
     fn words(&self) -> String {
         let redo = if self.redo { " --redo" } else { "" };
-        self.which.words("port") + &self.narrow.words() + redo
+        let workflow = self.workflow.as_ref().map_or_else(String::new, |name| format!(" --workflow {name}"));
+        self.which.words("port") + &self.narrow.words() + redo + &workflow
     }
 }
 

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// The roles that ask a model.
-pub const ROLES: [&str; 5] = ["analyzer", "prototyper", "enhancer", "crash-analyzer", "feasibility"];
+pub const ROLES: [&str; 6] =
+    ["analyzer", "target-writer", "prototyper", "enhancer", "crash-analyzer", "feasibility"];
 
 /// Settings that belong to one provider's account or server and must not be carried over to another one: a key
 /// meant for one server would otherwise be sent to the next.

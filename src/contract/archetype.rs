@@ -67,7 +67,7 @@ fn writes(role: &Role) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::types::{Parameter, Returns, Sequence, Signature};
+    use super::super::types::{Harness, Parameter, Returns, Sequence, Signature};
     use super::*;
     use crate::symbol::SymbolName;
 
@@ -81,6 +81,7 @@ mod tests {
         };
         Contract {
             symbol: SymbolName::new("f"),
+            harness: Harness::Inferred,
             signature: Signature::C,
             params: roles.into_iter().map(param).collect(),
             returns: Returns::Value,

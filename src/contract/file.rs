@@ -4,7 +4,7 @@
 //! person has changed anything it no longer does, and the file is never overwritten.
 
 use super::types::{
-    Contract, Direction, Equivalent, GlobalUse, Life, Parameter, Returns, Role, Sequence, Signature,
+    Contract, Direction, Equivalent, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
@@ -19,6 +19,8 @@ const FINGERPRINT: &str = "# fingerprint: ";
 struct ContractFile {
     version: u32,
     symbol: String,
+    #[serde(default, skip_serializing_if = "Harness::is_inferred")]
+    harness: Harness,
     signature: Signature,
     returns: Returns,
     #[serde(default)]
@@ -112,6 +114,7 @@ fn body(contract: &Contract) -> String {
     let file = ContractFile {
         version: VERSION,
         symbol: contract.symbol.to_string(),
+        harness: contract.harness,
         signature: contract.signature,
         returns: contract.returns,
         errno: contract.errno,
@@ -176,6 +179,7 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
     }
     let contract = Contract {
         symbol: SymbolName::new(file.symbol),
+        harness: file.harness,
         signature: file.signature,
         params,
         returns: file.returns,
@@ -202,8 +206,10 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         Some(sequence) if sequence.makers.is_empty() => {
             return Err(bad("[sequence]: `makers` names no function".to_owned()));
         }
-        Some(_) if contract.signature == Signature::Safe => {
-            return Err(bad("a function on handles has `signature = \"c\"`".to_owned()));
+        Some(_) if contract.signature == Signature::Safe || contract.harness == Harness::Model => {
+            return Err(bad(
+                "a function on handles has `signature = \"c\"`, and no harness but its own".into()
+            ));
         }
         _ => {}
     }
@@ -407,6 +413,7 @@ mod tests {
         let names = |name: &str| vec![SymbolName::new(name)];
         Contract {
             symbol: SymbolName::new("f"),
+            harness: Harness::Inferred,
             signature: Signature::C,
             params: vec![
                 param(

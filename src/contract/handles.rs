@@ -9,7 +9,7 @@ use super::flat::flat;
 use super::infer::{constants, reason_of, returns_of, roles_where, sets_errno};
 use super::lengths::free_lengths;
 use super::outside::{is_on_descriptors, is_shimmed};
-use super::types::{Contract, Life, Parameter, Returns, Role, Sequence, Signature};
+use super::types::{Contract, Harness, Life, Parameter, Returns, Role, Sequence, Signature};
 use super::{lent, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -95,6 +95,7 @@ impl<'a> Handles<'a> {
         });
         Ok(Contract {
             symbol: function.name.clone(),
+            harness: Harness::Inferred,
             signature: Signature::C,
             params: params.collect(),
             returns: step.returns,

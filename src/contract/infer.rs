@@ -7,7 +7,7 @@ use super::lengths::{counts_behind, free_lengths, length_partners};
 use super::lent;
 use super::outside::is_shimmed;
 use super::state;
-use super::types::{Contract, Direction, Judgeable, Parameter, Returns, Role, Signature};
+use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Returns, Role, Signature};
 use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, Returned, TypeKind, UseKind};
 
 /// Largest buffer or string unless the C text has a larger constant that matters.
@@ -46,6 +46,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name)));
     Ok(Contract {
         symbol: function.name.clone(),
+        harness: Harness::Inferred,
         signature,
         params,
         returns,

@@ -13,6 +13,7 @@ pub mod infer;
 mod constructors;
 mod lent;
 mod likely;
+pub mod target;
 pub mod handles;
 pub mod proposal;
 pub mod tier;

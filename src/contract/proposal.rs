@@ -6,7 +6,7 @@ use super::file;
 use super::infer::{MAX, constants, returns_of, sets_errno, signature_of};
 use super::outside::is_shimmed;
 use super::state;
-use super::types::{Contract, Direction, GlobalUse, Parameter, Returns, Role};
+use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
 use crate::symbol::{Function, Library, TypeKind};
 
 /// What a contract says beside the roles of the parameters.
@@ -58,6 +58,7 @@ impl Frame {
         }
         let contract = Contract {
             symbol: function.name.clone(),
+            harness: Harness::Inferred,
             signature: signature_of(function, &params),
             params,
             returns: self.returns,

@@ -88,6 +88,7 @@ impl<'a> Tiers<'a> {
         let callbacks = self.callbacks(function);
         if let Judgeable::Yes(contract) = judgeable
             && contract.sequence.is_none()
+            && contract.harness.is_inferred()
             && callbacks.is_empty()
             && !contract.params.iter().any(|param| matches!(param.role, Role::Room { .. }))
         {

@@ -1,6 +1,7 @@
 //! The contract of a function, typed. How it is written as TOML lives in `contract::file`, how it is found in
 //! `contract::infer`.
 
+pub use crate::config::Harness;
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
 
@@ -169,7 +170,9 @@ pub enum Signature {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
     pub symbol: SymbolName,
+    pub harness: Harness,
     pub signature: Signature,
+    /// One for each parameter of C; none where a fuzz target alone knows how the function is called.
     pub params: Vec<Parameter>,
     pub returns: Returns,
     /// `errno` is zeroed before and compared after.

@@ -11,6 +11,7 @@ use crate::config;
 use crate::contract::file;
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
+use crate::harness::emit::target::target_file;
 use crate::lock::Entry;
 use crate::ported::{PortModule, Ported};
 use crate::rust::item;
@@ -73,7 +74,8 @@ impl Crate {
         std::fs::read_to_string(self.dir.join(format!("contracts/{symbol}.toml"))).ok()
     }
 
-    /// The hash of a harness, of those of other functions that it calls as steps, and of what all harnesses share.
+    /// The hash of a harness, of those of other functions that it calls as steps or of its fuzz target, and of what all
+    /// harnesses share.
     pub fn harness(&self, symbol: &str) -> String {
         let text = |name: &str| {
             let path = self.dir.join(format!("fuzz/src/harness/{name}.rs"));
@@ -83,7 +85,8 @@ impl Crate {
         if own == ABSENT {
             return sha256(ABSENT);
         }
-        let others: Vec<String> = steps(&own).into_iter().map(text).collect();
+        let mut others: Vec<String> = steps(&own).into_iter().map(text).collect();
+        others.extend(std::fs::read_to_string(self.dir.join(target_file(symbol))));
         let runtime = self.runtime.get_or_init(|| self.shared());
         of_parts([own.as_str(), runtime].into_iter().chain(others.iter().map(String::as_str)))
     }

@@ -237,13 +237,17 @@ fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> 
     // Cargo is started for the fuzz crate: its own files have relative names, the port's absolute ones.
     let file = match file.strip_prefix(&*root.display().to_string()) {
         Some(file) => file.trim_start_matches('/').to_owned(),
-        None => format!("fuzz/{file}"),
+        None => format!("fuzz/{file}").replace(&format!("fuzz/{TO_TARGETS}"), "fuzz/targets/"),
     };
+    let rendered = message.rendered.clone().unwrap_or_default();
     Some(Diagnostic {
         code: message.code.as_ref().map(|c| c.code.clone()),
         message: message.message.clone(),
         file,
         line: span.map_or(0, |s| s.line_start),
-        rendered: message.rendered.clone().unwrap_or_default().replace(&format!("{}/", root.display()), ""),
+        rendered: rendered.replace(&format!("{}/", root.display()), "").replace(TO_TARGETS, "fuzz/targets/"),
     })
 }
+
+/// How rustc names the folder of fuzz targets, from where they are included.
+const TO_TARGETS: &str = "src/harness/../../targets/";

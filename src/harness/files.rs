@@ -41,6 +41,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/driver.rs", include_str!("../../templates/fuzz/runtime/driver.rs")),
     ("runtime/src/exhaustive.rs", include_str!("../../templates/fuzz/runtime/exhaustive.rs")),
     ("runtime/src/finding.rs", include_str!("../../templates/fuzz/runtime/finding.rs")),
+    ("runtime/src/ground.rs", include_str!("../../templates/fuzz/runtime/ground.rs")),
     ("runtime/src/guard.rs", include_str!("../../templates/fuzz/runtime/guard.rs")),
     ("runtime/src/heap.rs", include_str!("../../templates/fuzz/runtime/heap.rs")),
     ("runtime/src/kind.rs", include_str!("../../templates/fuzz/runtime/kind.rs")),
@@ -65,11 +66,12 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/story.rs", include_str!("../../templates/fuzz/runtime/story.rs")),
     ("runtime/src/world.rs", include_str!("../../templates/fuzz/runtime/world.rs")),
     ("src/erased.rs", include_str!("../../templates/fuzz/erased.rs")),
+    ("src/side.rs", include_str!("../../templates/fuzz/side.rs")),
     ("src/value.rs", include_str!("../../templates/fuzz/value.rs")),
     ("runtime/Cargo.toml", include_str!("../../templates/fuzz/runtime.toml")),
     (
         "src/lib.rs",
-        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod erased;\npub mod harness;\npub mod value;\npub use implfuzz_runtime as runtime;\n\n#[cfg(implfuzz_edges)]\n#[global_allocator]\nstatic HEAP: runtime::heap::Heap = runtime::heap::Heap;\n",
+        "//! Harnesses and what they share. Written by cargo-implfuzz.\n\npub mod erased;\npub mod harness;\npub mod side;\npub mod value;\npub use implfuzz_runtime as runtime;\n\n#[cfg(implfuzz_edges)]\n#[global_allocator]\nstatic HEAP: runtime::heap::Heap = runtime::heap::Heap;\n",
     ),
 ];
 

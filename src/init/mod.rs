@@ -170,7 +170,8 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     let mut all = files::fuzz_crate(&krate, &targets)?;
     let mut records = BTreeSet::new();
     for (planned, contract) in judged {
-        let text = emit::harness(&planned.bound(), contract, &krate)?;
+        let helpers: Vec<_> = project.helpers(planned).map(Planned::bound).collect();
+        let text = emit::harness(&planned.bound(), contract, (&krate, &helpers))?;
         all.push((format!("fuzz/src/harness/{}.rs", planned.function.name), text));
         // What stands behind a handle is not decoded, and a struct that is lent not as a value.
         let params = planned.function.params.iter().zip(&contract.params);

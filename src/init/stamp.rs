@@ -47,10 +47,10 @@ fn fingerprint(project: &Project) -> String {
     sha256(format!("{}\n{config}", project.fingerprint))
 }
 
-/// Files that count when they appear: modules, contracts, harnesses, targets.
+/// Files that count when they appear: modules, contracts, harnesses, targets of either kind.
 fn watched(project: &Project) -> Vec<PathBuf> {
     let rust = project.rust_dir();
-    let dirs = ["src", "contracts", "fuzz/src/harness", "fuzz/fuzz_targets"];
+    let dirs = ["src", "contracts", "fuzz/src/harness", "fuzz/fuzz_targets", "fuzz/targets"];
     let entries = dirs.iter().flat_map(|dir| std::fs::read_dir(rust.join(dir)).into_iter().flatten());
     entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect()
 }

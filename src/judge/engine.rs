@@ -86,7 +86,9 @@ impl Judge<'_> {
         if let Judgeable::NotYet(why) = &planned.judgeable {
             let dir = &self.project.config.rust.dir;
             return Err(unusable(format!("no harness can judge `{name}` yet: {why}"))
-                .help(format!("write {dir}/contracts/{name}.toml by hand, if it can be called at all")));
+                .help(format!(
+                    "write {dir}/contracts/{name}.toml by hand, if it can be called at all; or have a model write a fuzz target: `harness = \"model\"` under [symbols.{name}]"
+                )));
         }
         let module = self.project.module(&planned.function.module)?;
         if module.state(&planned.function) != Ported::Yes {

@@ -227,7 +227,9 @@ fn unlabelled<'a>(label: Label, rest: &[&'a Fence]) -> Result<Option<&'a Fence>,
         (Label::Implementation, Language::Unnamed) => {
             fence.text.contains("fn ") && !fence.text.contains("fuzz_target!")
         }
-        (Label::FuzzTarget, Language::Rust | Language::Unnamed) => fence.text.contains("fuzz_target!"),
+        (Label::FuzzTarget, Language::Rust | Language::Unnamed) => {
+            fence.text.contains("fuzz_target!") || fence.text.contains("fn target(")
+        }
         (Label::Contract, Language::Toml) => true,
         _ => false,
     };

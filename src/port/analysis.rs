@@ -202,48 +202,64 @@ impl Analysis<'_> {
         contract: &Contract,
     ) -> Result<(Opened, std::result::Result<(), String>)> {
         let path = project.contract_path(contract.symbol.as_str());
-        // They have the workspace.
-        drop((project, store));
         let trial = Trial { path, text: file::proposed(contract) };
-        let tried = (self.reopen)(Some(&trial), self.reporter).and_then(|mut opened| {
-            let sound = self.is_sound(&mut opened, &contract.symbol)?;
-            Ok((opened, sound))
-        });
-        let why = match tried {
-            Ok((opened, Ok(()))) => {
-                opened.0.workspace.keep()?;
-                return Ok((opened, Ok(())));
-            }
-            Ok((opened, Err(why))) => {
-                drop(opened);
-                why
-            }
-            Err(error) if is_of_the_trial(&error) => error.to_string(),
-            Err(error) => return Err(error),
-        };
-        Ok(((self.reopen)(None, self.reporter)?, Err(why)))
-    }
-
-    fn is_sound(
-        &mut self,
-        (project, store): &mut Opened,
-        name: &SymbolName,
-    ) -> Result<std::result::Result<(), String>> {
-        let planned = project.find(name.as_str())?;
-        if let Judgeable::NotYet(why) = &planned.judgeable {
-            return Ok(Err(why.clone()));
-        }
-        let judge = Judge::new(project, self.interrupt);
-        let asked = &project.config.grade;
-        let adequacy = adequacy::on_trial(project, (&judge, store), planned, self.reporter)?;
-        let Some(adequacy) = adequacy else { return Ok(Err("it could not be measured".into())) };
-        let short = adequacy.shortcomings(asked);
-        Ok(if short.is_empty() { Ok(()) } else { Err(short.join("; ")) })
+        let reopen = self.reopen;
+        try_out((project, store), (reopen, &trial), self.reporter, &mut |opened, reporter| {
+            is_sound(opened, &contract.symbol, (self.interrupt, reporter))
+        })
     }
 
     fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
         self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
     }
+}
+
+/// Puts a text into the tree and looks at what follows from it; it stays there only where that is `sound`, whose `Err` says what is
+/// not.
+///
+/// # Errors
+/// Those that cannot come of the text.
+pub(super) fn try_out(
+    opened: Opened,
+    (reopen, trial): (Reopen, &Trial),
+    reporter: &mut dyn Reporter,
+    sound: &mut dyn FnMut(&mut Opened, &mut dyn Reporter) -> Result<std::result::Result<(), String>>,
+) -> Result<(Opened, std::result::Result<(), String>)> {
+    // They have the workspace.
+    drop(opened);
+    let tried = reopen(Some(trial), reporter).and_then(|mut opened| {
+        let sound = sound(&mut opened, reporter)?;
+        Ok((opened, sound))
+    });
+    let why = match tried {
+        Ok((opened, Ok(()))) => {
+            opened.0.workspace.keep()?;
+            return Ok((opened, Ok(())));
+        }
+        Ok((opened, Err(why))) => {
+            drop(opened);
+            why
+        }
+        Err(error) if is_of_the_trial(&error) => error.to_string(),
+        Err(error) => return Err(error),
+    };
+    Ok((reopen(None, reporter)?, Err(why)))
+}
+
+fn is_sound(
+    (project, store): &mut Opened,
+    name: &SymbolName,
+    (interrupt, reporter): (&Interrupt, &mut dyn Reporter),
+) -> Result<std::result::Result<(), String>> {
+    let planned = project.find(name.as_str())?;
+    if let Judgeable::NotYet(why) = &planned.judgeable {
+        return Ok(Err(why.clone()));
+    }
+    let judge = Judge::new(project, interrupt);
+    let adequacy = adequacy::on_trial(project, (&judge, store), planned, reporter)?;
+    let Some(adequacy) = adequacy else { return Ok(Err("it could not be measured".into())) };
+    let short = adequacy.shortcomings(&project.config.grade);
+    Ok(if short.is_empty() { Ok(()) } else { Err(short.join("; ")) })
 }
 
 /// Whether a contract can be the cause, where the library could be read, and its harnesses built, before.

@@ -238,7 +238,7 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::contract::types::{Contract, Direction, Parameter, Returns, Role};
+    use crate::contract::types::{Contract, Direction, Harness, Parameter, Returns, Role};
     use crate::symbol::{CType, Global, Linkage, Macro, Param, Place, RelPath, TypeKind, Unit};
 
     pub const FFI: &str = "pub type kit_sum = u32;\npub const KIT_SEED: i32 = 7;\n\
@@ -363,6 +363,7 @@ pub(super) mod tests {
         };
         Contract {
             symbol: SymbolName::new("kit_digest"),
+            harness: Harness::Inferred,
             signature: Signature::Safe,
             params: vec![
                 param("dst", buffer(Direction::Out, "cap", false)),

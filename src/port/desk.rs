@@ -59,7 +59,7 @@ impl Desk {
         let templates = Templates::load(Some(&root.join("prompts")))?;
         let id = store.start_run(&NewRun {
             command: command.to_owned(),
-            workflow: Some("unified".into()),
+            workflow: Some(project.config.port.workflow.word().into()),
             provider: first.and_then(|c| c.settings.provider).map(|p| p.word().to_owned()),
             model: first.map(|c| c.name()),
             tool_version: env!("CARGO_PKG_VERSION").into(),

@@ -13,6 +13,7 @@ pub mod resume;
 pub mod lessons;
 pub mod desk;
 pub mod analysis;
+pub mod targets;
 pub mod feasibility;
 pub mod session;
 pub mod schedule;

@@ -5,6 +5,7 @@ use super::call_sites::call_sites;
 use super::prompt::{Question, Templates};
 use super::resume::{self, Deed, Plan};
 use super::schedule::Schedule;
+use super::targets::{calls_of, context_of};
 use crate::error::Result;
 use crate::judge::Judge;
 use crate::llm::Tokens;
@@ -79,9 +80,14 @@ pub fn preview(
 fn size(project: &Project, templates: &Templates, (planned, plan): (&Planned, &Plan)) -> Result<Size> {
     let sites = call_sites(&project.library, &planned.function);
     let why = plan.reason.as_deref().unwrap_or_default();
+    let calls = calls_of(project, planned);
     let (context, question) = match plan.deed {
         Deed::Analyze => {
             (context_without_contract(project, planned)?, Question::Analyze { why, sites: &sites })
+        }
+        Deed::Target => {
+            let question = Question::Target { calls: &calls, sites: &sites, candidate: None };
+            (context_of(project, planned)?, question)
         }
         _ => (context(project, planned)?, Question::Prototype),
     };

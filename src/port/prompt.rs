@@ -15,10 +15,11 @@ use minijinja::{Environment, UndefinedBehavior, context};
 use std::path::Path;
 
 /// The built-in templates: name and text.
-const BUILT_IN: [(&str, &str); 9] = [
+const BUILT_IN: [(&str, &str); 10] = [
     ("crash.j2", include_str!("../../templates/prompts/crash.j2")),
     ("feasibility.j2", include_str!("../../templates/prompts/feasibility.j2")),
     ("analyzer.j2", include_str!("../../templates/prompts/analyzer.j2")),
+    ("target.j2", include_str!("../../templates/prompts/target.j2")),
     ("rules.j2", include_str!("../../templates/prompts/rules.j2")),
     ("library.j2", include_str!("../../templates/prompts/library.j2")),
     ("symbol.j2", include_str!("../../templates/prompts/symbol.j2")),
@@ -32,6 +33,8 @@ const BUILT_IN: [(&str, &str); 9] = [
 pub enum Question<'a> {
     /// For the roles of the parameters; `why` says what the C text leaves open.
     Analyze { why: &'a str, sites: &'a [CallSite] },
+    /// For a fuzz target that makes the first of these `calls`, a better one than `candidate` where there was one.
+    Target { calls: &'a [String], sites: &'a [CallSite], candidate: Option<&'a str> },
     /// Why C itself breaks.
     Crash { row: &'a FindingRow },
     /// Whether callers can bring that about; `explanation` is what was made of it.
@@ -47,6 +50,7 @@ impl Question<'_> {
     pub fn role(&self) -> &'static str {
         match self {
             Self::Analyze { .. } => "analyzer",
+            Self::Target { .. } => "target-writer",
             Self::Crash { .. } => "crash-analyzer",
             Self::Feasibility { .. } => "feasibility",
             Self::Prototype => "prototyper",
@@ -96,6 +100,11 @@ impl Templates {
             Question::Analyze { why, sites } => {
                 let sites = minijinja::Value::from(Serde(sites));
                 self.render("analyzer.j2", context!(c, reply_problem, sites, why => *why))
+            }
+            Question::Target { calls, sites, candidate } => {
+                let sites = minijinja::Value::from(Serde(sites));
+                let (candidate, calls) = (*candidate, minijinja::Value::from(Serde(calls)));
+                self.render("target.j2", context!(c, reply_problem, sites, candidate, calls))
             }
             Question::Crash { row } => {
                 let (class, what) = (row.finding.class.word(), row.finding.what.as_str());

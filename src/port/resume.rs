@@ -3,7 +3,7 @@
 //!
 //! Evidence that fits the tree is believed after the audit, the linkage proof and a short run; what has none is judged in full.
 
-use super::analysis;
+use super::{analysis, targets};
 use crate::check::{self, Trouble};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
@@ -34,6 +34,8 @@ pub enum Deed {
     Refuted,
     /// No harness can judge it, and a model is asked how it is called.
     Analyze,
+    /// A model is asked for a fuzz target first.
+    Target,
     /// No harness can judge it: it is left as it is.
     Leave,
 }
@@ -48,13 +50,14 @@ impl Deed {
             Self::Confirm => "short run",
             Self::Refuted => "nothing: refuted",
             Self::Analyze => "contract, then port",
+            Self::Target => "fuzz target, then port",
             Self::Leave => "nothing",
         }
     }
 
     /// Whether somebody is asked for it: a model, or c2rust.
     pub fn asks(self) -> bool {
-        matches!(self, Self::Port | Self::PortAgain | Self::Analyze)
+        matches!(self, Self::Port | Self::PortAgain | Self::Analyze | Self::Target)
     }
 }
 
@@ -89,8 +92,20 @@ pub fn plan(
     }
     let troubles = if standing.is_empty() { BTreeMap::new() } else { troubles(project)? };
     let open = analysis::open(project, store, wanted)?;
+    let targets = targets::wanted(project, store, wanted)?;
     let one = |planned: &&Planned| {
-        let (deed, reason) = match (&planned.judgeable, known.get(&planned.function.key)) {
+        let key = &planned.function.key;
+        let why = || match &planned.judgeable {
+            Judgeable::NotYet(why) => Some(why.clone()),
+            Judgeable::Yes(_) => None,
+        };
+        let target = targets.get(key).filter(|_| !is_ported(planned) || redo);
+        let (deed, reason) = match (&planned.judgeable, known.get(key)) {
+            // How it is called comes first where a contract may say it.
+            _ if target.is_some() && (planned.wants_target || !open.contains(key)) => match &targets[key] {
+                None => (Deed::Target, why()),
+                gave_up => (Deed::Leave, gave_up.clone()),
+            },
             (Judgeable::NotYet(why), _) if open.contains(&planned.function.key) && !is_ported(planned) => {
                 (Deed::Analyze, Some(why.clone()))
             }
@@ -179,7 +194,7 @@ impl Standing {
                 Deed::Verify => asked.push((*planned, Ask::Whole)),
                 Deed::Confirm => asked.push((*planned, Ask::Short)),
                 Deed::Refuted => refuted.push(*planned),
-                Deed::Port | Deed::PortAgain | Deed::Analyze | Deed::Leave => {}
+                Deed::Port | Deed::PortAgain | Deed::Analyze | Deed::Target | Deed::Leave => {}
             }
         }
         let mut all = verify::known(project, store, judge, &refuted)?;

@@ -6,8 +6,9 @@ use super::analysis::{Analysis, Opened, Reopen};
 use super::cycles;
 use super::desk::Desk;
 use super::feasibility::Feasibility;
-use super::resume::{self, Deed};
+use super::resume::{self, Deed, Plan};
 use super::run::{self, End, Order, PortResult};
+use super::targets::Writer;
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -48,10 +49,8 @@ pub fn port(
     let transpiler = if asks { transpiler(&project, reporter)? } else { None };
     let asks = asks && project.config.asks_models();
     let mut desk = Desk::open(&project, &mut store, (request.command, asks), request.interrupt)?;
-    let lacking = wanted.iter().zip(&plans).filter(|(_, plan)| plan.deed == Deed::Analyze);
-    let lacking: Vec<SymbolName> = lacking.map(|(planned, _)| planned.function.name.clone()).collect();
     let path = project.workspace.state_db();
-    match rounds((project, store), (request, &mut desk, transpiler), &lacking, reporter) {
+    match rounds((project, store), (request, &mut desk, transpiler), &plans, reporter) {
         Ok(done) => Ok(done),
         Err(error) => {
             desk.finish_with(&mut Store::open(&path)?, &error)?;
@@ -63,13 +62,21 @@ pub fn port(
 fn rounds(
     mut opened: Opened,
     (request, desk, transpiler): (&Request, &mut Desk, Option<Arc<Transpiler>>),
-    lacking: &[SymbolName],
+    plans: &[Plan],
     reporter: &mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
     let (reopen, interrupt) = (request.reopen, request.interrupt);
-    if !lacking.is_empty() {
+    let is_to_be = |deed| plans.iter().any(|plan| plan.deed == deed);
+    if is_to_be(Deed::Analyze) {
+        let lacking = names((&opened.0, &opened.1), request, Deed::Analyze)?;
         let mut analysis = Analysis { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
-        opened = analysis.run(opened, lacking)?;
+        opened = analysis.run(opened, &lacking)?;
+    }
+    // What the analysis was about may be next here.
+    if is_to_be(Deed::Analyze) || is_to_be(Deed::Target) {
+        let lacking = names((&opened.0, &opened.1), request, Deed::Target)?;
+        let mut writer = Writer { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+        opened = writer.run(opened, &lacking)?;
     }
     let mut results = round(&mut opened, (request, desk, transpiler.as_ref()), None, reporter)?;
     for _ in 0..opened.0.config.limits.false_positive_fixes {
@@ -117,6 +124,15 @@ fn transpiler(project: &Project, reporter: &mut dyn Reporter) -> Result<Option<A
         reporter.event(Event::Warning { text: format!("{text}: only models are asked"), help });
     }
     Ok(found.map(Arc::new))
+}
+
+/// The functions about which this is to be done, as the tree stands now.
+fn names((project, store): (&Project, &Store), request: &Request, deed: Deed) -> Result<Vec<SymbolName>> {
+    let wanted = (request.wanted)(project)?;
+    let judge = Judge::new(project, request.interrupt);
+    let plans = resume::plan(project, (store, &judge), &wanted, request.redo)?;
+    let due = wanted.iter().zip(plans).filter(|(_, plan)| plan.deed == deed);
+    Ok(due.map(|(planned, _)| planned.function.name.clone()).collect())
 }
 
 /// Functions about whose C a model may know more: C stopped their ports, or breaks on too many inputs.

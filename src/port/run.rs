@@ -205,6 +205,10 @@ impl<'p> Session<'p> {
                 (End::AlreadyPorted, None)
             }
             Some(Plan { deed: Deed::Leave | Deed::Analyze, reason }) => (End::NotJudgeable, reason.clone()),
+            Some(Plan { deed: Deed::Target, reason }) => {
+                let why = || "no fuzz target was written for it".to_owned();
+                (End::NotJudgeable, Some(reason.clone().unwrap_or_else(why)))
+            }
             _ => match (self.standing.in_the_way(self.project, planned), self.grounds.differs(planned)) {
                 (Some(blamed), _) => return self.skipped(planned, &blamed).map(Some),
                 (None, Some(why)) => (End::NotJudgeable, Some(why)),

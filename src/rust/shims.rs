@@ -37,7 +37,7 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
     let path = bound.path();
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
     let ret = bound.c.ret.iter();
-    let call = calling(bound, &path);
+    let call = call_as_c(bound, &path);
     let count = counter.map(|number| quote!(unsafe { implfuzz_dropin_call(#number) };));
     let export = (bound.function.linkage == Linkage::External).then(|| {
         let c_name = &bound.function.c_name;
@@ -49,8 +49,9 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
     }
 }
 
-/// A call of the inner function at `path` with the arguments that C has. What it calls is in [`slices`].
-fn calling(bound: &Bound, path: &TokenStream) -> TokenStream {
+/// A call of the inner function at `path` with C's arguments, which stand there by their names; for a result as C has it. Needs
+/// `slice` and `slice_mut`, from a start and a length.
+pub fn call_as_c(bound: &Bound, path: &TokenStream) -> TokenStream {
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
         Some(contract) => contract
@@ -76,7 +77,7 @@ fn calling(bound: &Bound, path: &TokenStream) -> TokenStream {
 /// A function of C's signature under this name that calls the inner one at `path`.
 pub fn from_c(bound: &Bound, name: &Ident, path: &TokenStream) -> TokenStream {
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
-    let (ret, call) = (bound.c.ret.iter(), calling(bound, path));
+    let (ret, call) = (bound.c.ret.iter(), call_as_c(bound, path));
     quote!(unsafe fn #name(#(#params),*) #(-> #ret)* { #call })
 }
 

@@ -13,16 +13,17 @@ use std::ffi::c_void;
 pub fn kind<T: Value>() -> Kind {
     Kind {
         size: size_of::<T>(),
-        decode: |reader| bytes(&T::decode(reader)),
+        decode: |reader| held(&T::decode(reader)),
         encode: |held, writer| value::<T>(held).encode(writer),
         same: |a, b| value::<T>(a).same(&value::<T>(b)),
         show: |held| value::<T>(held).show(),
         digest: |held, digest| value::<T>(held).digest(digest),
-        boundaries: || T::boundaries().iter().map(bytes).collect(),
+        boundaries: || T::boundaries().iter().map(held).collect(),
     }
 }
 
-fn bytes<T>(value: &T) -> Vec<u8> {
+/// A value as memory has it.
+pub fn held<T>(value: &T) -> Vec<u8> {
     let mut held = vec![0; size_of::<T>()];
     // SAFETY: so many bytes are there.
     unsafe { std::ptr::copy_nonoverlapping((&raw const *value).cast(), held.as_mut_ptr(), held.len()) };

@@ -20,6 +20,7 @@ mod exhaustive;
 mod faults;
 mod feasibility;
 mod findings;
+mod fuzz_target;
 mod grades;
 mod handles;
 mod harness;

@@ -45,7 +45,9 @@ impl Emitter<'_> {
     }
 
     fn space(&self) -> Option<(u64, Vec<Part>)> {
-        if !self.contract.globals.is_empty() || self.contract.chance || self.contract.sequence.is_some() {
+        let is_more_than_arguments =
+            !self.contract.globals.is_empty() || self.contract.chance || self.contract.sequence.is_some();
+        if is_more_than_arguments || !self.contract.harness.is_inferred() {
             return None;
         }
         let parts: Vec<Part> =

@@ -112,6 +112,8 @@ pub struct Picture {
     dead: Vec<Piece>,
     /// What the texts say that handles point to, by root and offset.
     texts: HashMap<(usize, usize), Option<Vec<u8>>>,
+    /// What people call the first pieces; a handle has no name.
+    names: Vec<String>,
 }
 
 /// A piece, what stood in it, and the offsets of words in it that may be pointers.
@@ -186,7 +188,12 @@ impl Picture {
         };
         let texts = (0..roots.len()).flat_map(|root| texts.iter().filter_map(move |o| text(root, *o)));
         let texts = texts.collect();
-        Self { roots: roots.len(), dead: blocks.into_iter().filter(|b| !b.live).collect(), pieces, texts }
+        Self { roots: roots.len(), dead: blocks.into_iter().filter(|b| !b.live).collect(), pieces, texts, names: Vec::new() }
+    }
+
+    /// The same with names for where it begins.
+    pub fn named(self, names: Vec<String>) -> Self {
+        Self { names, ..self }
     }
 
     /// Where a pointer leads: to which piece, and how far into it.
@@ -200,15 +207,25 @@ impl Picture {
     /// What differs: both are walked side by side from the handles on, so that neither addresses nor the order of
     /// allocations count. What C has never written is left out.
     pub fn differs(&self, other: &Self) -> Option<String> {
+        self.walked(other, false)
+    }
+
+    /// The same, where no block of the port may stand for two of C's: what C keeps apart, the port does.
+    pub fn differs_strictly(&self, other: &Self) -> Option<String> {
+        self.walked(other, true)
+    }
+
+    fn walked(&self, other: &Self, strict: bool) -> Option<String> {
         if self.roots != other.roots {
             return Some("the number of handles".into());
         }
         let mut walk = Walk {
             left: self,
             right: other,
-            pairs: (0..self.roots).map(|root| (root, root, String::new())).collect(),
+            pairs: (0..self.roots).map(|r| (r, r, self.names.get(r).cloned().unwrap_or_default())).collect(),
             partner: (0..self.roots).map(|root| (root, root)).collect(),
             later: Vec::new(),
+            strict,
         };
         let mut at = 0;
         loop {
@@ -234,6 +251,8 @@ struct Walk<'a> {
     partner: HashMap<usize, usize>,
     /// Pairs that a word leads to which is the same on both sides, and may be no address.
     later: Vec<(usize, usize, String)>,
+    /// No piece belongs to two.
+    strict: bool,
 }
 
 impl Walk<'_> {
@@ -296,7 +315,8 @@ impl Walk<'_> {
             }
             Some((Some(_), None) | (None, Some(_))) if x == y => None,
             Some((Some((p, into)), Some((q, also)))) => {
-                if into != also || *self.partner.get(&p).unwrap_or(&q) != q {
+                let is_taken = self.strict && self.partner.iter().any(|(other, to)| *to == q && *other != p);
+                if into != also || is_taken || *self.partner.get(&p).unwrap_or(&q) != q {
                     return pointer_differs();
                 }
                 self.partner.insert(p, q);

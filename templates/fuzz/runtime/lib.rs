@@ -15,6 +15,7 @@ pub mod finding;
 pub mod guard;
 pub mod heap;
 pub mod kind;
+pub mod ground;
 pub mod ledger;
 pub mod lent;
 pub mod lives;

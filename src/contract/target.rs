@@ -1,0 +1,83 @@
+//! Contracts of functions whose fuzz target a model writes: what the C text alone says of them. How they are called, and with
+//! what, only the target knows; what no target can set or compare keeps them from being judged all the same.
+
+use super::facts::FactTable;
+use super::flat::flat;
+use super::infer::{constants, sets_errno};
+use super::outside::is_shimmed;
+use super::state;
+use super::types::{Contract, Harness, Judgeable, Returns, Signature};
+use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
+use std::collections::BTreeSet;
+
+/// The contract of `function` under a fuzz target; `known` is what there is without one. `Err` says why no target can judge it.
+pub fn contract(
+    library: &Library,
+    facts: &FactTable,
+    (function, known): (&Function, &Judgeable),
+) -> Result<Contract, String> {
+    match known {
+        Judgeable::Yes(contract) if contract.sequence.is_some() => {
+            Err("it is one step in the life of a handle, and a step of other functions' harnesses".into())
+        }
+        Judgeable::Yes(contract) => Ok(Contract { harness: Harness::Model, ..contract.clone() }),
+        Judgeable::NotYet(_) => without_roles(library, facts, function),
+    }
+}
+
+fn without_roles(library: &Library, facts: &FactTable, function: &Function) -> Result<Contract, String> {
+    if let Some(reason) = &function.unsupported {
+        return Err(reason.clone());
+    }
+    let globals = state::globals(library, &facts.index, function)?;
+    let returns = match &function.ret.kind {
+        TypeKind::Void => Returns::Nothing,
+        TypeKind::Pointer(_) => Returns::Address,
+        _ if flat(library, &function.ret) => Returns::Value,
+        _ => return Err(format!("returns `{}` by value", function.ret.spelling)),
+    };
+    Ok(Contract {
+        symbol: function.name.clone(),
+        harness: Harness::Model,
+        signature: Signature::C,
+        params: Vec::new(),
+        returns,
+        errno: facts.index.reached(function).any(sets_errno),
+        require: Vec::new(),
+        interesting: constants(library, function),
+        equivalent: Vec::new(),
+        chance: facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name))),
+        globals,
+        sequence: None,
+        proposed_by: None,
+    })
+}
+
+/// Functions that a target may call beside this one: at most.
+const HELPERS: usize = 24;
+
+/// Other functions with one of this one's structs in their signature, which make, fill or end it; none that keeps a state.
+pub fn helpers(library: &Library, facts: &FactTable, function: &Function) -> Vec<SymbolName> {
+    let own = records(function);
+    let is_one = |other: &&Function| {
+        other.key != function.key
+            && other.unsupported.is_none()
+            && records(other).intersection(&own).next().is_some()
+            && state::globals(library, &facts.index, other).is_ok_and(|globals| globals.is_empty())
+    };
+    library.functions.iter().filter(is_one).take(HELPERS).map(|other| other.name.clone()).collect()
+}
+
+/// The structs that a signature names, whatever number of pointers is before them.
+fn records(function: &Function) -> BTreeSet<&str> {
+    fn record(mut ty: &CType) -> Option<&str> {
+        loop {
+            match &ty.kind {
+                TypeKind::Pointer(of) | TypeKind::Array { of, .. } => ty = of,
+                TypeKind::Record(key) => return Some(key.as_str()),
+                _ => return None,
+            }
+        }
+    }
+    function.params.iter().map(|param| &param.ty).chain([&function.ret]).filter_map(record).collect()
+}

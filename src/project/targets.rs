@@ -1,0 +1,92 @@
+//! Which functions a fuzz target judges that a model wrote: where one stands in the tree, it takes the place of the roles.
+
+use super::{Planned, Project};
+use crate::audit::FfiNames;
+use crate::config::Workflow;
+use crate::contract::facts::FactTable;
+use crate::contract::target::{contract, helpers};
+use crate::contract::types::{Contract, Harness, Judgeable};
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::{Function, SymbolName};
+use crate::target;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What becomes of a contract where there is, or is to be, a fuzz target.
+pub(super) struct Aimed {
+    pub judgeable: Judgeable,
+    pub target: Option<String>,
+    pub wanted: bool,
+    /// What it may call beside the function.
+    pub helpers: Vec<SymbolName>,
+}
+
+impl Aimed {
+    fn none(judgeable: Judgeable) -> Self {
+        Self { judgeable, target: None, wanted: false, helpers: Vec::new() }
+    }
+}
+
+impl Project {
+    /// The file of a symbol's fuzz target.
+    pub fn target_path(&self, symbol: &str) -> PathBuf {
+        target::path(&self.rust_dir(), symbol)
+    }
+
+    pub(super) fn under_target(
+        &self,
+        facts: &FactTable,
+        function: &Function,
+        known: Judgeable,
+    ) -> Result<Aimed> {
+        let name = function.name.as_str();
+        let own = self.config.symbols.get(name);
+        let path = self.target_path(name);
+        let text = std::fs::read_to_string(&path).ok().filter(|_| !own.is_some_and(|own| own.skip));
+        let is_aimed = |contract: &Contract| !contract.harness.is_inferred();
+        let Some(text) = text else {
+            let by_contract = known.contract().is_some_and(is_aimed);
+            let wanted = by_contract || own.is_some_and(|own| own.harness == Harness::Model && !own.skip);
+            let judgeable = match by_contract {
+                true => Judgeable::NotYet("its contract wants a fuzz target, and there is none".into()),
+                false => known,
+            };
+            let is_to_be = wanted || self.config.port.workflow == Workflow::ThreeStep;
+            let helpers = is_to_be.then(|| helpers(&self.library, facts, function)).unwrap_or_default();
+            return Ok(Aimed { judgeable, target: None, wanted, helpers });
+        };
+        let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display();
+        let contract = match contract(&self.library, facts, (function, &known)) {
+            Ok(contract) => contract,
+            Err(why) => {
+                let judgeable = Judgeable::NotYet(format!("{shown} cannot judge it: {why}"));
+                return Ok(Aimed::none(judgeable));
+            }
+        };
+        if let Some((line, reason)) = target::problems(&text, &self.ffi_names()?).first() {
+            let judgeable = Judgeable::NotYet(format!("the audit rejects {shown}:{line}: {reason}"));
+            return Ok(Aimed::none(judgeable));
+        }
+        let proposed_by = contract.proposed_by.clone().or(target::proposed_by(&text).map(str::to_owned));
+        let judgeable = self.with_statics(Judgeable::Yes(Contract { proposed_by, ..contract }));
+        let helpers = helpers(&self.library, facts, function);
+        Ok(Aimed { judgeable, target: Some(text), wanted: false, helpers })
+    }
+
+    /// Functions that the fuzz target of this one may call.
+    pub fn helpers(&self, planned: &Planned) -> impl Iterator<Item = &Planned> {
+        self.planned.iter().filter(|other| planned.helpers.contains(&other.function.name))
+    }
+
+    /// The names of `ffi.rs`.
+    pub fn ffi_names(&self) -> Result<Arc<FfiNames>> {
+        if let Some(names) = self.ffi_names.get() {
+            return Ok(Arc::clone(names));
+        }
+        let names = FfiNames::read(&self.ffi).map_err(|error| {
+            Error::new(ErrorKind::Build, format!("ffi.rs is not Rust: {error}"))
+                .help("run `cargo implfuzz init`")
+        })?;
+        Ok(Arc::clone(self.ffi_names.get_or_init(|| Arc::new(names))))
+    }
+}
