@@ -89,6 +89,7 @@ impl<'a> Tiers<'a> {
         if let Judgeable::Yes(contract) = judgeable
             && contract.sequence.is_none()
             && callbacks.is_empty()
+            && !contract.hands_over()
             && !contract.params.iter().any(|param| matches!(param.role, Role::Room { .. }))
         {
             return (Tier::A, decoded(contract.params.iter().map(|param| Some(&param.role))));
@@ -101,6 +102,9 @@ impl<'a> Tiers<'a> {
                 Ok(Role::Room { .. }) => {
                     let why = format!("nothing says how much memory `{}` points to", param.name);
                     needs.extend(self.argument(function, param, &why));
+                }
+                Ok(Role::Given { .. }) => {
+                    needs.extend(self.argument(function, param, &format!("`{}` is freed", param.name)));
                 }
                 Ok(_) => {}
             }
@@ -267,6 +271,7 @@ fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
             Some(Role::Token) => continue,
             Some(Role::Handle { .. }) => "handles",
             Some(Role::Room { .. }) => "memory that nothing measures",
+            Some(Role::Given { .. }) => "blocks to free",
             Some(Role::Lent { .. }) => "structs with memory of their own",
         };
         if !kinds.contains(&kind) {

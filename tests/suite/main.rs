@@ -8,6 +8,7 @@ mod abi;
 mod abreast;
 mod analyzer;
 mod bad_input;
+mod blocks;
 mod callbacks;
 mod chance;
 mod cheats;

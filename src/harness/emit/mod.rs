@@ -4,6 +4,7 @@
 //! `effects` what they leave behind, `space` which inputs there are at all, `steps` what handles add to all that.
 
 mod arguments;
+mod blocks;
 mod boundaries;
 mod callbacks;
 mod calls;
@@ -38,6 +39,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
     let subject = emitter.subject(&krate);
     let (differs, parts, record) = (emitter.differs(), emitter.effect_parts(), emitter.record());
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
+    let block_uses = emitter.block_uses();
     let called = emitter.called();
     let point = emitter.point();
     if let Some(sequence) = &contract.sequence {
@@ -99,6 +101,7 @@ pub fn harness(bound: &Bound, contract: &Contract, krate: &str) -> Result<String
         use crate::runtime::report::Parts;
         use #krate::ffi;
         #uses
+        #block_uses
 
         pub const TARGET: Target = Target::of::<Harness>(#name);
         struct Harness;
