@@ -2,6 +2,7 @@
 
 use super::bytes::{Malformed, Read};
 use super::mapping::{Counter, FunctionRecord, Region, RegionKind, Span};
+use super::proved::Optimised;
 use super::share_of;
 use crate::verdict::Share;
 use std::collections::{BTreeMap, HashMap};
@@ -51,6 +52,12 @@ impl Reached {
         share_of(ways.flatten().map(|count| count > 0))
     }
 
+    /// Whether a condition has a way that was not taken, or a line was not run.
+    pub fn has_missed(&self) -> bool {
+        let (branches, lines) = (self.branch_share(), self.line_share());
+        branches.reached < branches.total || lines.reached < lines.total
+    }
+
     /// Blocks that were run, of all.
     pub fn block_share(&self) -> Share {
         share_of(self.blocks.iter().map(|block| block.count > 0))
@@ -88,9 +95,18 @@ pub struct Parts {
 
 impl Parts {
     /// Adds a record with its counters; a function that no process had has none.
-    pub fn add(&mut self, record: &FunctionRecord, counters: &[u64]) -> Read<()> {
+    pub fn add(
+        &mut self,
+        record: &FunctionRecord,
+        counters: &[u64],
+        optimised: Option<&Optimised>,
+    ) -> Read<()> {
         let Some(own) = own_file(record) else { return Ok(()) };
         let values = Values::of(record, counters)?;
+        // What was run is possible, whatever is said of it.
+        let is_dead = |counter: Counter| {
+            values.get(counter) == 0 && optimised.is_some_and(|optimised| optimised.never(record, counter))
+        };
         let mut blocks: BTreeMap<Counter, Span> = BTreeMap::new();
         for region in &record.regions {
             let role = match region.kind {
@@ -98,13 +114,14 @@ impl Parts {
                     let place = place(record, region, own);
                     let sums = self.branches.entry(place).or_default();
                     for (sum, counter) in [(&mut sums.0, held), (&mut sums.1, failed)] {
-                        if counter != Counter::Zero {
+                        if counter != Counter::Zero && !is_dead(counter) {
                             *sum = Some(sum.unwrap_or(0).saturating_add(values.get(counter)));
                         }
                     }
                     continue;
                 }
                 RegionKind::Decision => continue,
+                RegionKind::Code(counter) | RegionKind::Gap(counter) if is_dead(counter) => Role::Skipped,
                 RegionKind::Code(_) | RegionKind::Expansion(_) => Role::Code,
                 RegionKind::Gap(_) => Role::Gap,
                 RegionKind::Skipped => Role::Skipped,
