@@ -1,6 +1,6 @@
 //! Pointers that a function returns, and memory that it is given to free: what of both can be compared.
 
-use super::facts::{FactTable, Facts};
+use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
 use super::flat::flat;
 use super::types::{Returns, Role};
@@ -93,6 +93,12 @@ fn returns_argument(facts: &FactTable, function: &Function) -> bool {
     (0..function.params.len()).any(|index| facts.of(function, index).returned)
 }
 
+fn is_about_pointer(function: &Function, text: &str) -> bool {
+    let words = identifiers(text);
+    let is_pointer = |ty: &CType| matches!(ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. });
+    function.params.iter().any(|param| is_pointer(&param.ty) && words.contains(&param.name.as_str()))
+}
+
 /// Whether all that is returned is null or leads into an argument. A harness turns away what does not.
 fn leads_back(facts: &FactTable, function: &Function) -> bool {
     let goes_first = |name: &str| {
@@ -106,7 +112,8 @@ fn leads_back(facts: &FactTable, function: &Function) -> bool {
     let is_known = |returned: &Returned| match returned {
         Returned::Constant(_) | Returned::Param(_) => true,
         Returned::Call(name) => plain(name) && goes_first(name),
-        Returned::Local(_) | Returned::Expression(_) => returns_argument(facts, function),
+        Returned::Expression(text) => returns_argument(facts, function) || is_about_pointer(function, text),
+        Returned::Local(_) => returns_argument(facts, function),
         Returned::Global(_) | Returned::StringLiteral => false,
     };
     let is_some = |returned: &Returned| !matches!(returned, Returned::Constant(_));

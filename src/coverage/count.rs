@@ -30,6 +30,8 @@ pub struct Branch {
     pub held: Option<u64>,
     /// How often it was false.
     pub failed: Option<u64>,
+    /// Which of the two only optimising has shown to be impossible.
+    pub removed: (bool, bool),
 }
 
 /// A part of a function that runs as a whole or not at all, as an arm of `if` or `match` does.
@@ -84,12 +86,34 @@ enum Role {
     Skipped,
 }
 
+/// How often a condition went one way; no count where it cannot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    count: Option<u64>,
+    /// One copy of the condition cannot by what optimising has shown.
+    dead: bool,
+}
+
+impl Taken {
+    fn add(&mut self, counter: Counter, times: u64, is_dead: &dyn Fn(Counter) -> bool) {
+        match counter {
+            Counter::Zero => {}
+            counter if is_dead(counter) => self.dead = true,
+            _ => self.count = Some(self.count.unwrap_or(0).saturating_add(times)),
+        }
+    }
+
+    fn is_removed(self) -> bool {
+        self.dead && self.count.is_none()
+    }
+}
+
 /// The records of one function, added up: copies of it in several units, closures in it.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
     regions: BTreeMap<(Span, Role), u64>,
     /// By place: the uses of macros from the outermost on, then the condition.
-    branches: BTreeMap<Vec<Span>, (Option<u64>, Option<u64>)>,
+    branches: BTreeMap<Vec<Span>, [Taken; 2]>,
     blocks: BTreeMap<Span, u64>,
 }
 
@@ -113,10 +137,8 @@ impl Parts {
                 RegionKind::Branch(held, failed) => {
                     let place = place(record, region, own);
                     let sums = self.branches.entry(place).or_default();
-                    for (sum, counter) in [(&mut sums.0, held), (&mut sums.1, failed)] {
-                        if counter != Counter::Zero && !is_dead(counter) {
-                            *sum = Some(sum.unwrap_or(0).saturating_add(values.get(counter)));
-                        }
+                    for (way, counter) in sums.iter_mut().zip([held, failed]) {
+                        way.add(counter, values.get(counter), &is_dead);
                     }
                     continue;
                 }
@@ -147,11 +169,12 @@ impl Parts {
     pub fn reached(self) -> Option<Reached> {
         let is_code = |((_, role), _): &(&(Span, Role), &u64)| *role == Role::Code;
         let entered = *self.regions.iter().find(is_code)?.1;
-        let branch = |(places, (held, failed)): (Vec<Span>, _)| Branch {
+        let branch = |(places, [held, failed]): (Vec<Span>, [Taken; 2])| Branch {
             span: places[0],
             in_macro: places.len() > 1,
-            held,
-            failed,
+            held: held.count,
+            failed: failed.count,
+            removed: (held.is_removed(), failed.is_removed()),
         };
         Some(Reached {
             entered,

@@ -13,7 +13,7 @@ const RIGHT: &[(&str, &str)] = &[
         "block_text",
         "if a == 0 { return core::ptr::null_mut(); }
          unsafe {
-             let text = libc::malloc(8).cast::<u8>();
+             let text = libc::malloc(if b == 255 { 2 << 20 } else { 8 }).cast::<u8>();
              if !text.is_null() { *text = a; *text.add(1) = b; }
              text.cast()
          }",

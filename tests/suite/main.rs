@@ -33,6 +33,7 @@ mod port_loop;
 mod pre_commit;
 mod proofs;
 mod real_libs;
+mod recorded;
 mod resume;
 mod state;
 mod stats;

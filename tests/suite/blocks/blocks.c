@@ -27,7 +27,7 @@ char *block_text(uint8_t a, uint8_t b)
     char *text;
     if (a == 0)
         return NULL;
-    text = malloc(8);
+    text = malloc(b == 255 ? (size_t)2 << 20 : 8);
     if (!text)
         return NULL;
     text[0] = (char)a;
