@@ -8,7 +8,8 @@ use camino::Utf8Path;
 use std::path::Path;
 
 /// Behind the unit's own flags. Counters as coverage has them, each added to at once where it stands, so that the optimiser moves
-/// none; no sanitizer, which would keep what it can remove. It leaves loops as they are: there is nothing to learn from copies.
+/// none; no sanitizer, which would keep what it can remove. It leaves loops as they are, and the counters of
+/// different ways apart: there is nothing to learn from that.
 const COUNTED: &[&str] = &[
     "-O2",
     "-g0",
@@ -20,6 +21,8 @@ const COUNTED: &[&str] = &[
     "-fno-unroll-loops",
     "-fno-vectorize",
     "-fno-slp-vectorize",
+    "-mllvm",
+    "-sink-common-insts=false",
     "-S",
     "-emit-llvm",
 ];

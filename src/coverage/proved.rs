@@ -26,7 +26,8 @@ struct Graph {
 
 #[derive(Debug, Default)]
 struct Block {
-    adds: Vec<(usize, i64)>,
+    /// Counters, and how much is added: none where that depends on something.
+    adds: Vec<(usize, Option<i64>)>,
     next: Vec<String>,
     returns: bool,
 }
@@ -87,8 +88,12 @@ impl Graph {
                 None => before[at] = Some(value),
             }
             let block = &self.blocks[at];
-            let of = |(counter, times): &(usize, i64)| sum.get(counter).map_or(0, |n| n * times);
-            let after = value + block.adds.iter().map(of).sum::<i64>();
+            let of = |(counter, times): &(usize, Option<i64>)| match sum.get(counter) {
+                None | Some(0) => Some(0),
+                Some(meant) => times.and_then(|times| meant.checked_mul(times)),
+            };
+            let added = block.adds.iter().try_fold(value, |sum: i64, add| sum.checked_add(of(add)?));
+            let Some(after) = added else { return false };
             if block.returns && after != 0 {
                 return false;
             }
@@ -174,8 +179,8 @@ fn mentions(line: &str, symbol: &str) -> bool {
     line.match_indices(symbol).any(|(at, _)| !line[at + symbol.len()..].starts_with(is_part))
 }
 
-/// The number of a counter, and what is added to it.
-fn addition(line: &str, counters: &str) -> Option<(usize, i64)> {
+/// The number of a counter, and what is added to it, if that is a number.
+fn addition(line: &str, counters: &str) -> Option<(usize, Option<i64>)> {
     let (_, rest) = line.split_once("atomicrmw add ptr ")?;
     let (number, rest) = match rest.strip_prefix(counters) {
         Some(rest) => (0, rest),
@@ -190,8 +195,8 @@ fn addition(line: &str, counters: &str) -> Option<(usize, i64)> {
             }
         }
     };
-    let times = rest.strip_prefix(", i64 ")?.split(' ').next()?.parse().ok()?;
-    Some((number, times))
+    let times = rest.strip_prefix(", i64 ")?.split(' ').next()?;
+    Some((number, times.parse().ok()))
 }
 
 #[cfg(test)]
@@ -248,6 +253,16 @@ define i32 @f(i32 %0) {
         assert!(Optimised::of(&moved, "f").is_none());
         let other = text().replace("icmp eq i32 %0, 0", "load i64, ptr @__profc_f.g");
         assert!(Optimised::of(&other, "f").is_some());
+    }
+
+    #[test]
+    fn what_is_added_by_a_condition_may_be_anything() {
+        let step = text().replace("i64 0, i64 2), i64 1 ", "i64 0, i64 2), i64 %9 ");
+        let (optimised, record) = (Optimised::of(&step, "f").unwrap(), known());
+        assert!(
+            !optimised.never(&record, Counter::Counted(2)) && !optimised.never(&record, Counter::Minus(1))
+        );
+        assert!(optimised.never(&record, Counter::Minus(0)) && optimised.never(&record, Counter::Counted(3)));
     }
 
     #[test]

@@ -42,7 +42,11 @@ const WRONG: &[(&str, &str, &str)] = &[
         "unsafe { libc::free(libc::malloc(size as usize)); libc::malloc(size as usize + 0).cast::<u8>().wrapping_add(1).cast() }",
         "returned pointer",
     ),
-    ("block_get", "unsafe { libc::malloc(3); libc::malloc(size as usize) }", "blocks that are never freed"),
+    (
+        "block_get",
+        "unsafe { core::hint::black_box(libc::malloc(3)); libc::malloc(size as usize) }",
+        "blocks that are never freed",
+    ),
     // Does not zero.
     ("block_zeroed", "unsafe { libc::malloc(items.wrapping_mul(size) as usize) }", "of the returned block"),
     // Does not wrap.
