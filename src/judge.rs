@@ -80,6 +80,7 @@ impl<'p> Judge<'p> {
                 Role::FixedArray { len, .. } => len as u64 * 16,
                 Role::Elements { max, .. } => max as u64 * 16 + 64,
                 Role::Room { len, .. } => len as u64 * 8,
+                Role::Given { max, .. } => max as u64 + 8,
                 Role::Lent { .. } => 1024,
                 Role::Callback { .. } => 128,
                 _ => 64,

@@ -43,6 +43,7 @@ mod record_names;
 pub mod bind;
 pub mod front;
 pub mod mutants;
+pub mod optimised;
 
 pub use build_system::copy_sources;
 pub use front::{Analysis, load};

@@ -4,7 +4,7 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
-use super::expr::{Sources, access, initialiser, is_zero, named, strip};
+use super::expr::{Sources, access, initialiser, is_pointer, is_zero, named, strip};
 use super::parse_uses::{Copies, uses};
 use crate::symbol::{Access, Comparison, ParamUse, Returned, SymbolKey};
 use clang_sys::*;
@@ -157,9 +157,21 @@ impl<'tu> Walk<'_, 'tu> {
     }
 
     fn returned(&mut self, node: Cursor<'tu>) {
-        let Some(value) = node.children().into_iter().next() else { return };
+        if let Some(value) = node.children().into_iter().next() {
+            self.returned_value(value);
+        }
+    }
+
+    fn returned_value(&mut self, value: Cursor<'tu>) {
         let text = self.sources.text(value);
         let inner = strip(value);
+        // Of a pointer each arm is told: where it comes from decides what can be compared.
+        if let (CXCursor_ConditionalOperator, [_, yes, no]) = (inner.kind(), &inner.children()[..])
+            && is_pointer(value)
+        {
+            self.returned_value(*yes);
+            return self.returned_value(*no);
+        }
         let what = match inner.kind() {
             CXCursor_CallExpr => {
                 let callee = inner.referenced().filter(|c| c.kind() == CXCursor_FunctionDecl);

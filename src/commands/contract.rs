@@ -3,14 +3,15 @@
 use super::{Session, Which};
 use crate::adequacy::{self, Adequacy, Fate, Faults};
 use crate::config::Grades;
+use crate::contract::facts::identifiers;
 use crate::contract::file;
-use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Role};
+use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Returns, Role};
 use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
 use crate::process::{Exit, Job};
 use crate::project::{Planned, Project};
 use crate::report::{Column, printable, table};
-use crate::symbol::SymbolName;
+use crate::symbol::{Function, SymbolName};
 use crate::target;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -146,7 +147,7 @@ fn as_json(planned: &Planned, points: Option<u64>) -> Value {
             let params = contract.params.iter();
             let params: Vec<Value> =
                 params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
-            json!({ "symbol": name, "edited": planned.edited, "harness": contract.harness, "proposed_by": contract.proposed_by, "params": params, "returns": contract.returns, "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
+            json!({ "symbol": name, "edited": planned.edited, "harness": contract.harness, "proposed_by": contract.proposed_by, "params": params, "returns": contract.returns.word(), "elements": contract.returns.elements(), "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
         }
     }
 }
@@ -169,8 +170,11 @@ fn explained(project: &Project, planned: &Planned, points: Option<u64>) -> Strin
             let space =
                 points.map_or(String::new(), |n| format!("{n} inputs, few enough to run every one\n"));
             let (roles, globals) = (roles(project, contract), globals(contract));
-            let compared = compared(contract);
-            format!("{} ({place}; {path}{edited})\n{roles}{globals}{compared}{space}", function.name)
+            let (returned, compared) = (returned(function, contract), compared(contract));
+            format!(
+                "{} ({place}; {path}{edited})\n{roles}{globals}{returned}{compared}{space}",
+                function.name
+            )
         }
     }
 }
@@ -232,6 +236,7 @@ fn role(param: &Parameter) -> String {
                 .to_lowercase()
         }
         Role::Token => "handed on to a callback".into(),
+        Role::Given { max, nullable } => format!("block to free, of at most {max} bytes{}", null(*nullable)),
         Role::Lent { pointers, nullable, .. } => {
             let names: Vec<&str> = pointers.iter().map(|(name, _)| name.as_str()).collect();
             format!("struct that is lent, with memory behind {}{}", names.join(", "), null(*nullable))
@@ -243,19 +248,48 @@ fn role(param: &Parameter) -> String {
     }
 }
 
+/// What a pointer that is returned was taken for, and the C line that says it.
+fn returned(function: &Function, contract: &Contract) -> String {
+    let what = match contract.returns {
+        Returns::Memory => "a new block".to_owned(),
+        Returns::Address => "a place in memory that it gets".to_owned(),
+        Returns::Table(elements) => format!("a table of {elements} elements"),
+        Returns::Nothing | Returns::Value | Returns::StaticString | Returns::Handle => return String::new(),
+    };
+    let place = &function.place;
+    let is_return = |(line, _): &(&str, u32)| identifiers(line).contains(&"return");
+    let line = function.text.lines().zip(place.line..).find(is_return);
+    let from = line.map_or_else(String::new, |(text, line)| {
+        format!(" ({}:{line}: {})", place.file, printable(text.trim()))
+    });
+    format!("returns {what}, or null{from}\n")
+}
+
 fn compared(contract: &Contract) -> String {
     if !contract.harness.is_inferred() {
         return "compared: what each call returns, all memory that it gets, and all that pointers lead to\n"
             .into();
     }
     let mut parts = Vec::new();
-    if contract.returns != crate::contract::types::Returns::Nothing {
-        parts.push("the return value".to_owned());
+    match contract.returns {
+        Returns::Nothing => {}
+        Returns::Memory => parts.push("the block that it returns, with what C has written there".to_owned()),
+        Returns::Table(n) => parts.push(format!("the {n} elements that the returned pointer leads to")),
+        Returns::Address => parts.push("where the returned pointer leads".to_owned()),
+        Returns::Value | Returns::StaticString | Returns::Handle => parts.push("the return value".to_owned()),
+    }
+    if contract.hands_over() {
+        parts.push("what is freed and what is not".to_owned());
     }
     if contract.params.iter().any(|p| {
         !matches!(
             p.role,
-            Role::Value { .. } | Role::OneOf { .. } | Role::Length | Role::Callback { .. } | Role::Token
+            Role::Value { .. }
+                | Role::OneOf { .. }
+                | Role::Length
+                | Role::Callback { .. }
+                | Role::Token
+                | Role::Given { .. }
         )
     }) {
         parts.push("all memory that it gets, to its whole capacity".to_owned());

@@ -117,7 +117,8 @@ fn differences(reach: &Reach) -> Option<String> {
 fn missed(side: &Side, file: &str) -> String {
     let Side::Measured(Covered { missed, .. }) = side else { return String::new() };
     let is_same = |a: &Missed, b: &Missed| {
-        (a.line, a.column, a.in_macro) == (b.line, b.column, b.in_macro) && a.way != b.way
+        (a.line, a.column, a.in_macro, a.impossible) == (b.line, b.column, b.in_macro, b.impossible)
+            && a.way != b.way
     };
     let mut lines = String::new();
     for place in missed.chunk_by(is_same) {
@@ -127,9 +128,10 @@ fn missed(side: &Side, file: &str) -> String {
             (_, Way::False) => "never false",
             (_, Way::Run) => "never run",
         };
-        let Missed { line, code, in_macro, .. } = &place[0];
+        let Missed { line, code, in_macro, impossible, .. } = &place[0];
         let of = if *in_macro { "a condition in " } else { "" };
-        lines += &format!("  {file}:{line}: {what}: {of}{}\n", printable(code));
+        let why = if *impossible { " (the compiler proves it impossible: not counted)" } else { "" };
+        lines += &format!("  {file}:{line}: {what}: {of}{}{why}\n", printable(code));
     }
     lines
 }

@@ -32,6 +32,9 @@ impl Archetype {
         if !contract.globals.is_empty() || contract.chance {
             return None;
         }
+        if contract.hands_over() {
+            return Some(Self::Lifecycle);
+        }
         if any(&writes) {
             return Some(Self::BufferTransform);
         }

@@ -3,6 +3,7 @@
 //! A generated file carries the fingerprint of its own content. While that fits, the tool may write it anew; once a
 //! person has changed anything it no longer does, and the file is never overwritten.
 
+use super::sound;
 use super::types::{
     Contract, Direction, Equivalent, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
 };
@@ -22,7 +23,10 @@ struct ContractFile {
     #[serde(default, skip_serializing_if = "Harness::is_inferred")]
     harness: Harness,
     signature: Signature,
-    returns: Returns,
+    returns: String,
+    /// Of a table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    elements: Option<usize>,
     #[serde(default)]
     errno: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -100,6 +104,23 @@ enum RoleName {
     Handle,
     Lent,
     Room,
+    Given,
+}
+
+/// Elements of a table that are compared at most.
+pub(super) const TABLE: usize = 1 << 16;
+
+/// What is returned, from how it is written.
+fn returned(word: &str, elements: Option<usize>) -> std::result::Result<Returns, String> {
+    let table = Returns::Table(elements.unwrap_or(0));
+    let mut all = Returns::WITHOUT_LENGTH.into_iter().chain([table]);
+    match (all.find(|returns| returns.word() == word), elements) {
+        (Some(Returns::Table(1..=TABLE)), _) => Ok(table),
+        (Some(Returns::Table(_)), _) => Err(format!("a returned table needs `elements`, from 1 to {TABLE}")),
+        (Some(_), Some(_)) => Err("`elements` is of a returned table".to_owned()),
+        (Some(returns), None) => Ok(returns),
+        (None, _) => Err(format!("`returns = \"{word}\"` is not known")),
+    }
 }
 
 /// The file's text for a contract.
@@ -116,7 +137,8 @@ fn body(contract: &Contract) -> String {
         symbol: contract.symbol.to_string(),
         harness: contract.harness,
         signature: contract.signature,
-        returns: contract.returns,
+        returns: contract.returns.word().to_owned(),
+        elements: contract.returns.elements(),
         errno: contract.errno,
         chance: contract.chance,
         proposed_by: contract.proposed_by.clone(),
@@ -182,7 +204,7 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         harness: file.harness,
         signature: file.signature,
         params,
-        returns: file.returns,
+        returns: returned(&file.returns, file.elements).map_err(bad)?,
         errno: file.errno,
         chance: file.chance,
         require: file.require,
@@ -192,53 +214,10 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
         sequence: file.sequence,
         proposed_by: file.proposed_by,
     };
-    if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
-        return Err(bad(format!("the mutant `{}` is called equivalent without a reason", empty.mutant)));
+    match sound::complaint(&contract) {
+        Some(what) => Err(bad(what)),
+        None => Ok(contract),
     }
-    let is_lent = |p: &Parameter| matches!(p.role, Role::Lent { .. });
-    if let Some(param) = contract.params.iter().find(|p| is_lent(p) && contract.sequence.is_none()) {
-        return Err(bad(format!("`{}`: structs are lent only to functions on handles", param.name)));
-    }
-    let on_handles = contract.returns == Returns::Handle
-        || contract.params.iter().any(|p| matches!(p.role, Role::Handle { .. }));
-    match &contract.sequence {
-        None if on_handles => return Err(bad("a function on handles needs [sequence]".to_owned())),
-        Some(sequence) if sequence.makers.is_empty() => {
-            return Err(bad("[sequence]: `makers` names no function".to_owned()));
-        }
-        Some(_) if contract.signature == Signature::Safe || contract.harness == Harness::Model => {
-            return Err(bad(
-                "a function on handles has `signature = \"c\"`, and no harness but its own".into()
-            ));
-        }
-        _ => {}
-    }
-    for param in &contract.params {
-        if let Role::Buffer { length, .. } = &param.role
-            && contract.role(length) != Some(&Role::Length)
-        {
-            return Err(bad(format!(
-                "`{}`: its length `{length}` is no parameter with role \"length\"",
-                param.name
-            )));
-        }
-        if let Role::Elements { count, size, .. } = &param.role
-            && [count, size].iter().any(|name| contract.role(name) != Some(&Role::Length))
-        {
-            return Err(bad(format!(
-                "`{}`: `length` and `size` must name parameters with role \"length\"",
-                param.name
-            )));
-        }
-        let mut measured = contract.buffers_of(&param.name).chain(contract.elements_of(&param.name));
-        if param.role == Role::Length && measured.next().is_none() {
-            return Err(bad(format!("`{}` is the length of no buffer", param.name)));
-        }
-    }
-    if contract.needs_c() && contract.signature == Signature::Safe {
-        return Err(bad("a function with callbacks or elements of a size needs `signature = \"c\"`".into()));
-    }
-    Ok(contract)
 }
 
 /// The roles of a text that has nothing but `[[param]]`; a `max` that is not said is `most`.
@@ -251,7 +230,8 @@ pub fn roles(text: &str, most: usize) -> std::result::Result<Vec<Parameter>, Str
     }
     let file: Roles = toml::from_str(text).map_err(|error| error.to_string())?;
     let with_max = |param: ParamFile| {
-        let is_long = matches!(param.role, RoleName::Buffer | RoleName::CString | RoleName::Elements);
+        let is_long =
+            matches!(param.role, RoleName::Buffer | RoleName::CString | RoleName::Elements | RoleName::Given);
         let max = param.max.or_else(|| is_long.then_some(most as i64));
         let name = param.name.clone();
         typed(ParamFile { max, ..param }).map_err(|what| format!("parameter `{name}`: {what}"))
@@ -313,6 +293,9 @@ fn param_file(param: &Parameter) -> ParamFile {
             out.nullable = *nullable;
         }
         Role::Token => out.role = RoleName::Token,
+        Role::Given { max, nullable } => {
+            (out.role, out.max, out.nullable) = (RoleName::Given, Some(*max as i64), *nullable);
+        }
         Role::Lent { of, pointers, numbers, nullable } => {
             (out.role, out.of, out.nullable) = (RoleName::Lent, Some(of.clone()), *nullable);
             (out.pointers, out.numbers) = (pointers.clone(), numbers.clone());
@@ -364,6 +347,7 @@ fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
             nullable: param.nullable,
         },
         RoleName::Token => Role::Token,
+        RoleName::Given => Role::Given { max: max()?, nullable: param.nullable },
         RoleName::Lent => Role::Lent {
             of: param.of.clone().ok_or_else(|| need("of"))?,
             pointers: param.pointers.clone(),
@@ -394,6 +378,7 @@ fn role_word(role: RoleName) -> &'static str {
         RoleName::Handle => "handle",
         RoleName::Room => "room",
         RoleName::Lent => "lent struct",
+        RoleName::Given => "given block",
     }
 }
 
@@ -480,6 +465,33 @@ mod tests {
             prop_assert!(!is_edited(&text));
             prop_assert_eq!(parse(&text, "f.toml").unwrap(), contract);
         }
+
+        #[test]
+        fn what_is_returned_survives_its_file(max in 0usize..100_000, nullable: bool, at in 0usize..4) {
+            let returns = [Returns::Memory, Returns::Table(max % TABLE + 1), Returns::Address, Returns::Nothing][at];
+            let given = Role::Given { max, nullable };
+            let mut contract = Contract { returns, sequence: None, ..contract(max, nullable, vec![1]) };
+            contract.params.retain(|p| !matches!(p.role, Role::Handle { .. } | Role::Lent { .. }));
+            contract.params[0].role = given;
+            prop_assert_eq!(parse(&render(&contract), "f.toml").unwrap(), contract);
+        }
+    }
+
+    #[test]
+    fn what_a_returned_table_or_block_needs_is_said() {
+        let returns = Returns::Table(3);
+        let mut contract = Contract { returns, sequence: None, ..contract(8, false, vec![1]) };
+        let said = |contract: &Contract, from: &str, to: &str| {
+            let text = render(contract);
+            assert!(text.contains(from), "{text}");
+            parse(&text.replace(from, to), "f.toml").unwrap_err().to_string()
+        };
+        contract.params.truncate(0);
+        assert!(said(&contract, "elements = 3\n", "").contains("needs `elements`, from 1 to 65536"));
+        assert!(said(&contract, "\"table\"", "\"memory\"").contains("`elements` is of a returned table"));
+        assert!(
+            said(&contract, "signature = \"c\"", "signature = \"safe\"").contains("a returned pointer needs")
+        );
     }
 
     #[test]

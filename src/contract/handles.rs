@@ -6,9 +6,10 @@
 use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
 use super::flat::flat;
-use super::infer::{constants, reason_of, returns_of, roles_where, sets_errno};
+use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::lengths::free_lengths;
 use super::outside::{is_on_descriptors, is_shimmed};
+use super::returned::returns_of;
 use super::types::{Contract, Harness, Life, Parameter, Returns, Role, Sequence, Signature};
 use super::{lent, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
@@ -202,6 +203,9 @@ impl<'a> Handles<'a> {
                         lent::structure(self.library, param, &self.facts.of(function, index)).ok_or(why)
                     })
                     .and_then(|role| {
+                        if matches!(role, Role::Given { .. }) {
+                            return Err(format!("`{}` is freed, in a function on handles", param.name));
+                        }
                         match role.needs_c() && !matches!(role, Role::Lent { .. } | Role::Room { .. }) {
                             true => Err(format!(
                                 "`{}` is a callback, or goes with one, in a function on handles",
@@ -231,7 +235,7 @@ impl<'a> Handles<'a> {
                 Returns::StaticString
             }
             (TypeKind::Pointer(_), _) => Returns::Address,
-            _ => returns_of(self.library, function)?,
+            _ => returns_of(self.library, self.facts, function)?,
         };
         Ok(Step { function, roles, returns, life })
     }

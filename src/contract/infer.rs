@@ -6,9 +6,10 @@ use super::flat::flat;
 use super::lengths::{counts_behind, free_lengths, length_partners};
 use super::lent;
 use super::outside::is_shimmed;
+use super::returned::{self, returns_of};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Returns, Role, Signature};
-use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, Returned, TypeKind, UseKind};
+use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, TypeKind, UseKind};
 
 /// Largest buffer or string unless the C text has a larger constant that matters.
 pub(super) const MAX: usize = 4096;
@@ -40,8 +41,8 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
         params.push(Parameter { name: param.name.clone(), role, likely, texts, reason });
     }
     callback::measured(function, &params)?;
-    let signature = signature_of(function, &params);
-    let returns = returns_of(library, function)?;
+    let returns = returns_of(library, facts, function)?;
+    let signature = signature_of(function, &params, returns);
     let errno = facts.index.reached(function).any(sets_errno);
     let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name)));
     Ok(Contract {
@@ -62,8 +63,8 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
 }
 
 /// Safe, where every role allows it.
-pub(super) fn signature_of(function: &Function, params: &[Parameter]) -> Signature {
-    match params.iter().any(|p| keeps_c(function, p, params) || p.role.needs_c()) {
+pub(super) fn signature_of(function: &Function, params: &[Parameter], returns: Returns) -> Signature {
+    match returns.needs_c() || params.iter().any(|p| keeps_c(function, p, params) || p.role.needs_c()) {
         true => Signature::C,
         false => Signature::Safe,
     }
@@ -187,7 +188,8 @@ fn pointer(
         return Err(format!("`{name}` is a pointer to a pointer"));
     }
     if facts.freed {
-        return Err(format!("`{name}` is freed: a handle's destructor"));
+        let given = returned::given(target, facts);
+        return given.ok_or_else(|| format!("`{name}` is freed: a handle's destructor"));
     }
     if facts.stored {
         return Err(format!("the pointer `{name}` is kept or its address taken"));
@@ -237,25 +239,6 @@ pub(super) fn direction(target: &CType, facts: &Facts) -> Direction {
         (true, _) => Direction::In,
         (false, true) => Direction::InOut,
         (false, false) => Direction::Out,
-    }
-}
-
-pub(super) fn returns_of(library: &Library, function: &Function) -> Result<Returns, String> {
-    match &function.ret.kind {
-        TypeKind::Void => Ok(Returns::Nothing),
-        TypeKind::Pointer(target)
-            if target.is_const && matches!(target.kind, TypeKind::Int { plain_char: true, .. }) =>
-        {
-            let elsewhere =
-                |r: &Returned| matches!(r, Returned::Param(_) | Returned::Local(_) | Returned::Call(_));
-            if function.returns.iter().any(elsewhere) {
-                return Err("returns a string that it may not own".into());
-            }
-            Ok(Returns::StaticString)
-        }
-        TypeKind::Pointer(_) => Err(format!("returns `{}`", function.ret.spelling)),
-        _ if flat(library, &function.ret) => Ok(Returns::Value),
-        _ => Err(format!("returns `{}`", function.ret.spelling)),
     }
 }
 

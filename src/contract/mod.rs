@@ -2,12 +2,14 @@
 
 pub mod types;
 pub mod archetype;
+mod sound;
 pub mod file;
 pub mod facts;
 pub mod flat;
 pub mod callback;
 mod lengths;
 mod outside;
+mod returned;
 pub mod state;
 pub mod infer;
 mod constructors;

@@ -3,8 +3,9 @@
 
 use super::facts::{FactTable, Facts};
 use super::file;
-use super::infer::{MAX, constants, returns_of, sets_errno, signature_of};
+use super::infer::{MAX, constants, sets_errno, signature_of};
 use super::outside::is_shimmed;
+use super::returned::returns_of;
 use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
 use crate::symbol::{Function, Library, TypeKind};
@@ -32,7 +33,7 @@ impl Frame {
         let interesting = constants(library, function);
         let mut reached = facts.index.reached(function);
         Ok(Self {
-            returns: returns_of(library, function)?,
+            returns: returns_of(library, facts, function)?,
             globals: state::globals(library, &facts.index, function)?,
             errno: facts.index.reached(function).any(sets_errno),
             chance: reached.any(|f| f.externs.iter().any(|name| is_shimmed(name))),
@@ -59,7 +60,7 @@ impl Frame {
         let contract = Contract {
             symbol: function.name.clone(),
             harness: Harness::Inferred,
-            signature: signature_of(function, &params),
+            signature: signature_of(function, &params, self.returns),
             params,
             returns: self.returns,
             errno: self.errno,
@@ -98,6 +99,7 @@ fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String
             return wrong("`len` is between 1 and 65536");
         }
         Role::Length => {}
+        Role::Given { max, .. } if is_pointer => *max = (*max).max(1),
         Role::Buffer { max, .. } | Role::CString { max, .. } | Role::Elements { max, .. } if is_pointer => {
             *max = (*max).max(most);
         }
@@ -114,6 +116,7 @@ fn wide(param: &mut Parameter, facts: &Facts) -> Result<(), String> {
         Role::Buffer { nullable, .. }
         | Role::CString { nullable, .. }
         | Role::Pointer { nullable, .. }
+        | Role::Given { nullable, .. }
         | Role::Room { nullable, .. } => *nullable |= facts.null_checked,
         Role::FixedArray { len, .. } if facts.constant_index.is_some_and(|index| index >= *len as i64) => {
             return Err(format!("`{name}`: C goes further than {len} elements"));
@@ -144,6 +147,9 @@ fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), Stri
         | Role::Room { direction, .. }
         | Role::Elements { direction, .. } => *direction,
         Role::CString { .. } => Direction::In,
+        Role::Given { .. } if !facts.freed => {
+            return Err(format!("`{name}`: C frees nothing there, so that it is not `given`"));
+        }
         _ => return Ok(()),
     };
     match (direction, facts) {
@@ -154,7 +160,9 @@ fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), Stri
                 "`{name}` is kept or goes elsewhere, where C may write, so that its direction is `inout`"
             ))
         }
-        (_, Facts { freed: true, .. }) => Err(format!("`{name}` is freed, which no role says")),
+        (_, Facts { freed: true, .. }) => {
+            Err(format!("`{name}` is freed, so that its role is `given`, if any is"))
+        }
         (Direction::In, Facts { writes: true, .. }) => {
             Err(format!("`{name}`: C writes there, so that its direction is `out` or `inout`"))
         }

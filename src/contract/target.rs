@@ -20,6 +20,10 @@ pub fn contract(
         Judgeable::Yes(contract) if contract.sequence.is_some() => {
             Err("it is one step in the life of a handle, and a step of other functions' harnesses".into())
         }
+        Judgeable::Yes(contract) if contract.hands_over() || contract.returns.elements().is_some() => {
+            Err("blocks that change hands, and tables, are compared by the harness of its contract alone"
+                .into())
+        }
         Judgeable::Yes(contract) => Ok(Contract { harness: Harness::Model, ..contract.clone() }),
         Judgeable::NotYet(_) => without_roles(library, facts, function),
     }

@@ -90,6 +90,7 @@ impl<'a> Tiers<'a> {
             && contract.sequence.is_none()
             && contract.harness.is_inferred()
             && callbacks.is_empty()
+            && !contract.hands_over()
             && !contract.params.iter().any(|param| matches!(param.role, Role::Room { .. }))
         {
             return (Tier::A, decoded(contract.params.iter().map(|param| Some(&param.role))));
@@ -102,6 +103,9 @@ impl<'a> Tiers<'a> {
                 Ok(Role::Room { .. }) => {
                     let why = format!("nothing says how much memory `{}` points to", param.name);
                     needs.extend(self.argument(function, param, &why));
+                }
+                Ok(Role::Given { .. }) => {
+                    needs.extend(self.argument(function, param, &format!("`{}` is freed", param.name)));
                 }
                 Ok(_) => {}
             }
@@ -268,6 +272,7 @@ fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
             Some(Role::Token) => continue,
             Some(Role::Handle { .. }) => "handles",
             Some(Role::Room { .. }) => "memory that nothing measures",
+            Some(Role::Given { .. }) => "blocks to free",
             Some(Role::Lent { .. }) => "structs with memory of their own",
         };
         if !kinds.contains(&kind) {

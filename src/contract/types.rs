@@ -43,6 +43,8 @@ pub enum Role {
     Handle { life: Life, through: Option<String>, nullable: bool },
     /// A pointer that is only handed on to a callback.
     Token,
+    /// A block of at most `max` bytes that each side's own allocator made, for the function to free or to keep.
+    Given { max: usize, nullable: bool },
     /// A struct `of` the caller's that may be kept, by its name in `ffi.rs`: the fields that point to bytes, each with the
     /// fields that say how many, and the fields that are numbers.
     Lent { of: String, pointers: Vec<(String, Vec<String>)>, numbers: Vec<String>, nullable: bool },
@@ -58,6 +60,7 @@ impl Role {
                 | Self::Token
                 | Self::Lent { .. }
                 | Self::Room { .. }
+                | Self::Given { .. }
         )
     }
 }
@@ -142,8 +145,7 @@ fn yes() -> bool {
 }
 
 /// What is compared of the return value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returns {
     Nothing,
     /// The value, field by field for structs.
@@ -154,6 +156,39 @@ pub enum Returns {
     Handle,
     /// Null, or where in memory that both sides have.
     Address,
+    /// Null, or a new block: how long it is, and what C has written there.
+    Memory,
+    /// Null, or so many elements that stay as they are.
+    Table(usize),
+}
+
+impl Returns {
+    /// All but tables.
+    pub const WITHOUT_LENGTH: [Self; 6] =
+        [Self::Nothing, Self::Value, Self::StaticString, Self::Handle, Self::Address, Self::Memory];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Value => "value",
+            Self::StaticString => "static-string",
+            Self::Handle => "handle",
+            Self::Address => "address",
+            Self::Memory => "memory",
+            Self::Table(_) => "table",
+        }
+    }
+
+    /// Of a table.
+    pub fn elements(self) -> Option<usize> {
+        if let Self::Table(elements) = self { Some(elements) } else { None }
+    }
+
+    /// Whether no safe type says what it is: a pointer that is compared by where it leads.
+    pub fn needs_c(self) -> bool {
+        matches!(self, Self::Address | Self::Memory | Self::Table(_))
+    }
 }
 
 /// Which signature the inner Rust function has.
@@ -216,9 +251,15 @@ impl Contract {
         self.params.iter().find(|p| p.name == name).map(|p| &p.role)
     }
 
-    /// Whether a role keeps the types of C.
+    /// Whether a role, or the result, keeps the types of C.
     pub fn needs_c(&self) -> bool {
-        self.params.iter().any(|param| param.role.needs_c())
+        self.returns.needs_c() || self.params.iter().any(|param| param.role.needs_c())
+    }
+
+    /// Whether blocks of memory change hands, so that what both sides allocate and free is counted.
+    pub fn hands_over(&self) -> bool {
+        let is_given = |param: &Parameter| matches!(param.role, Role::Given { .. });
+        self.returns == Returns::Memory || self.params.iter().any(is_given)
     }
 
     /// The elements that the parameter `length` counts or measures.

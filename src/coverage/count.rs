@@ -2,6 +2,7 @@
 
 use super::bytes::{Malformed, Read};
 use super::mapping::{Counter, FunctionRecord, Region, RegionKind, Span};
+use super::proved::Optimised;
 use super::share_of;
 use crate::verdict::Share;
 use std::collections::{BTreeMap, HashMap};
@@ -29,6 +30,8 @@ pub struct Branch {
     pub held: Option<u64>,
     /// How often it was false.
     pub failed: Option<u64>,
+    /// Which of the two only optimising has shown to be impossible.
+    pub removed: (bool, bool),
 }
 
 /// A part of a function that runs as a whole or not at all, as an arm of `if` or `match` does.
@@ -49,6 +52,12 @@ impl Reached {
     pub fn branch_share(&self) -> Share {
         let ways = self.branches.iter().flat_map(|branch| [branch.held, branch.failed]);
         share_of(ways.flatten().map(|count| count > 0))
+    }
+
+    /// Whether a condition has a way that was not taken, or a line was not run.
+    pub fn has_missed(&self) -> bool {
+        let (branches, lines) = (self.branch_share(), self.line_share());
+        branches.reached < branches.total || lines.reached < lines.total
     }
 
     /// Blocks that were run, of all.
@@ -77,34 +86,64 @@ enum Role {
     Skipped,
 }
 
+/// How often a condition went one way; no count where it cannot.
+#[derive(Debug, Clone, Copy, Default)]
+struct Taken {
+    count: Option<u64>,
+    /// One copy of the condition cannot by what optimising has shown.
+    dead: bool,
+}
+
+impl Taken {
+    fn add(&mut self, counter: Counter, times: u64, is_dead: &dyn Fn(Counter) -> bool) {
+        match counter {
+            Counter::Zero => {}
+            counter if is_dead(counter) => self.dead = true,
+            _ => self.count = Some(self.count.unwrap_or(0).saturating_add(times)),
+        }
+    }
+
+    fn is_removed(self) -> bool {
+        self.dead && self.count.is_none()
+    }
+}
+
 /// The records of one function, added up: copies of it in several units, closures in it.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
     regions: BTreeMap<(Span, Role), u64>,
     /// By place: the uses of macros from the outermost on, then the condition.
-    branches: BTreeMap<Vec<Span>, (Option<u64>, Option<u64>)>,
+    branches: BTreeMap<Vec<Span>, [Taken; 2]>,
     blocks: BTreeMap<Span, u64>,
 }
 
 impl Parts {
     /// Adds a record with its counters; a function that no process had has none.
-    pub fn add(&mut self, record: &FunctionRecord, counters: &[u64]) -> Read<()> {
+    pub fn add(
+        &mut self,
+        record: &FunctionRecord,
+        counters: &[u64],
+        optimised: Option<&Optimised>,
+    ) -> Read<()> {
         let Some(own) = own_file(record) else { return Ok(()) };
         let values = Values::of(record, counters)?;
+        // What was run is possible, whatever is said of it.
+        let is_dead = |counter: Counter| {
+            values.get(counter) == 0 && optimised.is_some_and(|optimised| optimised.never(record, counter))
+        };
         let mut blocks: BTreeMap<Counter, Span> = BTreeMap::new();
         for region in &record.regions {
             let role = match region.kind {
                 RegionKind::Branch(held, failed) => {
                     let place = place(record, region, own);
                     let sums = self.branches.entry(place).or_default();
-                    for (sum, counter) in [(&mut sums.0, held), (&mut sums.1, failed)] {
-                        if counter != Counter::Zero {
-                            *sum = Some(sum.unwrap_or(0).saturating_add(values.get(counter)));
-                        }
+                    for (way, counter) in sums.iter_mut().zip([held, failed]) {
+                        way.add(counter, values.get(counter), &is_dead);
                     }
                     continue;
                 }
                 RegionKind::Decision => continue,
+                RegionKind::Code(counter) | RegionKind::Gap(counter) if is_dead(counter) => Role::Skipped,
                 RegionKind::Code(_) | RegionKind::Expansion(_) => Role::Code,
                 RegionKind::Gap(_) => Role::Gap,
                 RegionKind::Skipped => Role::Skipped,
@@ -130,11 +169,12 @@ impl Parts {
     pub fn reached(self) -> Option<Reached> {
         let is_code = |((_, role), _): &(&(Span, Role), &u64)| *role == Role::Code;
         let entered = *self.regions.iter().find(is_code)?.1;
-        let branch = |(places, (held, failed)): (Vec<Span>, _)| Branch {
+        let branch = |(places, [held, failed]): (Vec<Span>, [Taken; 2])| Branch {
             span: places[0],
             in_macro: places.len() > 1,
-            held,
-            failed,
+            held: held.count,
+            failed: failed.count,
+            removed: (held.is_removed(), failed.is_removed()),
         };
         Some(Reached {
             entered,

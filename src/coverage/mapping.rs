@@ -101,7 +101,7 @@ fn file_tables(covmap: &[u8]) -> Read<FileTables> {
 }
 
 /// LLVM's key of a text: the first half of its MD5.
-fn key_of(text: &[u8]) -> u64 {
+pub(super) fn key_of(text: &[u8]) -> u64 {
     let mut half = [0; 8];
     half.copy_from_slice(&Md5::digest(text)[..8]);
     u64::from_le_bytes(half)

@@ -5,12 +5,14 @@
 pub mod bytes;
 pub mod mapping;
 pub mod profile;
+pub mod proved;
 pub mod count;
 pub mod probe;
 
 pub use count::{Block, Branch, Reached};
 pub use probe::{CSide, probe};
 pub use profile::Counters;
+pub use proved::Optimised;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::verdict::Share;
@@ -72,6 +74,16 @@ impl Tables {
         file: &Path,
         lines: &[RangeInclusive<u32>],
     ) -> Result<Option<Reached>> {
+        self.proved(counters, (file, lines), None)
+    }
+
+    /// The same without what the compiler proves impossible.
+    pub fn proved(
+        &self,
+        counters: &Counters,
+        (file, lines): (&Path, &[RangeInclusive<u32>]),
+        optimised: Option<&Optimised>,
+    ) -> Result<Option<Reached>> {
         let here = |record: &&FunctionRecord| {
             let first = count::first_line(record);
             first.is_some_and(|line| lines.iter().any(|range| range.contains(&line)))
@@ -79,7 +91,7 @@ impl Tables {
         let mut parts = count::Parts::default();
         for record in self.functions.get(file).into_iter().flatten().filter(here) {
             let counters = counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
-            parts.add(record, counters).map_err(|why| unreadable(file, &why))?;
+            parts.add(record, counters, optimised).map_err(|why| unreadable(file, &why))?;
         }
         Ok(parts.reached().filter(|reached| reached.entered > 0))
     }

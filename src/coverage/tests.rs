@@ -140,7 +140,7 @@ fn llvm_cov_says_the_same() {
             let is_inner = file.ends_with(".rs") && !(theirs[&line] == 0 || is_fn(file, line));
             let mut parts = count::Parts::default();
             let counters = program.counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
-            parts.add(record, counters).unwrap();
+            parts.add(record, counters, None).unwrap();
             if !is_inner && parts.clone().reached().is_some_and(|r| r.entered == 0) {
                 ours.extend(parts.reached().unwrap().lines);
             }

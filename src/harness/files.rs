@@ -31,6 +31,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/lib.rs", include_str!("../../templates/fuzz/runtime/lib.rs")),
     ("runtime/src/apart.rs", include_str!("../../templates/fuzz/runtime/apart.rs")),
     ("runtime/src/arena.rs", include_str!("../../templates/fuzz/runtime/arena.rs")),
+    ("runtime/src/blocks.rs", include_str!("../../templates/fuzz/runtime/blocks.rs")),
     ("runtime/src/broken.rs", include_str!("../../templates/fuzz/runtime/broken.rs")),
     ("runtime/src/callback.rs", include_str!("../../templates/fuzz/runtime/callback.rs")),
     ("runtime/src/chance.rs", include_str!("../../templates/fuzz/runtime/chance.rs")),

@@ -114,12 +114,13 @@ impl Slot<'_> {
             | Role::Callback { nullable, .. }
             | Role::Handle { nullable, .. }
             | Role::Lent { nullable, .. }
+            | Role::Given { nullable, .. }
             | Role::Room { nullable, .. } => *nullable,
             _ => false,
         }
     }
 
-    /// The local that holds a handle, or a struct that is lent.
+    /// The local that holds a handle, a struct that is lent, or a block that is given away.
     pub fn handle(&self) -> Ident {
         format_ident!("{}_handle", self.name)
     }
@@ -149,6 +150,10 @@ pub fn c_argument(slot: &Slot) -> TokenStream {
         Role::Handle { .. } | Role::Lent { .. } => {
             let handle = slot.handle();
             quote!(#handle as _)
+        }
+        Role::Given { .. } => {
+            let handle = slot.handle();
+            quote!(#handle.as_ref().map_or(core::ptr::null_mut(), |block| block.ptr()) as _)
         }
         Role::Length if slot.behind => quote!(#region.ptr() as _),
         Role::Length => {
@@ -187,6 +192,7 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
         | Role::Callback { .. }
         | Role::Token
         | Role::Lent { .. }
+        | Role::Given { .. }
         | Role::Room { .. } => c_argument(slot),
         Role::Length | Role::Handle { .. } => return None,
         Role::Buffer { direction, .. } => {

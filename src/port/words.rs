@@ -24,6 +24,13 @@ pub fn describe(contract: &Contract, function: &Function) -> Vec<String> {
             "The returned pointer must lead to the same place as C's: null, or as far into the same memory."
                 .into()
         }
+        Returns::Memory => "A new block of memory is returned, or null where C returns null: allocated through `libc` (`malloc`, `calloc`, `realloc`), \
+             exactly as long as C's, and what C has written there is compared. An allocation of more than 1 MiB fails, \
+             which is no reason to end the process."
+            .into(),
+        Returns::Table(elements) => format!(
+            "The returned pointer is null, or leads to {elements} elements that stay as they are, all of which are compared."
+        ),
     });
     if let Some(sequence) = &contract.sequence {
         lines.push(format!(
@@ -107,6 +114,10 @@ fn parameter(contract: &Contract, function: &Function, param: &Parameter) -> Str
             compared(*direction)
         ),
         Role::Token => "a pointer that is only handed on to a callback".into(),
+        Role::Given { max, nullable } => format!(
+            "a block of 0 to {max} bytes that `malloc` made{}; whether it is freed is compared (`libc::free`), and what stands in it where it is not",
+            null(safe, *nullable)
+        ),
         Role::Lent { nullable, .. } => format!(
             "a struct of the caller that may be kept until the handle ends, with its memory{}; it is compared with all that it points to",
             null(safe, *nullable)

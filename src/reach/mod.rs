@@ -2,13 +2,14 @@
 //! how often each part of the sources runs. A side that was not entered is unmeasured: that is not the same as nothing of it.
 
 mod inputs;
+mod proved;
 mod side;
 
 pub use inputs::provide;
 pub use side::{Covered, Missed, Side, Way};
 
 use crate::contract::types::Judgeable;
-use crate::coverage::{CSide, Counters, Tables, counters, probe};
+use crate::coverage::{CSide, Counters, Reached, Tables, counters, probe};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
@@ -118,6 +119,7 @@ pub struct Counting {
     binary: PathBuf,
     tables: Tables,
     c: CSide,
+    proved: proved::Proved,
 }
 
 impl Counting {
@@ -141,7 +143,7 @@ impl Counting {
         };
         let tables = Tables::read(&binary)?;
         reporter.event(Event::StepFinished { message: "built for coverage".into() });
-        Ok(Self { binary, tables, c })
+        Ok(Self { binary, tables, c, proved: proved::Proved::default() })
     }
 
     /// What the inputs of one function reach.
@@ -196,7 +198,13 @@ impl Counting {
         let place = &planned.function.place;
         let file = judge.project.workspace.root().join(&place.file.0);
         let file = file.canonicalize().unwrap_or(file);
-        let reached = self.tables.at(counters, &file, &[place.line..=place.end_line])?;
+        let lines = [place.line..=place.end_line];
+        let mut reached = self.tables.at(counters, &file, &lines)?;
+        if reached.as_ref().is_some_and(Reached::has_missed)
+            && let Some(optimised) = self.proved.of(judge, planned)?
+        {
+            reached = self.tables.proved(counters, (&file, &lines), Some(&optimised))?;
+        }
         side::of_c(reached, inputs, &file)
     }
 

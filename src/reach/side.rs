@@ -48,6 +48,9 @@ pub struct Missed {
     pub in_macro: bool,
     /// What never happened.
     pub way: Way,
+    /// The compiler proves that it never happens: no share counts it.
+    #[serde(default)]
+    pub impossible: bool,
 }
 
 /// What can happen to a piece of code.
@@ -81,9 +84,12 @@ pub fn of_c(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<Sid
     let (branches, lines) = (reached.branch_share(), reached.line_share());
     let mut missed = Vec::new();
     for branch in &reached.branches {
-        for (way, count) in [(Way::True, branch.held), (Way::False, branch.failed)] {
-            if count == Some(0) {
-                missed.push(Missed { in_macro: branch.in_macro, ..Missed::at(branch.span, &text, way) });
+        let (held, failed) = branch.removed;
+        for (way, count, impossible) in [(Way::True, branch.held, held), (Way::False, branch.failed, failed)]
+        {
+            if count == Some(0) || impossible {
+                let place = Missed::at(branch.span, &text, way);
+                missed.push(Missed { in_macro: branch.in_macro, impossible, ..place });
             }
         }
     }
@@ -129,7 +135,7 @@ fn not_entered(inputs: Inputs) -> Side {
 impl Missed {
     fn at(span: Span, text: &str, way: Way) -> Self {
         let (line, column) = span.start;
-        Self { line, column, code: written(span, text), in_macro: false, way }
+        Self { line, column, code: written(span, text), in_macro: false, way, impossible: false }
     }
 }
 
@@ -185,7 +191,8 @@ mod tests {
     fn both_states_come_back_from_json() {
         let lines = Share { reached: 1, total: 2 };
         let code = "x".to_owned();
-        let missed = vec![Missed { line: 1, column: 2, code, in_macro: true, way: Way::True }];
+        let missed =
+            vec![Missed { line: 1, column: 2, code, in_macro: true, way: Way::True, impossible: false }];
         let measured = Covered { entered: 1, lines, branches: None, blocks: Some(lines), missed };
         for side in [Side::Measured(measured), Side::Unmeasured { why: "w".into() }] {
             let text = serde_json::to_string(&side).unwrap();

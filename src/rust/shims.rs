@@ -113,6 +113,7 @@ fn to_inner(
         | Role::Callback { .. }
         | Role::Token
         | Role::Lent { .. }
+        | Role::Given { .. }
         | Role::Room { .. } => quote!(#name),
         Role::Length => return None,
         Role::Buffer { direction, length: of, nullable, .. } => {
@@ -273,6 +274,7 @@ fn to_c(param: &Parameter, (name, _): &(Ident, syn::Type)) -> TokenStream {
         | Role::Callback { .. }
         | Role::Token
         | Role::Lent { .. }
+        | Role::Given { .. }
         | Role::Room { .. } => quote!(#name),
         Role::Length => quote!(#name as _),
         Role::Buffer { direction: Direction::In, nullable: true, .. } => {

@@ -54,16 +54,23 @@ impl CSignature {
 
 /// What a pointer leads to, where its type in Rust does not say it.
 fn target(kind: &TypeKind, is_pointer: bool, library: &Library) -> Option<syn::Type> {
+    match kind {
+        TypeKind::Void => Some(syn::parse_quote!(::core::ffi::c_void)),
+        _ if is_pointer => None,
+        TypeKind::Record(key) => {
+            let name = format_ident!("{}", library.records.get(key)?.rust_name);
+            Some(syn::parse_quote!(ffi::#name))
+        }
+        _ => number(kind),
+    }
+}
+
+/// Rust's own name of a number.
+pub fn number(kind: &TypeKind) -> Option<syn::Type> {
     let name = match kind {
-        TypeKind::Void => return Some(syn::parse_quote!(::core::ffi::c_void)),
-        _ if is_pointer => return None,
         TypeKind::Bool => "bool".to_owned(),
         TypeKind::Int { signed, bits, .. } => format!("{}{bits}", if *signed { "i" } else { "u" }),
         TypeKind::Float { bits } => format!("f{bits}"),
-        TypeKind::Record(key) => {
-            let name = format_ident!("{}", library.records.get(key)?.rust_name);
-            return Some(syn::parse_quote!(ffi::#name));
-        }
         _ => return None,
     };
     let name = format_ident!("{name}");
@@ -168,7 +175,13 @@ pub fn inner(function: &Function, contract: Option<&Contract>, c: &CSignature) -
     });
     let ret = match contract.returns {
         Returns::StaticString => Some(syn::parse_quote!(Option<&'static core::ffi::CStr>)),
-        Returns::Nothing | Returns::Value | Returns::Handle | Returns::Address => c.ret.clone(),
+        // Pointers only in signatures of C.
+        Returns::Nothing
+        | Returns::Value
+        | Returns::Handle
+        | Returns::Address
+        | Returns::Memory
+        | Returns::Table(_) => c.ret.clone(),
     };
     let ret = ret.iter();
     syn::parse_quote!(fn #name(#(#params),*) #(-> #ret)*)
@@ -184,6 +197,7 @@ fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
         | Role::Callback { .. }
         | Role::Token
         | Role::Lent { .. }
+        | Role::Given { .. }
         | Role::Room { .. } => {
             return Some(c.clone());
         }

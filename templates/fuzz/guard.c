@@ -41,7 +41,9 @@ static volatile sig_atomic_t guarding;
 static struct implfuzz_broke broke;
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
-static volatile unsigned ticks, ticks_allowed = 5;
+static volatile unsigned ticks, ticks_allowed = 25, usual = 25;
+/* Calls that hung, and the most ticks of one that returned. */
+static volatile unsigned hangs, longest;
 
 extern void __asan_handle_no_return(void) __attribute__((weak));
 extern void *__asan_region_is_poisoned(void *, size_t) __attribute__((weak));
@@ -95,7 +97,24 @@ static const char *signal_name(int number)
     }
 }
 
-/* The timer counts processor time in steps of 20 ms; a call still running after `ticks_allowed` of them hangs. */
+/* Once so many calls hung, what takes much longer than all that ever returned is not waited for. */
+#define KNOWN_TO_HANG 8
+#define MUCH_LONGER 8
+
+static unsigned limit(void)
+{
+    unsigned patience = ticks_allowed > usual ? ticks_allowed / usual : 1;
+    unsigned learned = (2 + MUCH_LONGER * longest) * patience;
+    return hangs >= KNOWN_TO_HANG && learned < ticks_allowed ? learned : ticks_allowed;
+}
+
+/* Ticks within the current call, or the last one. */
+static unsigned taken(void)
+{
+    return calls == calls_at_tick ? ticks : 0;
+}
+
+/* The timer counts processor time in steps of 4 ms; a call still running after `limit` of them hangs. */
 static void on_tick(void)
 {
     if (!guarding)
@@ -103,7 +122,8 @@ static void on_tick(void)
     if (calls != calls_at_tick) {
         calls_at_tick = calls;
         ticks = 0;
-    } else if (++ticks >= ticks_allowed && armed) {
+    } else if (++ticks >= limit() && armed) {
+        hangs++;
         skip("hang", NULL);
     }
 }
@@ -133,7 +153,7 @@ static void install(void)
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGVTALRM};
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, current;
     struct sigaction action;
-    struct itimerval timer = {{0, 20000}, {0, 20000}};
+    struct itimerval timer = {{0, 4000}, {0, 4000}};
 
     sigaltstack(NULL, &current);
     if (current.ss_flags & SS_DISABLE)
@@ -167,6 +187,8 @@ int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *
     armed = guarding = 1;
     call(argument);
     armed = guarding = 0;
+    if (taken() > longest)
+        longest = taken();
     return 0;
 }
 
@@ -175,8 +197,10 @@ int implfuzz_guard_arm(int on)
 {
     int was = armed;
     armed = on && guarding;
-    if (armed && ticks >= ticks_allowed)
+    if (armed && taken() >= limit()) {
+        hangs++;
         skip("hang", NULL);
+    }
     return was;
 }
 
@@ -187,10 +211,18 @@ void implfuzz_guard_give_up(void)
         skip("calls back without end", NULL);
 }
 
-/* How long one call may take, in steps of 20 ms of processor time. */
-void implfuzz_guard_ticks(unsigned allowed)
+/* How long one call may take, in steps of 4 ms of processor time; `as_usual` sets what other limits are compared with. */
+void implfuzz_guard_ticks(unsigned allowed, int as_usual)
 {
     ticks_allowed = allowed ? allowed : 1;
+    if (as_usual)
+        usual = ticks_allowed;
+}
+
+/* Whether the last call took more than a quarter of what it may. */
+int implfuzz_guard_was_slow(void)
+{
+    return taken() * 4 > usual;
 }
 
 /* --- What lies between the pieces of memory that are lent to the port (loans.rs) -------------------------------- */

@@ -24,6 +24,7 @@ static struct implfuzz_block blocks[MOST];
 static size_t count;
 static int watching;
 static unsigned bad, fails_in;
+static size_t largest = LARGEST;
 
 /* Whether a block that is handed back was never given out, or was handed back before (guard.c). */
 int implfuzz_is_bad_block(void *block);
@@ -34,6 +35,12 @@ void implfuzz_ledger_start(void)
     bad = 0;
     watching = 0;
     fails_in = 0;
+    largest = LARGEST;
+}
+
+void implfuzz_ledger_limit(size_t most)
+{
+    largest = most;
 }
 
 void implfuzz_ledger_watch(int on)
@@ -74,7 +81,7 @@ static int is_refused(size_t size)
     int fails = watching && fails_in && --fails_in == 0;
     if (fails)
         errno = ENOMEM;
-    return fails || (watching && size > LARGEST);
+    return fails || (watching && size > largest);
 }
 
 /* Dead blocks are kept, so that a pointer that dangles is known for one; until there is no room. */
@@ -137,7 +144,7 @@ void *__wrap_malloc(size_t size)
 void *__real_calloc(size_t, size_t);
 void *__wrap_calloc(size_t n, size_t size)
 {
-    int large = is_refused(size && n > LARGEST / size ? SIZE_MAX : n * size);
+    int large = is_refused(size && n > largest / size ? SIZE_MAX : n * size);
     void *at = large ? NULL : __real_calloc(n, size);
     note(at, n * size, n * size);
     return at;

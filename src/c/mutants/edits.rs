@@ -5,6 +5,7 @@
 
 use super::operators::others;
 use crate::c::cursor::{Cursor, Location};
+use crate::c::expr::is_zero;
 use clang_sys::*;
 use std::ops::Range;
 
@@ -147,7 +148,7 @@ impl Walk<'_> {
         self.push(condition, Some(range), &by, "turned round");
     }
 
-    /// What is read and returned as it is: nothing else in such a statement can be changed.
+    /// What is read and returned as it is: nothing else in such a statement can be changed. A pointer becomes null.
     fn returned(&mut self, node: Cursor<'_>) {
         let Some(value) = node.children().first().copied() else { return };
         if value.is_in_macro() {
@@ -161,8 +162,13 @@ impl Walk<'_> {
             inner.kind(),
             CXCursor_DeclRefExpr | CXCursor_MemberRefExpr | CXCursor_ArraySubscriptExpr | CXCursor_CallExpr
         );
-        let Some(range) = self.range(value).filter(|_| is_read) else { return };
-        let by = format!("!({})", &self.text[range.clone()]);
+        let Some(range) = self.range(value) else { return };
+        let is_pointer = value.ty().canonical().kind() == CXType_Pointer;
+        let by = match is_read {
+            true => format!("!({})", &self.text[range.clone()]),
+            false if is_pointer && !is_zero(value) => "((void *)0)".to_owned(),
+            false => return,
+        };
         self.push(value, Some(range), &by, "");
     }
 

@@ -23,8 +23,8 @@ impl Emitter<'_> {
                 Role::Room { .. } => quote!(Vec<#element>),
                 Role::FixedArray { len, .. } => quote!([#element; #len]),
                 Role::Elements { .. } => quote!((usize, Vec<u8>)),
-                // What it answers.
-                Role::Callback { .. } => quote!(Vec<u8>),
+                // What it answers; what stands in it.
+                Role::Callback { .. } | Role::Given { .. } => quote!(Vec<u8>),
                 Role::Token => quote!(()),
                 Role::Lent { .. } => quote!(Lent),
             };
@@ -114,6 +114,7 @@ impl Emitter<'_> {
                     quote!(decode_buffer::<u8>(__reader, crate::runtime::callback::ANSWERS, false))
                 }
                 Role::Token => quote!(()),
+                Role::Given { max, .. } => quote!(decode_buffer::<u8>(__reader, #max, false)),
                 Role::Lent { .. } => {
                     let form = form(slot);
                     quote!(Lent::decode(__reader, &#form))
@@ -189,6 +190,7 @@ impl Emitter<'_> {
                     quote!(encode_buffer(writer, value, crate::runtime::callback::ANSWERS, false);)
                 }
                 Role::Token => quote!(),
+                Role::Given { max, .. } => quote!(encode_buffer(writer, value, #max, false);),
                 Role::Buffer { max, .. } => quote!(encode_buffer(writer, value, #max, #last);),
                 Role::CString { max, .. } if slot.step.is_some() => {
                     let texts = texts(slot);
@@ -244,6 +246,7 @@ impl Emitter<'_> {
                 Role::Callback { order: true, .. } => quote!(format!("order {}", value[0] & 7)),
                 Role::Callback { .. } => quote!(format!("answers {}", show_slice(value))),
                 Role::Token => quote!("a pointer".to_owned()),
+                Role::Given { .. } => quote!(format!("a block with {}", show_slice(value))),
                 Role::Lent { .. } => {
                     let form = form(slot);
                     quote!(value.show(&#form))

@@ -22,7 +22,7 @@ impl Emitter<'_> {
                     quote!(Region::<#element>::#make(&fill::<#element>(#len, *value)))
                 }
                 Role::Elements { .. } if make == "padded" => quote!(Region::<#element>::aligned(&value.1)),
-                Role::Elements { .. } => quote!(Region::<#element>::#make(&value.1)),
+                Role::Elements { .. } => quote!(Region::<#element>::whole(&value.1)),
                 Role::CString { .. } => {
                     quote!(Region::<u8>::#make(&[&value[..], &[0]].concat()))
                 }
@@ -50,7 +50,7 @@ impl Emitter<'_> {
 
     /// Effects from what stands in the regions after the call.
     fn collect(&self) -> TokenStream {
-        let ret = (self.contract.returns != Returns::Nothing).then(|| quote!(ret,));
+        let ret = self.has_ret().then(|| quote!(ret,));
         let errno = self.contract.errno.then(|| quote!(errno,));
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, region) = (slot.name, slot.region());
@@ -61,8 +61,8 @@ impl Emitter<'_> {
         });
         let globals = (!self.contract.globals.is_empty()).then(|| quote!(__globals,));
         let trace = self.trace();
-        let drawn = self.drawn_name();
-        quote!(Effects { #ret #errno #globals #trace #drawn #(#outs),* })
+        let (drawn, blocks) = (self.drawn_name(), self.blocks_name());
+        quote!(Effects { #ret #errno #globals #trace #drawn #blocks #(#outs),* })
     }
 
     /// The address of the C original.
@@ -100,8 +100,22 @@ impl Emitter<'_> {
             Returns::Handle | Returns::Address => (
                 quote!(let mut slot = core::ptr::null_mut();),
                 quote!(slot = #call as *mut core::ffi::c_void;),
-                self.pointer(),
+                self.pointer(true),
             ),
+            Returns::Memory => (
+                quote!(let mut slot = core::ptr::null_mut();),
+                quote!(slot = #call as *mut core::ffi::c_void;),
+                quote!(),
+            ),
+            Returns::Table(elements) => {
+                let element = self.element();
+                (
+                    quote!(let mut table = crate::runtime::memory::Table::<#element>::with_room(#elements);),
+                    // SAFETY: the contract says that C returns null or so many elements.
+                    quote!(unsafe { table.read(#call as *const #element) };),
+                    quote!(let ret = table.content();),
+                )
+            }
         };
         let errno = self.contract.errno;
         let clear = errno.then(|| quote!(guard::set_errno(0);));
@@ -112,6 +126,7 @@ impl Emitter<'_> {
         let (draw, drawn) = (self.draw(), self.drawn());
         let (handles, assign) = (self.handles(), self.counted(assign));
         let done = self.done(collect);
+        let (given, dropped, taken) = (self.hand_over(), self.dropped(), self.taken_back(true));
         quote! {
             // SAFETY: the original, or a mutant of it with the same signature.
             let callee: unsafe extern "C" fn(#(#types),*) #ret = unsafe { core::mem::transmute(callee) };
@@ -123,10 +138,13 @@ impl Emitter<'_> {
             #enter
             #begin
             #draw
+            #given
             let __ran = guard::guarded(|| { #clear #assign #read });
             #drawn
+            #dropped
             __ran?;
             #after
+            #taken
             #leave
             #end
             #done
@@ -144,12 +162,22 @@ impl Emitter<'_> {
         let call = self.watched(quote!({ let __port = crate::runtime::heap::port(); #call }));
         let take = match (self.contract.returns, style) {
             (Returns::Handle | Returns::Address, _) => {
-                let pointer = self.pointer();
+                let pointer = self.pointer(false);
                 quote!(let slot = #call as *mut core::ffi::c_void; #pointer)
+            }
+            (Returns::Memory, _) => quote!(let slot = #call as *mut core::ffi::c_void;),
+            // What the port returned is read as the port would, here and below.
+            (Returns::Table(elements), _) => {
+                let element = self.element();
+                quote! {
+                    let mut table = crate::runtime::memory::Table::<#element>::with_room(#elements);
+                    let found = #call as *const #element;
+                    let ret = { let __port = crate::runtime::heap::port(); unsafe { table.read(found) }; table.content() };
+                }
             }
             (Returns::Nothing, _) => quote!(#call;),
             (Returns::Value, _) => quote!(let ret = #call;),
-            // What the port returned is read as the port would: the sanitizer sees what is not there any more.
+            // The sanitizer sees what is not there any more.
             (Returns::StaticString, Style::Safe) => quote! {
                 let ret = {
                     let __port = crate::runtime::heap::port();
@@ -191,6 +219,7 @@ impl Emitter<'_> {
         let (begin, end) = (self.begin(false), self.end());
         let (draw, drawn) = (self.draw(), self.drawn());
         let (handles, done) = (self.handles(), self.done(collect));
+        let (given, taken) = (self.hand_over(), self.taken_back(false));
         quote! {
             #handles
             #regions
@@ -198,10 +227,12 @@ impl Emitter<'_> {
             #enter
             #begin
             #draw
+            #given
             #clear
             #take
             #read
             #drawn
+            #taken
             #leave
             #end
             #(#checks)*

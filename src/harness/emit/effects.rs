@@ -2,15 +2,36 @@
 
 use super::Emitter;
 use crate::contract::types::{Returns, Role};
+use crate::rust::signature::{number, pointee};
+use crate::symbol::TypeKind;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Emitter<'_> {
+    /// Whether the effects have what was returned as a part of their own.
+    pub(super) fn has_ret(&self) -> bool {
+        !matches!(self.contract.returns, Returns::Nothing | Returns::Memory)
+    }
+
+    /// What a returned pointer leads to.
+    pub(super) fn element(&self) -> TokenStream {
+        let known = match &self.bound.function.ret.kind {
+            TypeKind::Pointer(to) => number(&to.kind),
+            _ => None,
+        };
+        let element = known.or_else(|| self.bound.c.ret.as_ref().map(pointee));
+        quote!(#element)
+    }
+
     /// Everything that a call leaves behind.
     pub(super) fn effects_struct(&self) -> TokenStream {
         let ret = self.bound.c.ret.as_ref();
         let ret = match self.contract.returns {
-            Returns::Nothing => None,
+            Returns::Nothing | Returns::Memory => None,
+            Returns::Table(_) => {
+                let element = self.element();
+                Some(quote!(ret: Option<Vec<#element>>,))
+            }
             Returns::Value => Some(quote!(ret: #ret,)),
             Returns::StaticString => Some(quote!(ret: Option<Vec<u8>>,)),
             Returns::Handle => Some(quote!(ret: bool,)),
@@ -23,13 +44,24 @@ impl Emitter<'_> {
         let errno = self.contract.errno.then(|| quote!(errno: i32,));
         let globals = self.globals_field("Held");
         let trace = self.trace_field();
-        let drawn = self.drawn_field();
-        quote!(struct Effects { #ret #errno #globals #trace #drawn #(#outs),* })
+        let (drawn, blocks) = (self.drawn_field(), self.blocks_field());
+        quote!(struct Effects { #ret #errno #globals #trace #drawn #blocks #(#outs),* })
     }
 
     pub(super) fn differs(&self) -> TokenStream {
         let ret = match self.contract.returns {
-            Returns::Nothing => None,
+            Returns::Nothing | Returns::Memory => None,
+            Returns::Table(_) => Some(quote! {
+                match (&oracle.ret, &subject.ret) {
+                    (None, None) => {}
+                    (Some(a), Some(b)) => {
+                        if let Some(at) = a.iter().zip(b).position(|(a, b)| !a.same(b)) {
+                            return Some(format!("element {at} of the returned table"));
+                        }
+                    }
+                    _ => return Some("returned pointer".into()),
+                }
+            }),
             Returns::Value => Some(quote!(if !oracle.ret.same(&subject.ret) {
                 return Some("return value".into());
             })),
@@ -58,13 +90,17 @@ impl Emitter<'_> {
         });
         let global = self.differing_global();
         let call = self.differing_call();
-        let draw = self.differing_draw();
-        quote!(#ret #(#outs)* #errno #global #call #draw None)
+        let (draw, block) = (self.differing_draw(), self.differing_blocks());
+        quote!(#ret #(#outs)* #errno #global #call #draw #block None)
     }
 
     pub(super) fn effect_parts(&self) -> TokenStream {
         let ret = match self.contract.returns {
-            Returns::Nothing => None,
+            Returns::Nothing | Returns::Memory => None,
+            Returns::Table(_) => Some(quote!(parts.push((
+                "returned table".into(),
+                effects.ret.as_ref().map_or("NULL".into(), |t| show_slice(t)),
+            ));)),
             Returns::Value => Some(quote!(parts.push(("return value".into(), effects.ret.show()));)),
             Returns::StaticString => Some(quote!(parts.push((
                 "returned string".into(),
@@ -85,18 +121,21 @@ impl Emitter<'_> {
         let errno =
             self.contract.errno.then(|| quote!(parts.push(("errno".into(), effects.errno.to_string()));));
         let globals = self.globals_left();
-        let (calls, drawn) = (self.calls_made(), self.drawn_parts());
-        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals #calls #drawn parts)
+        let (calls, drawn, blocks) = (self.calls_made(), self.drawn_parts(), self.blocks_left());
+        quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals #calls #drawn #blocks parts)
     }
 
     /// What `differs` compares, in full. Every field is named: one that is forgotten here does not compile.
     pub(super) fn record(&self) -> TokenStream {
-        let ret = (self.contract.returns != Returns::Nothing).then(|| quote!(ret,));
+        let ret = self.has_ret().then(|| quote!(ret,));
         let errno = self.contract.errno.then(|| quote!(errno,));
         let outs: Vec<_> = self.slots.iter().filter(|s| s.is_effect()).collect();
         let names = outs.iter().map(|slot| slot.name);
         let put_ret = match self.contract.returns {
-            Returns::Nothing => None,
+            Returns::Nothing | Returns::Memory => None,
+            Returns::Table(_) => {
+                Some(quote!(__record.put("returned table", crate::erased::hashed_all(ret.as_deref()));))
+            }
             Returns::Value => Some(quote!(__record.put("return value", crate::erased::hashed(ret));)),
             Returns::StaticString => {
                 Some(quote!(__record.put("returned string", crate::erased::hashed_all(ret.as_deref()));))
@@ -115,8 +154,9 @@ impl Emitter<'_> {
         let (globals, put_globals) = (self.globals_named(), self.record_globals());
         let (trace, put_trace) = (self.trace(), self.record_trace());
         let (drawn, put_drawn) = (self.drawn_name(), self.record_drawn());
+        let (blocks, put_blocks) = (self.blocks_name(), self.record_blocks());
         quote! {
-            let Effects { #ret #errno #globals #trace #drawn #(#names),* } = effects;
+            let Effects { #ret #errno #globals #trace #drawn #blocks #(#names),* } = effects;
             let mut __record = Record::default();
             #put_ret
             #(#put_outs)*
@@ -124,6 +164,7 @@ impl Emitter<'_> {
             #put_globals
             #put_trace
             #put_drawn
+            #put_blocks
             __record
         }
     }

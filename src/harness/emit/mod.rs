@@ -5,6 +5,7 @@
 //! frame, around the fuzz target that a model wrote.
 
 mod arguments;
+mod blocks;
 mod boundaries;
 mod callbacks;
 mod calls;
@@ -43,6 +44,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
     let subject = emitter.subject(&krate);
     let (differs, parts, record) = (emitter.differs(), emitter.effect_parts(), emitter.record());
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
+    let block_uses = emitter.block_uses();
     let called = emitter.called();
     let point = emitter.point();
     if let Some(sequence) = &contract.sequence {
@@ -104,6 +106,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
         use crate::runtime::report::Parts;
         use #krate::ffi;
         #uses
+        #block_uses
 
         pub const TARGET: Target = Target::of::<Harness>(#name);
         struct Harness;

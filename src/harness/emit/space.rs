@@ -90,6 +90,7 @@ impl Emitter<'_> {
             | Role::Token
             | Role::Handle { .. }
             | Role::Lent { .. }
+            | Role::Given { .. }
             | Role::Room { .. } => return None,
         };
         Some(if slot.nullable() { or_null(part)? } else { part })

@@ -54,22 +54,27 @@ impl Emitter<'_> {
 
     /// The call, with its allocations counted.
     pub(super) fn watched(&self, call: TokenStream) -> TokenStream {
-        match self.sequence() {
-            None => call,
-            Some(_) => quote!({ let _watch = ledger::Watch::on(); #call }),
+        match self.is_watched() {
+            false => call,
+            true => quote!({ let _watch = ledger::Watch::on(); #call }),
         }
     }
 
     /// The same under the guard, whose jump no destructor sees: it ends the count by itself.
     pub(super) fn counted(&self, call: TokenStream) -> TokenStream {
-        match self.sequence() {
-            None => call,
-            Some(_) => quote!(ledger::watch(true); #call ledger::watch(false);),
+        match self.is_watched() {
+            false => call,
+            true => quote!(ledger::watch(true); #call ledger::watch(false);),
         }
     }
 
-    /// What a returned pointer in `slot` is worth.
-    pub(super) fn pointer(&self) -> TokenStream {
+    fn is_watched(&self) -> bool {
+        self.sequence().is_some() || self.contract.hands_over()
+    }
+
+    /// What a returned pointer in `slot` is worth. Where no life is known, C must lead into an argument, or nothing says what
+    /// it returns.
+    pub(super) fn pointer(&self, is_c: bool) -> TokenStream {
         if self.contract.returns == Returns::Handle {
             return quote!(let ret = !slot.is_null(); world.adopt(slot, NAME););
         }
@@ -80,7 +85,18 @@ impl Emitter<'_> {
                 false => quote!(Some((#label, #region.ptr() as usize, size_of_val(#region.slice())))),
             }
         });
-        quote!(let ret = world.place(slot as usize, &[#(#places),*]);)
+        match (self.sequence(), is_c) {
+            (Some(_), _) => quote!(let ret = world.place(slot as usize, &[#(#places),*]);),
+            (None, true) => quote! {
+                let Some(ret) = crate::runtime::memory::place(slot as usize, &[#(#places),*]) else {
+                    return Err(Broke("it returns a pointer into no argument".into()));
+                };
+            },
+            (None, false) => quote! {
+                let ret = crate::runtime::memory::place(slot as usize, &[#(#places),*])
+                    .unwrap_or_else(|| "elsewhere".into());
+            },
+        }
     }
 
     /// The effects, after the call.

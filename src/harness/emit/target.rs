@@ -192,7 +192,10 @@ impl Emitter<'_> {
             Returns::Nothing => TokenStream::new(),
             Returns::Value => quote!(self.see("return value", __returned);),
             Returns::StaticString => quote!(self.see_text("returned string", __returned);),
-            Returns::Handle | Returns::Address => quote!(self.see_pointer(__returned);),
+            // Handles, new blocks and tables have contracts, and harnesses of those.
+            Returns::Handle | Returns::Address | Returns::Memory | Returns::Table(_) => {
+                quote!(self.see_pointer(__returned);)
+            }
         };
         quote! {
             #[allow(unused_unsafe)]

@@ -12,7 +12,8 @@ struct RawBroke {
 
 unsafe extern "C" {
     fn implfuzz_guard(call: extern "C" fn(*mut c_void), argument: *mut c_void, out: *mut RawBroke) -> c_int;
-    fn implfuzz_guard_ticks(allowed: c_uint);
+    fn implfuzz_guard_ticks(allowed: c_uint, as_usual: c_int);
+    fn implfuzz_guard_was_slow() -> c_int;
     fn implfuzz_held() -> c_ulong;
     fn implfuzz_guard_arm(on: c_int) -> c_int;
     fn implfuzz_guard_give_up();
@@ -46,11 +47,17 @@ pub fn guarded<F: FnMut()>(mut call: F) -> Result<(), Broke> {
     Err(Broke(reason))
 }
 
-/// How long one call of the original may take, in milliseconds of processor time (steps of 20).
+/// How long one call of the original may take, in milliseconds of processor time (steps of 4).
 pub fn allow(millis: u32) {
     ALLOWED.store(millis, Ordering::Relaxed);
-    // SAFETY: sets a number.
-    unsafe { implfuzz_guard_ticks(millis.div_ceil(20)) };
+    // SAFETY: sets numbers.
+    unsafe { implfuzz_guard_ticks(millis.div_ceil(4), 1) };
+}
+
+/// Whether the last call of the original took much of its time, so that it may be too late the next time.
+pub fn was_slow() -> bool {
+    // SAFETY: reads numbers.
+    unsafe { implfuzz_guard_was_slow() != 0 }
 }
 
 static ALLOWED: AtomicU32 = AtomicU32::new(100);
@@ -58,9 +65,13 @@ static ALLOWED: AtomicU32 = AtomicU32::new(100);
 /// Runs calls that may take four times as long: what was just in time once may not be so again.
 pub fn patiently<T>(calls: impl FnOnce() -> T) -> T {
     let millis = ALLOWED.load(Ordering::Relaxed);
-    allow(millis.saturating_mul(4));
+    let set = |millis: u32| {
+        // SAFETY: sets a number.
+        unsafe { implfuzz_guard_ticks(millis.div_ceil(4), 0) }
+    };
+    set(millis.saturating_mul(4));
     let result = calls();
-    allow(millis);
+    set(millis);
     result
 }
 

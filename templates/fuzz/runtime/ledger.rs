@@ -18,6 +18,7 @@ unsafe extern "C" {
     fn implfuzz_ledger_blocks(count: *mut usize) -> *const RawBlock;
     fn implfuzz_ledger_release();
     fn implfuzz_ledger_fail(nth: c_uint);
+    fn implfuzz_ledger_limit(most: usize);
     fn implfuzz_differ(a: *const u8, b: *const u8, from: usize, size: usize) -> usize;
     fn implfuzz_next_address(at: *const u8, from: usize, size: usize, low: usize, high: usize) -> usize;
     static __executable_start: u8;
@@ -40,6 +41,12 @@ pub fn release() {
 pub fn fail(nth: u8) {
     // SAFETY: sets a number.
     unsafe { implfuzz_ledger_fail(c_uint::from(nth)) };
+}
+
+/// Until the next start no allocation gets more bytes than so many.
+pub(super) fn limit(most: usize) {
+    // SAFETY: sets a number.
+    unsafe { implfuzz_ledger_limit(most) };
 }
 
 /// Whether allocations are counted from now on.
@@ -98,7 +105,7 @@ fn in_program(address: usize) -> bool {
 }
 
 /// What nobody has written yet (`FRESH` in `ledger.c`).
-const FRESH: u8 = 0xbe;
+pub(super) const FRESH: u8 = 0xbe;
 /// How much of a text is compared.
 const TEXT: usize = 512;
 
@@ -362,7 +369,7 @@ impl Walk<'_> {
     }
 }
 
-fn copy(piece: Piece) -> Vec<u8> {
+pub(super) fn copy(piece: Piece) -> Vec<u8> {
     // SAFETY: the piece is allocated and nobody else runs.
     unsafe { std::slice::from_raw_parts(piece.at as *const u8, piece.size) }.to_vec()
 }

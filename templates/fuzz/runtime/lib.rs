@@ -2,6 +2,7 @@
 
 pub mod apart;
 pub mod arena;
+pub mod blocks;
 pub mod broken;
 pub mod callback;
 pub mod chance;

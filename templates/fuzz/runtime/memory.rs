@@ -3,33 +3,45 @@
 use super::loans::{self, Within};
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CANARY: u8 = 0xa5;
 
-/// `len` elements, and `pad` more before and behind them that nobody may write.
+/// `len` elements, and `front` more before and `back` more behind them that nobody may write.
 pub struct Region<T: Copy> {
     base: *mut u8,
     layout: Layout,
-    pad: usize,
+    /// Elements before those that are lent, and behind them.
+    front: usize,
+    back: usize,
     len: usize,
     of: PhantomData<T>,
 }
 
 impl<T: Copy> Region<T> {
-    /// For the C original: exactly as long as promised, so that ASan sees every step outside.
+    /// For the C original: exactly as long as promised, so that ASan sees every step outside. Of four lengths one stands at an
+    /// odd place, as memory of the caller's may: what C does there is compared, too. Less than eight bytes before it can then be
+    /// reached without anybody's seeing it.
     pub fn exact(values: &[T]) -> Self {
-        Self::new(values, 0)
+        let front = if values.len() % 4 == 3 { 1 + values.len() / 4 % 7 } else { 0 };
+        Self::new(values, front, 0)
+    }
+
+    /// As [`Region::exact`], with the alignment that any C type may count on.
+    pub fn whole(values: &[T]) -> Self {
+        Self::new(values, 0, 0)
     }
 
     /// For the port: canaries on both sides. The pad is longer by up to seven elements, by the number of elements, so
     /// that a port which counts on more alignment than `T` has is found out.
     pub fn padded(values: &[T]) -> Self {
-        Self::new(values, (64 / std::mem::size_of::<T>().max(1)).max(2) + values.len() % 8)
+        let pad = (64 / std::mem::size_of::<T>().max(1)).max(2) + values.len() % 8;
+        Self::new(values, pad, pad)
     }
 
     /// As [`Region::padded`], with the alignment that any C type may count on.
     pub fn aligned(values: &[T]) -> Self {
-        Self::new(values, 64)
+        Self::new(values, 64, 64)
     }
 
     /// Its place and its size in bytes, by name.
@@ -37,14 +49,14 @@ impl<T: Copy> Region<T> {
         (name, self.start().cast_const().cast(), self.len * std::mem::size_of::<T>())
     }
 
-    fn new(values: &[T], pad: usize) -> Self {
-        let layout = Layout::array::<T>(values.len() + 2 * pad).expect("harness buffers are small");
+    fn new(values: &[T], front: usize, back: usize) -> Self {
+        let layout = Layout::array::<T>(front + values.len() + back).expect("harness buffers are small");
         let base = if layout.size() == 0 {
-            layout.align() as *mut u8
+            nowhere()
         } else {
-            take(layout, within::<T>(pad, values.len()))
+            take(layout, within::<T>(front, back, values.len()))
         };
-        let region = Self { base, layout, pad, len: values.len(), of: PhantomData };
+        let region = Self { base, layout, front, back, len: values.len(), of: PhantomData };
         // SAFETY: the block has room for the pads and the values.
         unsafe {
             std::ptr::write_bytes(base, CANARY, layout.size());
@@ -54,7 +66,7 @@ impl<T: Copy> Region<T> {
     }
 
     fn start(&self) -> *mut T {
-        self.base.cast::<T>().wrapping_add(self.pad)
+        self.base.cast::<T>().wrapping_add(self.front)
     }
 
     /// The first element, for C and for ports with C's signature.
@@ -76,12 +88,12 @@ impl<T: Copy> Region<T> {
 
     /// Whether the canaries are untouched.
     pub fn intact(&self) -> bool {
-        let pad = self.pad * std::mem::size_of::<T>();
+        let front = self.front * std::mem::size_of::<T>();
         let value = self.len * std::mem::size_of::<T>();
         // SAFETY: pads and values together are the block.
         let block = unsafe { std::slice::from_raw_parts(self.base, self.layout.size()) };
         let is_whole = |pad: &[u8]| pad.chunks(64).all(|part| *part == [CANARY; 64][..part.len()]);
-        is_whole(&block[..pad]) && is_whole(&block[pad + value..])
+        is_whole(&block[..front]) && is_whole(&block[front + value..])
     }
 }
 
@@ -89,15 +101,17 @@ impl<T: Copy> Drop for Region<T> {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
             // SAFETY: allocated with these.
-            unsafe { give(self.base, self.layout, within::<T>(self.pad, self.len)) };
+            unsafe { give(self.base, self.layout, within::<T>(self.front, self.back, self.len)) };
+        } else {
+            EMPTY.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
 /// Where the values are in a block with canaries; none without.
-fn within<T>(pad: usize, len: usize) -> Option<Within> {
+fn within<T>(front: usize, back: usize, len: usize) -> Option<Within> {
     let size = std::mem::size_of::<T>();
-    (pad > 0).then_some(Within { offset: pad * size, size: len * size })
+    (back > 0).then_some(Within { offset: front * size, size: len * size })
 }
 
 /// A block that the sanitizer watches, or one in which canaries do.
@@ -122,5 +136,59 @@ unsafe fn give(base: *mut u8, layout: Layout, within: Option<Within>) {
         Some(within) => unsafe { loans::take_back(base, layout, within) },
         // SAFETY: as the caller promises.
         None => unsafe { System.dealloc(base, layout) },
+    }
+}
+
+/// How many regions there are that have no memory.
+static EMPTY: AtomicUsize = AtomicUsize::new(0);
+
+/// An address for no memory at all, aligned for anything, where nobody can read. Each region has another one, so that a pointer
+/// to one of them says to which.
+fn nowhere() -> *mut u8 {
+    let number = EMPTY.fetch_add(1, Ordering::Relaxed) % 128;
+    (16 * (number + 1)) as *mut u8
+}
+
+/// Where a returned pointer leads: addresses themselves are another on each side. None where it is in none of these.
+pub fn place(at: usize, arguments: &[Option<(&str, usize, usize)>]) -> Option<String> {
+    if at == 0 {
+        return Some("NULL".into());
+    }
+    let leads = |(name, from, size): &(&str, usize, usize)| {
+        (*from..=from + size).contains(&at).then(|| format!("`{name}` + {}", at - from))
+    };
+    arguments.iter().flatten().find_map(leads)
+}
+
+/// Elements that a returned pointer leads to. Made before the call: what C returns is read under the guard, from which a jump
+/// may leave.
+pub struct Table<T> {
+    held: Vec<T>,
+    elements: usize,
+    is_null: bool,
+}
+
+impl<T: Copy> Table<T> {
+    pub fn with_room(elements: usize) -> Self {
+        Self { held: Vec::with_capacity(elements), elements, is_null: true }
+    }
+
+    /// Copies them from there.
+    ///
+    /// # Safety
+    /// Null, or so many can be read there.
+    pub unsafe fn read(&mut self, from: *const T) {
+        self.is_null = from.is_null();
+        if !self.is_null {
+            // SAFETY: as the caller promises. By the C library's function, which the sanitizer watches.
+            unsafe {
+                libc::memcpy(self.held.as_mut_ptr().cast(), from.cast(), self.elements * size_of::<T>());
+                self.held.set_len(self.elements);
+            }
+        }
+    }
+
+    pub fn content(self) -> Option<Vec<T>> {
+        (!self.is_null).then_some(self.held)
     }
 }

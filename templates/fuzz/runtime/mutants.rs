@@ -54,12 +54,15 @@ fn leaks<C: Case>(args: &C::Args, mutant: *const c_void) -> bool {
 /// Runs all that are alive on an input that the original accepts; true when none is left.
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
+    // One that hangs costs its time. Where the original was quick, it needs no more of it than usual.
+    let was_slow = guard::was_slow();
     alive.retain(|(number, function)| {
         current::set(*number as u64);
         CALLS.fetch_add(1, Ordering::Relaxed);
         guard::set_errno(0);
         let held = guard::held();
-        let what = match guard::patiently(|| C::oracle(args, function.0)) {
+        let mut call = || C::oracle(args, function.0);
+        let what = match if was_slow { guard::patiently(call) } else { call() } {
             Err(Broke(reason)) => Some(reason),
             Ok(effects) => C::differs(oracle, &effects),
         };

@@ -80,7 +80,7 @@ impl World {
                 return Instance::default();
             }
             let zeros = vec![0u64; shape.by_caller.div_ceil(8)];
-            let memory = if padded { Region::padded(&zeros) } else { Region::exact(&zeros) };
+            let memory = if padded { Region::padded(&zeros) } else { Region::whole(&zeros) };
             let at = memory.ptr() as usize;
             Instance { memory: Some(memory), at, ..Instance::default() }
         };
@@ -190,13 +190,8 @@ impl World {
     /// Where a returned pointer leads: addresses themselves are another on each side.
     pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>]) -> String {
         let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
-        if at == 0 {
-            return "NULL".into();
-        }
-        for (name, from, size) in arguments.iter().flatten() {
-            if let Some(offset) = leads(*from, *size) {
-                return format!("`{name}` + {offset}");
-            }
+        if let Some(place) = super::memory::place(at, arguments) {
+            return place;
         }
         for (number, instance) in self.instances.iter().enumerate().filter(|(_, i)| i.at != 0) {
             if let Some(offset) = leads(instance.at, self.shape.by_caller) {
@@ -225,7 +220,7 @@ impl World {
         let memories: Vec<Option<Region<u8>>> = lent.memories.iter().map(memory).collect();
         let pointers: Vec<usize> = memories.iter().map(|m| m.as_ref().map_or(0, |m| m.ptr() as usize)).collect();
         let words = lent.bytes(form, &pointers);
-        let whole = if self.padded { Region::padded(&words) } else { Region::exact(&words) };
+        let whole = if self.padded { Region::padded(&words) } else { Region::whole(&words) };
         let memories: Vec<Region<u8>> = memories.into_iter().flatten().collect();
         memories.iter().for_each(|region| self.know(region));
         self.know(&whole);

@@ -1,0 +1,135 @@
+//! Pointers that a function returns, and memory that it is given to free: what of both can be compared.
+
+use super::facts::{FactTable, Facts, identifiers};
+use super::file::TABLE;
+use super::flat::flat;
+use super::types::{Returns, Role};
+use crate::symbol::{CType, Function, Library, Returned, TypeKind, UseKind};
+
+/// Functions whose blocks the ledger of a harness knows.
+const ALLOCATORS: [&str; 4] = ["malloc", "calloc", "realloc", "strdup"];
+
+/// Functions of the system that return a pointer into their first argument, or null.
+const LEAD_BACK: [&str; 11] = [
+    "memcpy", "memmove", "memset", "memchr", "strcpy", "strncpy", "strcat", "strncat", "strchr", "strrchr",
+    "strstr",
+];
+
+/// So many functions hand on what the last one has allocated.
+const DEPTH: usize = 4;
+
+/// Bytes of a block that is given to a function.
+const GIVEN: usize = 64;
+
+/// What is compared of the result, or why nothing can be.
+pub(super) fn returns_of(
+    library: &Library,
+    facts: &FactTable,
+    function: &Function,
+) -> Result<Returns, String> {
+    let strange = || Err(format!("returns `{}`", function.ret.spelling));
+    match &function.ret.kind {
+        TypeKind::Void => Ok(Returns::Nothing),
+        TypeKind::Pointer(target)
+            if target.is_const && matches!(target.kind, TypeKind::Int { plain_char: true, .. }) =>
+        {
+            let elsewhere =
+                |r: &Returned| matches!(r, Returned::Param(_) | Returned::Local(_) | Returned::Call(_));
+            if function.returns.iter().any(elsewhere) {
+                return Err("returns a string that it may not own".into());
+            }
+            Ok(Returns::StaticString)
+        }
+        // Structs may be handles.
+        TypeKind::Pointer(target) if target.kind != TypeKind::Void && !is_number(target) => strange(),
+        TypeKind::Pointer(target) => {
+            let table = table(facts, function, target).map(Returns::Table);
+            let memory = || allocates(facts, function, DEPTH).then_some(Returns::Memory);
+            let address = || leads_back(facts, function).then_some(Returns::Address);
+            table.or_else(memory).or_else(address).map_or_else(strange, Ok)
+        }
+        _ if flat(library, &function.ret) => Ok(Returns::Value),
+        _ => strange(),
+    }
+}
+
+fn is_number(ty: &CType) -> bool {
+    matches!(ty.kind, TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. })
+}
+
+/// How many elements the constant array has that is returned, and nothing else.
+fn table(facts: &FactTable, function: &Function, target: &CType) -> Option<usize> {
+    let [Returned::Global(name)] = &function.returns[..] else { return None };
+    let mut read = function.globals_read.iter().chain(&function.globals_written);
+    let global = read.find_map(|key| facts.index.global(key).filter(|global| global.c_name == *name))?;
+    let TypeKind::Array { of, len: Some(len) } = &global.ty.kind else { return None };
+    let len = usize::try_from(*len).ok().filter(|len| (1..=TABLE).contains(len))?;
+    (!super::state::is_variable(global) && is_number(of) && of.kind == target.kind).then_some(len)
+}
+
+/// Whether all that is returned is null or was allocated just now. A harness turns away what is not.
+fn allocates(facts: &FactTable, function: &Function, depth: usize) -> bool {
+    let is_allocator =
+        |name: &str| ALLOCATORS.contains(&name.trim_start_matches("__builtin_").trim_end_matches("_chk"));
+    let through = |name: &str| {
+        let callee = facts.resolve(function, name);
+        is_allocator(name) || depth > 0 && callee.is_some_and(|callee| allocates(facts, callee, depth - 1))
+    };
+    let called = |name: &&String| is_allocator(name);
+    let own = function.externs.iter().any(|name| called(&name));
+    let inner = |key| facts.index.function(key).is_some_and(|f| depth > 0 && allocates(facts, f, depth - 1));
+    let makes = own || function.calls.iter().any(inner);
+    let is_known = |returned: &Returned| match returned {
+        Returned::Constant(_) => true,
+        Returned::Call(name) => through(name),
+        Returned::Local(_) => makes && !returns_argument(facts, function),
+        Returned::Param(_) | Returned::Global(_) | Returned::StringLiteral | Returned::Expression(_) => false,
+    };
+    let is_some = |returned: &Returned| matches!(returned, Returned::Call(_) | Returned::Local(_));
+    function.returns.iter().all(is_known) && function.returns.iter().any(is_some)
+}
+
+fn returns_argument(facts: &FactTable, function: &Function) -> bool {
+    (0..function.params.len()).any(|index| facts.of(function, index).returned)
+}
+
+fn is_about_pointer(function: &Function, text: &str) -> bool {
+    let words = identifiers(text);
+    let is_pointer = |ty: &CType| matches!(ty.kind, TypeKind::Pointer(_) | TypeKind::Array { .. });
+    function.params.iter().any(|param| is_pointer(&param.ty) && words.contains(&param.name.as_str()))
+}
+
+/// Whether all that is returned is null or leads into an argument. A harness turns away what does not.
+fn leads_back(facts: &FactTable, function: &Function) -> bool {
+    let goes_first = |name: &str| {
+        let mut uses = function.params.iter().flat_map(|param| &param.uses);
+        uses.any(|used| matches!(&used.kind, UseKind::Argument { callee, position: 0, .. } if callee == name))
+    };
+    let plain = |name: &str| {
+        let name = name.trim_start_matches("__builtin_").trim_start_matches("__").trim_end_matches("_chk");
+        LEAD_BACK.contains(&name)
+    };
+    let is_known = |returned: &Returned| match returned {
+        Returned::Constant(_) | Returned::Param(_) => true,
+        Returned::Call(name) => plain(name) && goes_first(name),
+        Returned::Expression(text) => returns_argument(facts, function) || is_about_pointer(function, text),
+        Returned::Local(_) => returns_argument(facts, function),
+        Returned::Global(_) | Returned::StringLiteral => false,
+    };
+    let is_some = |returned: &Returned| !matches!(returned, Returned::Constant(_));
+    function.returns.iter().all(is_known) && function.returns.iter().any(is_some)
+}
+
+/// The role of memory that is freed, and of which nothing else is known.
+pub(super) fn given(target: &CType, facts: &Facts) -> Option<Role> {
+    let is_touched = facts.reads
+        || facts.writes
+        || facts.dereferenced
+        || facts.walks
+        || facts.fields
+        || facts.string
+        || facts.constant_index.is_some();
+    let goes_on = facts.stored || facts.called || facts.returned || facts.escapes.is_some();
+    let is_plain = target.kind == TypeKind::Void || is_number(target);
+    (is_plain && !is_touched && !goes_on).then_some(Role::Given { max: GIVEN, nullable: true })
+}

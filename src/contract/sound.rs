@@ -1,0 +1,66 @@
+//! What must hold between the parts of a contract, whoever wrote it.
+
+use super::types::{Contract, Harness, Parameter, Returns, Role, Signature};
+
+/// What is wrong with a contract, if anything is.
+pub(super) fn complaint(contract: &Contract) -> Option<String> {
+    if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
+        return Some(format!("the mutant `{}` is called equivalent without a reason", empty.mutant));
+    }
+    if contract.harness == Harness::Model && (contract.hands_over() || contract.returns.elements().is_some())
+    {
+        return Some("blocks that change hands, and tables, have no harness of a model's".to_owned());
+    }
+    of_handles(contract).or_else(|| contract.params.iter().find_map(|param| of_lengths(contract, param))).or_else(
+        || {
+            let is_safe = contract.needs_c() && contract.signature == Signature::Safe;
+            is_safe.then(|| {
+                "a function with callbacks, elements of a size, blocks that change hands or a returned pointer needs `signature = \"c\"`"
+                    .to_owned()
+            })
+        },
+    )
+}
+
+fn of_handles(contract: &Contract) -> Option<String> {
+    let is_lent = |p: &&Parameter| matches!(p.role, Role::Lent { .. });
+    if let Some(param) = contract.params.iter().find(is_lent).filter(|_| contract.sequence.is_none()) {
+        return Some(format!("`{}`: structs are lent only to functions on handles", param.name));
+    }
+    let on_handles = contract.returns == Returns::Handle
+        || contract.params.iter().any(|p| matches!(p.role, Role::Handle { .. }));
+    match &contract.sequence {
+        None if on_handles => Some("a function on handles needs [sequence]".to_owned()),
+        Some(sequence) if sequence.makers.is_empty() => {
+            Some("[sequence]: `makers` names no function".to_owned())
+        }
+        Some(_) if contract.signature == Signature::Safe || contract.harness == Harness::Model => {
+            Some("a function on handles has `signature = \"c\"`, and no harness but its own".to_owned())
+        }
+        // What is allocated in a life is counted for all of it.
+        Some(_) if contract.hands_over() => Some(
+            "a function on handles neither returns `memory` nor has parameters with role \"given\""
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+fn of_lengths(contract: &Contract, param: &Parameter) -> Option<String> {
+    if let Role::Buffer { length, .. } = &param.role
+        && contract.role(length) != Some(&Role::Length)
+    {
+        return Some(format!("`{}`: its length `{length}` is no parameter with role \"length\"", param.name));
+    }
+    if let Role::Elements { count, size, .. } = &param.role
+        && [count, size].iter().any(|name| contract.role(name) != Some(&Role::Length))
+    {
+        return Some(format!(
+            "`{}`: `length` and `size` must name parameters with role \"length\"",
+            param.name
+        ));
+    }
+    let mut measured = contract.buffers_of(&param.name).chain(contract.elements_of(&param.name));
+    (param.role == Role::Length && measured.next().is_none())
+        .then(|| format!("`{}` is the length of no buffer", param.name))
+}

@@ -1,0 +1,81 @@
+//! Blocks of memory that change hands in a harness: given before a call, looked at and freed after it. Nothing of it stands in
+//! the harness of a function that neither returns one nor is given one.
+
+use super::Emitter;
+use crate::contract::types::{Returns, Role};
+use proc_macro2::TokenStream;
+use quote::quote;
+
+impl Emitter<'_> {
+    fn with_blocks(&self, code: TokenStream) -> TokenStream {
+        if self.contract.hands_over() { code } else { TokenStream::new() }
+    }
+
+    pub(super) fn block_uses(&self) -> TokenStream {
+        self.with_blocks(quote!(
+            use crate::runtime::blocks::{self, Blocks, Given};
+            use crate::runtime::ledger;
+        ))
+    }
+
+    /// Before a call.
+    pub(super) fn hand_over(&self) -> TokenStream {
+        let lets = self.slots.iter().filter(|s| matches!(s.role, Role::Given { .. })).map(|slot| {
+            let (name, handle) = (slot.name, slot.handle());
+            match slot.nullable() {
+                true => quote!(let #handle = args.#name.as_ref().map(|value| Given::new(value));),
+                false => quote!(let #handle = Some(Given::new(&args.#name));),
+            }
+        });
+        self.with_blocks(quote!(blocks::begin(); #(#lets)*))
+    }
+
+    /// Where C broke: nobody has what it has left.
+    pub(super) fn dropped(&self) -> TokenStream {
+        self.with_blocks(quote!(if __ran.is_err() {
+            ledger::release();
+        }))
+    }
+
+    /// After a call. Of C only what it has allocated can be compared.
+    pub(super) fn taken_back(&self, is_c: bool) -> TokenStream {
+        let given = self.slots.iter().filter(|s| matches!(s.role, Role::Given { .. })).map(|slot| {
+            let (label, handle) = (slot.label, slot.handle());
+            quote!((#label, #handle.as_ref()))
+        });
+        let returned = match self.contract.returns {
+            Returns::Memory => quote!(slot),
+            _ => quote!(core::ptr::null()),
+        };
+        let check = is_c.then(|| {
+            quote!(if !__blocks.is_own() {
+                return Err(Broke("it returns memory that it has not allocated".into()));
+            })
+        });
+        self.with_blocks(quote!(let __blocks = blocks::end(&[#(#given),*], #returned); #check))
+    }
+
+    pub(super) fn blocks_field(&self) -> TokenStream {
+        self.with_blocks(quote!(__blocks: Blocks,))
+    }
+
+    pub(super) fn blocks_name(&self) -> TokenStream {
+        self.with_blocks(quote!(__blocks,))
+    }
+
+    pub(super) fn differing_blocks(&self) -> TokenStream {
+        self.with_blocks(quote! {
+            if let Some(what) = oracle.__blocks.differs(&subject.__blocks) {
+                return Some(what);
+            }
+        })
+    }
+
+    pub(super) fn blocks_left(&self) -> TokenStream {
+        self.with_blocks(quote!(parts.extend(effects.__blocks.shown());))
+    }
+
+    pub(super) fn record_blocks(&self) -> TokenStream {
+        self.with_blocks(quote!(__blocks.put(&mut __record);))
+    }
+}

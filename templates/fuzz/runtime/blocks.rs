@@ -1,0 +1,163 @@
+//! Blocks of memory that change hands: one that a function returns, and those that it is given to free. Written by
+//! cargo-implfuzz.
+
+use super::codec::show_bytes;
+use super::digest::Digest;
+use super::ledger::{self, FRESH, Piece};
+use super::record::Record;
+use super::report::Parts;
+use std::ffi::c_void;
+
+/// Neither side gets a longer block: what asks for more is told that there is none.
+const LONGEST: usize = 1 << 20;
+
+/// From here on what is allocated and freed is a call's.
+pub fn begin() {
+    ledger::start();
+    ledger::limit(LONGEST);
+}
+
+/// A block that a side's own allocator made, for the function.
+pub struct Given(*mut c_void);
+
+impl Given {
+    pub fn new(content: &[u8]) -> Self {
+        let _watch = ledger::Watch::on();
+        // SAFETY: a new block, as long as what is copied into it.
+        unsafe {
+            let at = libc::malloc(content.len());
+            assert!(!at.is_null(), "there is memory for a few bytes");
+            std::ptr::copy_nonoverlapping(content.as_ptr(), at.cast::<u8>(), content.len());
+            Self(at)
+        }
+    }
+
+    pub fn ptr(&self) -> *mut c_void {
+        self.0
+    }
+}
+
+/// What a returned pointer leads to.
+enum Returned {
+    Null,
+    Block(Vec<u8>),
+    /// Memory that nobody allocated in this call.
+    Foreign,
+}
+
+impl Returned {
+    fn of(at: usize, live: &[Piece]) -> Self {
+        match live.iter().find(|piece| piece.at == at) {
+            _ if at == 0 => Self::Null,
+            Some(piece) => Self::Block(ledger::copy(*piece)),
+            None => Self::Foreign,
+        }
+    }
+}
+
+/// What a call leaves behind of all blocks.
+pub struct Blocks {
+    returned: Returned,
+    /// What stands in those that it was given, where they are not freed.
+    given: Vec<(&'static str, Option<Vec<u8>>)>,
+    /// How many others are not freed.
+    more: usize,
+    bad_frees: usize,
+}
+
+/// Looks at everything after a call, and frees what is left. `returned` is null where no block is returned.
+pub fn end(given: &[(&'static str, Option<&Given>)], returned: *const c_void) -> Blocks {
+    let all = ledger::blocks();
+    let live: Vec<Piece> = all.iter().copied().filter(|piece| piece.live).collect();
+    let is_given = |piece: &Piece| given.iter().any(|(_, block)| block.is_some_and(|b| b.0 as usize == piece.at));
+    // Those that were given came first: what was freed may have been given out again.
+    let left = |block: &Given| {
+        let piece = all.iter().find(|piece| piece.at == block.0 as usize).filter(|piece| piece.live);
+        piece.map(|piece| ledger::copy(*piece))
+    };
+    let kept = given.iter().filter_map(|(name, block)| Some((*name, left((*block)?)))).collect();
+    let is_more = |piece: &&Piece| !is_given(piece) && piece.at != returned as usize;
+    let blocks = Blocks {
+        returned: Returned::of(returned as usize, &live),
+        given: kept,
+        more: live.iter().filter(is_more).count(),
+        bad_frees: ledger::bad_frees(),
+    };
+    ledger::release();
+    blocks
+}
+
+impl Blocks {
+    /// Whether what was returned is null or was allocated: else nothing says what it is.
+    pub fn is_own(&self) -> bool {
+        !matches!(self.returned, Returned::Foreign)
+    }
+
+    /// What differs, if anything does; what C has never written counts as anything.
+    pub fn differs(&self, port: &Self) -> Option<String> {
+        if self.bad_frees != port.bad_frees {
+            return Some("memory is freed twice, or was never allocated".into());
+        }
+        match (&self.returned, &port.returned) {
+            (Returned::Null, Returned::Null) => {}
+            (Returned::Block(a), Returned::Block(b)) if a.len() != b.len() => {
+                return Some("the length of the returned block".into());
+            }
+            (Returned::Block(a), Returned::Block(b)) => {
+                let is_other = |at: &usize| a[*at] != FRESH && a[*at] != b[*at];
+                if let Some(at) = (0..a.len()).find(is_other) {
+                    return Some(format!("byte {at} of the returned block"));
+                }
+            }
+            _ => return Some("returned pointer".into()),
+        }
+        for ((name, a), (_, b)) in self.given.iter().zip(&port.given) {
+            match (a, b) {
+                _ if a == b => {}
+                (Some(_), Some(_)) => return Some(format!("what stands behind `{name}`")),
+                _ => return Some(format!("whether `{name}` is freed")),
+            }
+        }
+        (self.more != port.more).then(|| "the number of blocks that are never freed".into())
+    }
+
+    pub fn shown(&self) -> Parts {
+        let mut parts = Parts::new();
+        match &self.returned {
+            Returned::Null => {}
+            Returned::Block(content) => {
+                parts.push(("returned block".into(), format!("{} bytes: {}", content.len(), show_bytes(content))));
+            }
+            Returned::Foreign => parts.push(("returned block".into(), "none that was allocated".into())),
+        }
+        for (name, content) in &self.given {
+            let text = content.as_ref().map_or("freed".to_owned(), |c| format!("not freed: {}", show_bytes(c)));
+            parts.push((format!("`{name}`"), text));
+        }
+        if self.more > 0 {
+            parts.push(("blocks never freed".into(), self.more.to_string()));
+        }
+        if self.bad_frees > 0 {
+            parts.push(("bad frees".into(), self.bad_frees.to_string()));
+        }
+        parts
+    }
+
+    /// The content of the returned block is left out: what C never wrote is known only where both stand side by side.
+    pub fn put(&self, record: &mut Record) {
+        let length = match &self.returned {
+            Returned::Null => 0,
+            Returned::Block(content) => content.len() as u64 + 1,
+            Returned::Foreign => u64::MAX,
+        };
+        record.number("returned block", length);
+        for (name, content) in &self.given {
+            let mut digest = Digest::new();
+            digest.bytes(&content.as_ref().map_or(u64::MAX, |c| c.len() as u64).to_le_bytes());
+            digest.bytes(content.as_deref().unwrap_or_default());
+            record.put(&format!("`{name}`"), digest);
+        }
+        record.number("blocks never freed", self.more as u64);
+        record.number("bad frees", self.bad_frees as u64);
+    }
+}

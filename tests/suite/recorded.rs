@@ -1,0 +1,102 @@
+//! Whole libraries, ported by one command each from what a model once answered: the fixture, the files of zlib that compute
+//! checksums, and lz4's copy of xxhash. Afterwards nothing of them is C, and everything is green.
+//!
+//! They take many minutes: `cargo test --test suite recorded -- --ignored`.
+
+use crate::support::clib::{copy_tree, vendored};
+use crate::support::{MEASURED, Repo};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+
+fn here(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Some files of a library that a crate carries.
+fn files(package: &str, version: &str, (dir, names): (&str, &[&str])) -> Repo {
+    let repo = Repo::empty();
+    let from = vendored(package, version).join(dir);
+    for entry in std::fs::read_dir(&from).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if names.contains(&name) || names.contains(&"*.h") && name.ends_with(".h") {
+            std::fs::copy(&path, repo.root().join(name)).unwrap();
+        }
+    }
+    repo
+}
+
+/// Long enough for every proof; what is quick ends with its executions.
+const BUDGET: [&str; 6] = [
+    "--config",
+    "fuzz.loop_seconds=5",
+    "--config",
+    "fuzz.accept_seconds=60",
+    "--config",
+    "fuzz.accept_executions=40000",
+];
+
+/// Ports all functions by one command and verifies them by another.
+fn ported(repo: &Repo, recording: &str, functions: usize) {
+    repo.run(&["init"]).ok();
+    let replay = format!("llm.replay_dir={:?}", here(recording).to_str().unwrap());
+    let provider = ["--config", "llm.provider='replay'", "--config", &replay, "--format", "json"];
+    let ran = repo.run(&[&["port", "--all", "-j", "2"], &MEASURED[..], &BUDGET, &provider].concat());
+    let json = ran.json("port");
+    for row in json["symbols"].as_array().unwrap() {
+        assert!(["accepted", "already-ported"].contains(&row["end"].as_str().unwrap()), "{row}\n{ran}");
+    }
+    ran.ok();
+
+    let ran = repo.run(&[&["verify", "--all"], &MEASURED[..], &BUDGET, &["--format", "json"]].concat());
+    let json = ran.json("verify");
+    let rows = json["symbols"].as_array().unwrap();
+    assert_eq!(rows.len(), functions, "{json:#}");
+    for row in rows {
+        assert!(["verified", "exhaustive"].contains(&row["grade"].as_str().unwrap()), "{row}");
+        assert_eq!(row["callees_in_c"], json!([]), "{row}");
+    }
+    assert_eq!(json["standalone"]["links"], true, "{json:#}");
+    ran.ok();
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn the_fixture_is_ported_whole_and_its_c_tests_pass_against_the_port() {
+    let repo = Repo::empty();
+    copy_tree(&here("fixtures/c-lib"), repo.root());
+    ported(&repo, "fixtures/recordings/c-lib", 64);
+
+    let dropin = "\n[dropin]\nbuild = [[\"make\", \"all\"]]\nrun = [[\"make\", \"test\"]]\n";
+    repo.write("implfuzz.toml", &(repo.read("implfuzz.toml") + dropin));
+    let ran = repo.run(&["dropin", "--format", "json"]);
+    let json = ran.ok().json("dropin");
+    assert_eq!(json["verdict"], "same");
+    let functions = json["functions"].as_array().unwrap();
+    assert_eq!(functions.len(), 64);
+    // Statics are called by ports alone, inside of the port.
+    let intercepted = |one: &&Value| one["intercepted"] == true;
+    assert!(functions.iter().filter(intercepted).count() >= 55, "{json:#}");
+    for one in functions {
+        match one["intercepted"] == true {
+            true => assert!(one["calls"].as_u64().unwrap() > 0, "{one}"),
+            false => assert!(one["kept_by_c"].as_str().unwrap().starts_with("static in C"), "{one}"),
+        }
+        assert!(one["ran_as_c"].as_u64().unwrap_or(0) == 0, "{one}");
+    }
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn the_checksums_of_zlib_are_ported_whole() {
+    let sources = ["adler32.c", "crc32.c", "zutil.c", "*.h"];
+    let repo = files("libz-sys", "1.1.31", ("src/zlib", &sources));
+    ported(&repo, "fixtures/recordings/zlib-checksums", 23);
+}
+
+#[test]
+#[ignore = "takes many minutes"]
+fn xxhash_is_ported_whole() {
+    let repo = files("lz4-sys", "1.11.1", ("liblz4/lib", &["xxhash.c", "xxhash.h"]));
+    ported(&repo, "fixtures/recordings/xxhash", 47);
+}
