@@ -214,6 +214,10 @@ impl Analysis<'_> {
     }
 }
 
+/// Looks at what follows from a text on trial; the inner `Err` says what is wrong with it.
+pub(super) type Sound<'s> =
+    &'s mut dyn FnMut(&mut Opened, &mut dyn Reporter) -> Result<std::result::Result<(), String>>;
+
 /// Puts a text into the tree and looks at what follows from it; it stays there only where that is `sound`, whose `Err` says what is
 /// not.
 ///
@@ -223,7 +227,7 @@ pub(super) fn try_out(
     opened: Opened,
     (reopen, trial): (Reopen, &Trial),
     reporter: &mut dyn Reporter,
-    sound: &mut dyn FnMut(&mut Opened, &mut dyn Reporter) -> Result<std::result::Result<(), String>>,
+    sound: Sound,
 ) -> Result<(Opened, std::result::Result<(), String>)> {
     // They have the workspace.
     drop(opened);

@@ -52,7 +52,7 @@ impl Project {
                 false => known,
             };
             let is_to_be = wanted || self.config.port.workflow == Workflow::ThreeStep;
-            let helpers = is_to_be.then(|| helpers(&self.library, facts, function)).unwrap_or_default();
+            let helpers = if is_to_be { helpers(&self.library, facts, function) } else { Vec::new() };
             return Ok(Aimed { judgeable, target: None, wanted, helpers });
         };
         let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display();

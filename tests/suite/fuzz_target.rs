@@ -5,6 +5,7 @@ use crate::support::{MEASURED, QUICK, Ran, Repo, assert_same, reply};
 
 const HEADER: &str = "#ifndef WORDS_H\n#define WORDS_H\n#include <stddef.h>\nsize_t word(const char **at);\n\
     void halves(const char *text, char **left, char **right);\nint parity(int number);\nint sign(int number);\n\
+    unsigned named(const void *name);\nconst char *kind(int number);\n\
     struct item { int value; struct item *next; };\nstruct item *push(struct item *list, int value);\n\
     unsigned total(struct item *const *lists, size_t count);\n#endif\n";
 const SOURCE: &str = "#include \"words.h\"\n#include <stdlib.h>\n#include <string.h>\n\n\
@@ -16,6 +17,8 @@ const SOURCE: &str = "#include \"words.h\"\n#include <stdlib.h>\n#include <strin
     *right = strdup(text + strlen(text) / 2);\n}\n\n\
     int parity(int number) { return number % 2 != 0; }\n\n\
     int sign(int number) { return number < 0 ? -1 : number > 0; }\n\n\
+    unsigned named(const void *name) { return (unsigned)strnlen(name, 40) * 2u + 1u; }\n\n\
+    const char *kind(int number) { return number < 0 ? NULL : number % 2 ? \"odd\" : \"even\"; }\n\n\
     struct item *push(struct item *list, int value) {\n    struct item *first = malloc(sizeof *first);\n    \
     if (!first) return list;\n    first->value = value;\n    first->next = list;\n    return first;\n}\n\n\
     /* Of all lists, and each value is less by one then. */\n\
@@ -101,6 +104,13 @@ fn what_no_contract_says_is_ported_under_a_target_and_weak_until_a_person_approv
     repo.run(&["check"]).ok();
     repo.replace("rust/fuzz/targets/word.rs", "input.text(60)", "input.text(61)");
     assert!(format!("{}", repo.run(&["check"])).contains("the harness changed"));
+    repo.replace(
+        "rust/fuzz/targets/word.rs",
+        "input.text(61)",
+        "std::env::args().next().unwrap().as_bytes()",
+    );
+    let refused = repo.run(&["contract", "word"]);
+    assert!(refused.stdout.contains("the audit rejects rust/fuzz/targets/word.rs:"), "{refused}");
 }
 
 #[test]
@@ -227,4 +237,40 @@ fn what_other_functions_of_the_library_make_is_handed_over() {
         ran.stderr.contains("what is reached after call 1: behind the pointer at memory 1, byte"),
         "{ran}"
     );
+}
+
+/// What the C text does not say of `named` is asked first; both have safe signatures, which a target calls with C's.
+#[test]
+fn contract_target_and_port_are_three_exchanges() {
+    let repo = library();
+    let contract = "```toml contract\n[[param]]\nname = \"name\"\nrole = \"c-string\"\nreason = \"strnlen(name, 40)\"\n```\n";
+    let named = "pub fn target(input: &mut Input, side: &mut Side) {\n    let text = side.text(&input.text(60));\n    \
+        side.call(text.cast());\n}\n";
+    let kind = "pub fn target(input: &mut Input, side: &mut Side) {\n    side.call(input.value());\n}\n";
+    let named_port = "pub fn named(name: &core::ffi::CStr) -> core::ffi::c_uint {\n    \
+        name.to_bytes().len().min(40) as u32 * 2 + 1\n}\n";
+    let wrong = "pub fn kind(number: core::ffi::c_int) -> Option<&'static core::ffi::CStr> {\n    \
+        (number >= 0).then_some(if number % 2 == 0 { c\"even\" } else { c\"Odd\" })\n}\n";
+    let right = wrong.replace("Odd", "odd");
+    let (named, kind) = (target(named), target(kind));
+    repo.model(&[contract, &named, &kind, &reply(named_port), &reply(wrong), &reply(&right)]);
+    let ran = repo.run(
+        &[&["port", "named", "kind", "--workflow", "three-step"][..], &QUICK, &MEASURED, &SHORT].concat(),
+    );
+    ran.ok();
+    assert_eq!(repo.asked(), 6, "{ran}");
+    let roles = (1..=6).map(|number| {
+        let prompt: serde_json::Value = serde_json::from_str(&repo.prompt(number)).unwrap();
+        format!("{} {}", prompt["role"].as_str().unwrap(), prompt["symbol"].as_str().unwrap())
+    });
+    assert_eq!(
+        roles.collect::<Vec<_>>().join(", "),
+        "analyzer named, target-writer named, target-writer kind, prototyper named, prototyper kind, enhancer kind"
+    );
+    assert!(ran.stderr.contains("returned string"), "{ran}");
+    assert!(repo.prompt(6).contains("number = 1"), "{}", repo.prompt(6));
+    repo.run(&["contract", "--approve", "named", "kind"]).ok();
+    for file in ["rust/contracts/named.toml", "rust/fuzz/targets/named.rs", "rust/fuzz/targets/kind.rs"] {
+        assert!(!repo.read(file).to_lowercase().contains("proposed"), "{}", repo.read(file));
+    }
 }
