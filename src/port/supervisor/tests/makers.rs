@@ -65,7 +65,7 @@ fn every_edge_of_a_candidate_of_c2rust() {
         (Node::Accept, O::AcceptanceRefuted(key()), model(), refused("refuted"), stop(StopReason::Refuted)),
     ];
     for (node, outcome, step, why, alone) in table {
-        let outcomes = [&translated(node)[..], &[outcome.clone()]].concat();
+        let outcomes = [translated(node), vec![outcome.clone()]].concat();
         let (state, lone) = (after_with(FIRST, &outcomes), after_with(ALONE, &outcomes));
         assert_eq!((next(&state), told(&state)), (step, why), "{node:?} then {outcome:?}");
         assert_eq!(next(&lone), alone, "{node:?} then {outcome:?}");
