@@ -54,7 +54,7 @@ fn capi_text(counter: TokenStream, shims: Vec<TokenStream>) -> String {
 
         #counter
 
-        #slices
+        #(#slices)*
 
         #(#shims)*
     };

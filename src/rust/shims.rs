@@ -19,6 +19,16 @@ pub struct Bound<'a> {
 }
 
 impl Bound<'_> {
+    /// Whether a call of the inner function looks as C's does, but for `unsafe`.
+    pub fn is_plain(&self) -> bool {
+        let plain =
+            |role: &Role| matches!(role, Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. });
+        self.safe().is_none_or(|contract| {
+            contract.returns != Returns::StaticString
+                && contract.params.iter().all(|param| plain(&param.role))
+        })
+    }
+
     /// Its contract, where that makes the inner signature safe.
     pub fn safe(&self) -> Option<&Contract> {
         self.contract.filter(|c| c.signature == Style::Safe)
@@ -82,16 +92,19 @@ pub fn from_c(bound: &Bound, name: &Ident, path: &TokenStream) -> TokenStream {
 }
 
 /// What makes slices of C's pointers and lengths.
-pub fn slices() -> TokenStream {
-    quote! {
-        unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
-            if start.is_null() || len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, len) } }
-        }
-
-        unsafe fn slice_mut<'a, T>(start: *mut T, len: usize) -> &'a mut [T] {
-            if start.is_null() || len == 0 { &mut [] } else { unsafe { core::slice::from_raw_parts_mut(start, len) } }
-        }
-    }
+pub fn slices() -> [TokenStream; 2] {
+    [
+        quote! {
+            unsafe fn slice<'a, T>(start: *const T, len: usize) -> &'a [T] {
+                if start.is_null() || len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(start, len) } }
+            }
+        },
+        quote! {
+            unsafe fn slice_mut<'a, T>(start: *mut T, len: usize) -> &'a mut [T] {
+                if start.is_null() || len == 0 { &mut [] } else { unsafe { core::slice::from_raw_parts_mut(start, len) } }
+            }
+        },
+    ]
 }
 
 /// From C's argument to the inner function's; nothing for a length.

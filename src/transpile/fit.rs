@@ -70,14 +70,18 @@ impl Fit<'_> {
         let params = self.params(translated)?;
         let ret = bound.c.ret.iter();
         let (items, calls) = (self.items.values(), self.calls.values());
-        let slices = (!self.calls.is_empty()).then(slices);
+        let used = words(quote!(#(#calls)*));
+        let slices = ["slice", "slice_mut"].into_iter().zip(slices());
+        let slices: Vec<TokenStream> =
+            slices.filter(|(name, _)| used.contains(*name)).map(|(_, text)| text).collect();
+        let calls = self.calls.values();
         let (name, statements) = (ident(bound.function), &block.stmts);
         // Warnings would be about a text that nobody wrote.
         let allow = quote!(#[allow(warnings, clippy::all)]);
         if bound.safe().is_none() {
             return Ok(quote! {
                 #allow
-                pub unsafe fn #name(#(#params),*) #(-> #ret)* { #(#items)* #slices #(#calls)* #(#statements)* }
+                pub unsafe fn #name(#(#params),*) #(-> #ret)* { #(#items)* #(#slices)* #(#calls)* #(#statements)* }
             });
         }
         let core = format_ident!("{CORE}");
@@ -85,7 +89,7 @@ impl Fit<'_> {
         Ok(quote! {
             #allow
             pub #signature {
-                #(#items)* #slices #(#calls)*
+                #(#items)* #(#slices)* #(#calls)*
                 unsafe fn #core(#(#params),*) #(-> #ret)* { #(#statements)* }
                 #body
             }
@@ -139,7 +143,7 @@ impl Fit<'_> {
             let bound = planned.bound();
             let own = planned.function.key == self.planned.function.key;
             let callee = ident(&planned.function);
-            return Some(match (own, bound.safe().is_some()) {
+            return Some(match (own, !bound.is_plain()) {
                 (true, true) => syn::Path::from(format_ident!("{CORE}")),
                 (true, false) => syn::Path::from(callee),
                 (false, false) => syn::parse_quote!(callee::#callee),

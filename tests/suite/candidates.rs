@@ -129,14 +129,14 @@ fn what_is_refused_leads_to_the_question_that_a_model_would_have_been_asked_anyw
     let plain = Repo::initialised();
     plain.model(&[&reply(TWICE)]);
     plain.port(&["twice"]).ok();
-    let stub = changed(
-        "return x.wrapping_mul(2 as uint32_t);",
-        "static mut last: uint32_t = 0; last = x; return x.wrapping_mul(2 as uint32_t);",
+    let aborts = changed(
+        "return x.wrapping_mul",
+        "if x == 7 as uint32_t { ::std::process::abort(); } return x.wrapping_mul",
     );
     for (text, outcome) in [
         (changed("x.wrapping_mul(2 as uint32_t)", "x.saturating_mul(2 as uint32_t)"), "refuted"),
-        (changed("x.wrapping_mul(2 as uint32_t)", "x.wrapping_mul(2 as uint64_t)"), "does-not-compile"),
-        (stub, "rejected-by-audit"),
+        (changed("x.wrapping_mul(2 as uint32_t)", "x.wrapping_mul(2 as size_t)"), "does-not-compile"),
+        (aborts, "rejected-by-audit"),
     ] {
         let repo = library(&text);
         repo.model(&[&reply(TWICE)]);

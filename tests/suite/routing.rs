@@ -38,6 +38,7 @@ fn models(repo: &Repo, roles: &str, cheap: &[&str], strong: &[&str]) {
         );
     }
     let text = repo.read("implfuzz.toml");
+    let text = &text[..text.find("\n[llm]").unwrap_or(text.len())];
     let other = "[llm]\nprovider = 'command'\ncommand = ['false']\n";
     repo.write("implfuzz.toml", &format!("{text}\n{other}{profiles}[llm.roles]\n{roles}"));
 }
