@@ -215,7 +215,9 @@ fn lines(regions: &BTreeMap<(Span, Role), u64>) -> BTreeMap<u32, u64> {
             .map(|((_, role), count)| (*role, *count))
             .collect();
         let is_skipped = begin.first().is_some_and(|(role, _)| *role == Role::Skipped);
-        let has_code = begin.iter().any(|(role, _)| *role != Role::Skipped);
+        // Behind what is skipped only the way on is left of a line.
+        let is_code = |role: Role| role == Role::Code || role == Role::Gap && !is_skipped;
+        let has_code = begin.iter().any(|(role, _)| is_code(*role));
         if has_code || (goes_on.is_some() && !is_skipped) {
             let most = begin.iter().filter(|(role, _)| *role == Role::Code).map(|(_, count)| *count).max();
             lines.insert(line, most.max(goes_on).unwrap_or(0));

@@ -189,7 +189,7 @@ fn addition(line: &str, counters: &str) -> Option<(usize, Option<i64>)> {
             let (indices, rest) = rest.split_once(')')?;
             let last: usize = indices.rsplit("i64 ").next()?.parse().ok()?;
             match of {
-                _ if of.ends_with("(i8, ptr ") && last % 8 == 0 => (last / 8, rest),
+                _ if of.ends_with("(i8, ptr ") && last.is_multiple_of(8) => (last / 8, rest),
                 _ if of.ends_with(" x i64], ptr ") && indices.starts_with(", i64 0, ") => (last, rest),
                 _ => return None,
             }

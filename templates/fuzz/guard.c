@@ -104,7 +104,7 @@ static const char *signal_name(int number)
 static unsigned limit(void)
 {
     unsigned patience = ticks_allowed > usual ? ticks_allowed / usual : 1;
-    unsigned learned = (2 + MUCH_LONGER * longest) * patience;
+    unsigned learned = (1 + MUCH_LONGER * longest) * patience;
     return hangs >= KNOWN_TO_HANG && learned < ticks_allowed ? learned : ticks_allowed;
 }
 

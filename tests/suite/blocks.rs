@@ -107,7 +107,7 @@ fn right_ports_are_verified_and_wrong_ones_refuted() {
         port(&repo, symbol, body);
     }
     let measured = ["--config", "grade.measure=true", "--config", "grade.least='verified'"];
-    let quick = ["--runs", "20000", "--seconds", "3", "--format", "json"];
+    let quick = ["--runs", "20000", "--seconds", "30", "--format", "json"];
     let ran = repo.run(&[&["verify", "--all"], &measured[..], &quick[..]].concat());
     let json = ran.ok().json("verify");
     for row in json["symbols"].as_array().unwrap() {
