@@ -159,6 +159,8 @@ fn both_sides_are_counted_as_a_person_counts_them() {
 #[test]
 fn a_grade_asks_what_the_run_reached() {
     let repo = library();
+    // No square leaves 3, which no compiler knows.
+    repo.replace("grades.c", "points > 300", "points * points % 7 == 3");
     port(&repo, &stub("grade"), GRADE);
     port(&repo, &stub("twice"), "x.wrapping_mul(2)");
     let asked = ["verify", "grade", "twice", "--runs", "20000", "--seconds", "4", "--format", "json"];
