@@ -14,7 +14,7 @@ use crate::report::{Column, printable, table};
 use crate::symbol::{Function, SymbolName};
 use crate::target;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Shows how a function is called and what is compared, or measures what that is worth
 ///
@@ -44,7 +44,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let (project, mut store) = session.open(reporter.as_mut())?;
     let mut wanted = args.which.select(&project)?;
     if args.edit {
-        return edit(&project, &wanted, session);
+        let path = editable(&project, &wanted)?;
+        // The repository is read again behind the editor, and is nobody's while it is open.
+        drop((project, store));
+        return edit(&path, session);
     }
     if args.approve {
         return approve(&project, &wanted, session);
@@ -82,7 +85,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(if is_sound { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
-fn edit(project: &Project, wanted: &[&Planned], session: &Session) -> Result<ExitCode> {
+/// The contract that there is to edit.
+fn editable(project: &Project, wanted: &[&Planned]) -> Result<PathBuf> {
     let [planned] = wanted else {
         return Err(Error::new(ErrorKind::Usage, "--edit takes one function"));
     };
@@ -96,14 +100,19 @@ fn edit(project: &Project, wanted: &[&Planned], session: &Session) -> Result<Exi
         return Err(Error::new(ErrorKind::Usage, text)
             .help(format!("write {} by hand; docs/formats.md lists its keys", path.display())));
     }
+    Ok(path)
+}
+
+fn edit(path: &Path, session: &Session) -> Result<ExitCode> {
+    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     let editor =
         ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
     let editor = editor.ok_or_else(|| {
         Error::new(ErrorKind::Usage, "neither VISUAL nor EDITOR is set")
-            .help(format!("EDITOR=vi cargo implfuzz contract --edit {}", planned.function.name))
+            .help(format!("EDITOR=vi cargo implfuzz contract --edit {name}"))
     })?;
     let mut words = editor.split_whitespace();
-    let job = Job::new(Path::new(words.next().unwrap_or("vi"))).args(words).arg(&path).inherit();
+    let job = Job::new(Path::new(words.next().unwrap_or("vi"))).args(words).arg(path).inherit();
     let ended = job.run(&session.interrupt).context(|| format!("starting {editor}"))?.exit;
     if ended != Exit::Code(0) {
         return Err(Error::new(ErrorKind::Environment, format!("{editor} ended with an error")));

@@ -1,12 +1,28 @@
 //! `contract`: what is shown of a harness, and what it is worth, measured on the C original alone.
 
-use crate::support::Repo;
+use crate::support::{Ran, Repo};
+use std::os::unix::fs::PermissionsExt;
 
 #[test]
 fn roles_come_with_the_lines_that_they_were_seen_in() {
     let repo = Repo::initialised();
     repo.run(&["contract", "sum_bytes"]).ok().shows("in buffer of `len` elements").shows("sum += data[i]");
     repo.run(&["contract", "--all", "--edit"]).code(2);
+}
+
+#[test]
+fn an_edited_contract_is_read_again_at_once() {
+    let repo = Repo::initialised();
+    let edit = |script: &str| {
+        let editor = repo.aside().join("editor");
+        std::fs::create_dir_all(repo.aside()).unwrap();
+        std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Ran::of(repo.command(&["contract", "--edit", "twice"]).env("EDITOR", &editor).env_remove("VISUAL"))
+    };
+    edit("echo '# seen by a person' >> \"$1\"").ok();
+    repo.run(&["contract", "twice"]).ok().shows("edited by hand");
+    edit("echo 'nonsense = 1' >> \"$1\"").code(2).shows("nonsense");
 }
 
 #[test]

@@ -57,6 +57,8 @@ fn what_recordings_cost_is_told_by_symbol_role_phase_and_workflow() {
       kit_sat_add     1 of 1, 100 %      1       0       ~923   ~38      ~0          unknown   15.9 s   15.9 s  end 1
     by role
       prototyper      3 of 3, 100 %      3       0      ~2711  ~129      ~0  at least 0.0067  159.6 s   15.9 s  end 3
+    by maker
+      python3         3 of 3, 100 %      3       0      ~2711  ~129      ~0  at least 0.0067  159.6 s   15.9 s  end 3
     by phase
       compilation     3 of 3, 100 %      3       0      ~2711  ~129      ~0  at least 0.0067  159.6 s   15.9 s  end 3
       optimization    3 of 3, 100 %      0       0          0     0       0                -    0.0 s        -
