@@ -37,6 +37,10 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     {
         return Some(named.name.clone());
     }
+    // (room, text, length): a text that is read to its end is as long as it is, and the length is the room's, as in `strlcpy`.
+    if facts.string && is_text(param, true) && index > 0 && is_text(&function.params[index - 1], false) {
+        return None;
+    }
     // The convention (pointer, length) is stronger than a comparison: an output is often walked by the input's index.
     if let Some(next) = function.params.get(index + 1).filter(is_length)
         && (facts.walks
@@ -61,6 +65,12 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
         function.params.get(at).filter(is_length).map(|p| p.name.clone())
     };
     near(-1).or_else(|| near(2)).or_else(|| near(3))
+}
+
+/// A pointer to characters that the function may not, or may, write.
+fn is_text(param: &Param, constant: bool) -> bool {
+    matches!(&param.ty.kind, TypeKind::Pointer(to)
+        if to.is_const == constant && matches!(to.kind, TypeKind::Int { plain_char: true, .. }))
 }
 
 fn is_integer(param: &Param) -> bool {

@@ -3,7 +3,7 @@
 use super::facts::FactTable;
 use super::infer::infer;
 use super::tier::{Tier, Tiers};
-use super::types::Judgeable;
+use super::types::{Judgeable, Role};
 
 use crate::c::front_tests::load_into;
 use crate::symbol::Library;
@@ -83,6 +83,19 @@ fn a_is_decoded_directly() {
             ),
         ],
     );
+}
+
+#[test]
+fn a_length_behind_two_texts_is_that_of_the_written_one() {
+    let text = "#include <string.h>\nsize_t cut(char *dst, const char *src, size_t size) { size_t n = strlen(src); \
+                if (size) { size_t k = n < size - 1 ? n : size - 1; memcpy(dst, src, k); dst[k] = 0; } return n; }";
+    let library = library(&[(text, "cut", "")]);
+    let judgeable = infer(&library, &FactTable::build(&library), library.find("cut").unwrap());
+    let Judgeable::Yes(contract) = judgeable else { panic!("{judgeable:?}") };
+    let [dst, src, size] = &contract.params[..] else { panic!("{contract:?}") };
+    assert!(matches!(&dst.role, Role::Buffer { length, .. } if length == "size"), "{dst:?}");
+    assert!(matches!(src.role, Role::CString { .. }), "{src:?}");
+    assert_eq!(size.role, Role::Length);
 }
 
 #[test]

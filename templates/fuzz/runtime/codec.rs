@@ -191,16 +191,35 @@ pub fn boundary_bytes(width: usize, max: usize, around: &[usize]) -> Vec<Vec<u8>
 
 /// Strings worth trying first.
 pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
-    const NUMBERS: [&str; 16] = [
+    // The last number of each width and the first one beyond it.
+    const NUMBERS: [&str; 34] = [
         "0",
         "-0",
         "+1",
+        "127",
+        "128",
+        "-128",
+        "-129",
+        "255",
+        "256",
+        "32767",
+        "32768",
+        "-32768",
+        "-32769",
+        "65535",
+        "65536",
         "2147483647",
         "2147483648",
         "-2147483648",
         "-2147483649",
+        "4294967295",
+        "4294967296",
         "9223372036854775807",
         "9223372036854775808",
+        "-9223372036854775808",
+        "-9223372036854775809",
+        "18446744073709551615",
+        "18446744073709551616",
         "0x1f",
         "1e3",
         " 42",
