@@ -53,7 +53,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     warn(project, reporter);
     if let Some(stamp::Told { globals_left_out, outdated }) = stamp::holds(project)? {
         for name in &outdated {
-            let text = format!("`{name}` is ported, but its signature is another one now");
+            let text = modules::another_signature(project.find(name)?);
             reporter.event(Event::Note { text });
         }
         return Ok(Summary { changed: Vec::new(), globals_left_out, outdated });

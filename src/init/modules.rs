@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
-use crate::rust::emit::{module_head, stub};
+use crate::rust::emit::{head, module_head, stub};
 use crate::rust::item;
 use crate::rust::signature::{bare, ident, inner};
 use crate::rust::splice::{Spliced, replace_fn};
@@ -57,6 +57,12 @@ fn gone(project: &Project, name: &str, found: &PortModule) -> Vec<String> {
     found.public().filter(|name| !known.contains(*name)).map(str::to_owned).collect()
 }
 
+/// What is told of a port whose contract has changed below it.
+pub(super) fn another_signature(planned: &Planned) -> String {
+    let (name, head) = (&planned.function.name, head(&planned.bound()));
+    format!("`{name}` is ported, but its signature is another one now: {head}")
+}
+
 fn module(project: &Project, name: &str, mut functions: Vec<&Planned>) -> Result<Module> {
     functions.sort_by_key(|p| p.function.place.start);
     let path = project.module_path(name);
@@ -92,10 +98,7 @@ fn module(project: &Project, name: &str, mut functions: Vec<&Planned>) -> Result
             }
             Ported::Stub => {}
             Ported::Yes if !same_signature(&found, planned) => {
-                notes.push(format!(
-                    "{name}.rs: `{}` is ported, but its signature is another one now",
-                    function.name
-                ));
+                notes.push(format!("{name}.rs: {}", another_signature(planned)));
                 outdated.push(function.name.to_string());
             }
             Ported::Yes => {}

@@ -98,7 +98,12 @@ impl<'p> Trial<'p> {
             Ported::Stub | Ported::Missing => {
                 let dir = &judge.project.config.rust.dir;
                 let place = format!("{dir}/src/{}.rs", planned.function.module);
-                let reason = format!("write it in place of its stub in {place}, then verify again");
+                let reason = match &planned.judgeable {
+                    Judgeable::Yes(_) => {
+                        format!("write it in place of its stub in {place}, then verify again")
+                    }
+                    Judgeable::NotYet(why) => format!("a stub, and no port of it could be judged yet: {why}"),
+                };
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
