@@ -26,6 +26,18 @@ fn an_edited_contract_is_read_again_at_once() {
 }
 
 #[test]
+fn a_port_whose_contract_changes_below_it_is_told_what_it_is_to_look_like() {
+    let repo = Repo::initialised();
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x.wrapping_mul(2)");
+    repo.replace("rust/contracts/twice.toml", "signature = \"safe\"", "signature = \"c\"");
+    let told = "`twice` is ported, but its signature is another one now: pub unsafe fn twice(x: u32) -> u32";
+    for _ in 0..2 {
+        let ran = repo.run(&["contract", "twice"]);
+        assert!(ran.stderr.contains(told), "{ran}");
+    }
+}
+
+#[test]
 fn a_harness_kills_mutants_and_one_that_sees_too_little_is_told_with_its_survivors() {
     let repo = Repo::initialised();
     let before = repo.tree();
