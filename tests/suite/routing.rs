@@ -93,7 +93,7 @@ fn where_the_cheap_model_gives_nothing_the_strong_one_begins_anew() {
         })
         .collect();
     assert_eq!(makers, [("cheap", 3, 0, 3), ("strong", 1, 1, 1)]);
-    repo.run(&["stats"]).ok().shows("by maker").shows("strong");
+    repo.run(&["stats"]).ok().shows("by maker").shows("  strong ");
 }
 
 #[test]
