@@ -20,7 +20,7 @@ pub enum Step {
     /// Look for what no candidate may do.
     Audit,
     Build,
-    /// Fuzz for [`SMOKE_EXECUTIONS`], to find coarse errors at once.
+    /// Fuzz for `SMOKE_EXECUTIONS`, to find coarse errors at once.
     Smoke,
     Fuzz,
     /// Run the acceptance.
