@@ -98,12 +98,6 @@ pub fn live() -> usize {
     blocks().iter().filter(|b| b.live).count()
 }
 
-/// How many bytes of all blocks nobody has written yet.
-pub fn unwritten() -> usize {
-    let live = blocks().into_iter().filter(|b| b.live);
-    live.map(|block| copy(block).into_iter().filter(|byte| *byte == FRESH).count()).sum()
-}
-
 /// Whether an address is one of the program's own functions, tables or constants.
 fn in_program(address: usize) -> bool {
     let (start, end) = (&raw const __executable_start as usize, &raw const _end as usize);

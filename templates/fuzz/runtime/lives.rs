@@ -2,14 +2,14 @@
 //! cargo-implfuzz.
 
 use super::codec::Reader;
-use super::makers::{Random, good, openers, strangers};
+use super::makers::{Random, good, strangers};
 use super::sequence::{Entry, Erased, Plan};
 use super::story::{AFTER, BEFORE, Content, Feed, Source, Spoil, Step, Story};
 
 /// Those lives.
 pub fn boundaries(plan: &'static Plan) -> Vec<Story> {
     let mut rng = Random(0x2545_f491_4f6c_dd1d);
-    let (good, openers) = (good(plan), openers(plan));
+    let good = good(plan);
     let mut calls: Vec<Erased> = (plan.under.boundaries)();
     if plan.makes {
         let own = |step: &Step| match step {
@@ -46,8 +46,6 @@ pub fn boundaries(plan: &'static Plan) -> Vec<Story> {
                 Some(_) => (before, content(&mut rng)),
                 None => (before, Content::default()),
             };
-            let opener = (!openers.is_empty() && rng.below(8) > 0).then(|| openers[rng.below(openers.len())].clone());
-            let before: Vec<Step> = opener.into_iter().chain(before).take(BEFORE).collect();
             let after = (0..rng.below(AFTER)).map(|_| any_step(plan, &mut rng)).collect();
             let fail = if plan.shape.fails && at % 4 == 3 { 1 + rng.below(6) as u8 } else { 0 };
             Story { make, before, call, after, spare: spare(plan), file, fail }

@@ -2,7 +2,7 @@
 //! by cargo-implfuzz.
 
 use super::codec::Reader;
-use super::sequence::{Entry, Erased, Held, Plan, holds, unwritten};
+use super::sequence::{Entry, Erased, Held, Plan, holds};
 use super::story::Step;
 use std::cell::OnceCell;
 
@@ -12,7 +12,6 @@ const GOOD: usize = 48;
 thread_local! {
     static MADE: OnceCell<Vec<Step>> = const { OnceCell::new() };
     static STRANGERS: OnceCell<Vec<Step>> = const { OnceCell::new() };
-    static OPENERS: OnceCell<Vec<Step>> = const { OnceCell::new() };
 }
 
 /// Constructor calls after which C holds memory, else those that it survives; the best constructors first.
@@ -37,26 +36,6 @@ pub fn strangers(plan: &'static Plan) -> Vec<Step> {
         })
         .clone()
     })
-}
-
-/// Calls that write most of what a constructor leaves unwritten: before one of them C works with what it finds in its memory,
-/// and seldom survives it.
-pub fn openers(plan: &'static Plan) -> Vec<Step> {
-    OPENERS.with(|cell| cell.get_or_init(|| find_openers(plan)).clone())
-}
-
-fn find_openers(plan: &'static Plan) -> Vec<Step> {
-    let make = good(plan).into_iter().next().filter(|_| !plan.makes && plan.shape.by_caller == 0);
-    let Some((make, before)) = make.and_then(|make| Some((make.aimed(0), unwritten(plan, &make, None)?))) else {
-        return Vec::new();
-    };
-    let others = plan.others.iter().copied().filter(|entry| before > 0 && entry.name != plan.under.name);
-    let calls = others.flat_map(|entry| {
-        let tried = (entry.boundaries)().into_iter().take(16).map(move |args| Step::Call(entry, args).aimed(0));
-        let fills = |step: &Step| unwritten(plan, &make, Some(step)).is_some_and(|after| after * 2 <= before);
-        tried.filter(fills).take(4).collect::<Vec<_>>()
-    });
-    calls.collect()
 }
 
 /// Calls of this constructor after which C holds memory, or at least a handle.

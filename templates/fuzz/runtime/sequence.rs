@@ -240,25 +240,6 @@ pub fn holds(plan: &'static Plan, maker: &'static Entry, args: &Erased) -> Held 
     }
 }
 
-/// How many bytes of what C holds nobody has written, after a constructor call and perhaps another one on that handle; none where
-/// C does not come so far.
-pub fn unwritten(plan: &'static Plan, make: &Step, then: Option<&Step>) -> Option<usize> {
-    ledger::start();
-    let mut world = World::new(&plan.shape, false);
-    world.write_file(b"some text\n");
-    let mut call = |step: &Step| match step {
-        Step::Call(entry, args) if (entry.admits)(&**args) => {
-            matches!((entry.oracle)(&**args, (entry.original)(), &mut world), Ok(Some(_)))
-        }
-        _ => false,
-    };
-    let went = call(make) && then.is_none_or(&mut call);
-    let bytes = ledger::unwritten();
-    world.close_files();
-    ledger::release();
-    went.then_some(bytes)
-}
-
 fn steps(
     plan: &'static Plan,
     story: &Story,
