@@ -240,12 +240,12 @@ fn by_role(records: &Records) -> Vec<Group> {
 
 /// Groups replies by what answered. Calls that failed are of the model that was asked.
 fn by_maker(records: &Records) -> Vec<Group> {
-    let of_calls = records.calls.iter().map(|paid| Some(paid.call.model.as_str()));
+    let of_calls = records.calls.iter().map(|paid| Some(paid.call.maker()));
     let makers: BTreeSet<Option<&str>> =
         of_calls.chain(replies(records).map(|reply| reply.maker.as_deref())).collect();
     let group = |maker: Option<&str>| Group {
         name: maker.map(str::to_owned),
-        spent: Totals::of(calls(records, |paid| Some(paid.call.model.as_str()) == maker)),
+        spent: Totals::of(calls(records, |paid| Some(paid.call.maker()) == maker)),
         passes: Passes::of(
             replies(records).filter(|a| a.maker.as_deref() == maker).map(|a| a.outcome == "accepted"),
         ),

@@ -44,7 +44,7 @@ impl Taken {
         let own: Vec<_> = own.collect();
         let translated = (row.step == "translate").then(|| Maker::C2rust.word().to_owned());
         Self {
-            by: own.last().map(|call| call.model.clone()).or(translated),
+            by: own.last().map(|call| call.maker().to_owned()).or(translated),
             spent: (!own.is_empty()).then(|| Totals::of(own)),
             row,
         }

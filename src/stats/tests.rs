@@ -65,6 +65,8 @@ pub fn records() -> Records {
     let mut failed = call(3, "c", "prototyper", compilation, 0);
     failed.call = ModelCall {
         error: Some("HTTP 500".into()),
+        provider: "command".into(),
+        model: "command/cheap".into(),
         cost: None,
         latency_ms: 7,
         output_tokens: 0,

@@ -56,6 +56,14 @@ pub struct ModelCall {
     pub error: Option<String>,
 }
 
+impl ModelCall {
+    /// The model, whether it answered under its own name or is known as its provider's.
+    pub fn maker(&self) -> &str {
+        let behind = self.model.strip_prefix(self.provider.as_str());
+        behind.and_then(|name| name.strip_prefix('/')).unwrap_or(&self.model)
+    }
+}
+
 /// A model call with the run that paid for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaidCall {
