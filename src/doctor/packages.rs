@@ -152,7 +152,7 @@ fn by_hand(need: Need) -> Option<&'static str> {
         Need::CCompiler | Need::CxxCompiler | Need::Libclang | Need::Ar | Need::Objcopy => None,
         Need::Cmake | Need::Make => None,
         Need::C2rust => Some(
-            "c2rust: cargo install --locked c2rust (its build needs the development files of LLVM and libclang, and cmake)",
+            "c2rust: cargo install --locked c2rust (its build needs cmake, GitHub, and the development files of an LLVM and libclang that it knows: 0.22.1 those of 14, not of 22; LLVM_CONFIG_PATH chooses)",
         ),
     }
 }
