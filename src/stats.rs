@@ -1,6 +1,7 @@
 //! What ports cost and how they ended, by symbol, role, maker, phase and workflow: sums over the steps, attempts and model calls
 //! that the store has. Reading it is one function, everything else is pure.
 
+use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Attempt, ModelCall, PaidCall, RunId, StepRow, Store, Totals, median};
 use crate::symbol::{SymbolKey, SymbolName};
@@ -99,7 +100,7 @@ pub struct Stats {
     pub makers: Vec<Group>,
     /// A trial passes `compilation` when it gets to `optimization`, and that when its port is accepted.
     pub phases: Vec<Group>,
-    /// As for symbols.
+    /// As for symbols; what c2rust has ported is apart.
     pub workflows: Vec<Group>,
     pub total: Group,
     /// Tokens of a trial, sent and received.
@@ -149,6 +150,14 @@ impl Records {
         accepted.map(|attempt| (attempt.run, &attempt.symbol)).collect()
     }
 
+    /// Trials whose port is c2rust's.
+    fn translated(&self) -> BTreeSet<Trial<'_>> {
+        let is_one = |attempt: &&Attempt| {
+            attempt.outcome == "accepted" && attempt.maker.as_deref() == Some(Maker::C2rust.word())
+        };
+        self.attempts.iter().filter(is_one).map(|attempt| (attempt.run, &attempt.symbol)).collect()
+    }
+
     /// The phases that a trial got to; none where they were not kept.
     fn phases(&self) -> BTreeMap<Trial<'_>, BTreeSet<&str>> {
         let mut phases: BTreeMap<Trial, BTreeSet<&str>> = BTreeMap::new();
@@ -184,13 +193,18 @@ impl Stats {
     pub fn of(records: &Records) -> Self {
         let trials = records.trials();
         let everything = |_: &Trial| Some(String::new());
+        let translated = records.translated();
         let mut total = by_trial(records, &trials, &everything);
         Self {
             symbols: by_trial(records, &trials, &|(_, key)| Some(records.name(key))),
             roles: by_role(records),
             makers: by_maker(records),
             phases: by_phase(records, &trials),
-            workflows: by_trial(records, &trials, &|(run, _)| records.workflows.get(run).cloned()),
+            workflows: by_trial(records, &trials, &|trial| match translated.contains(trial) {
+                // It asked nobody in whichever workflow.
+                true => Some(Maker::C2rust.word().to_owned()),
+                false => records.workflows.get(&trial.0).cloned(),
+            }),
             total: total.pop().unwrap_or_else(|| Group {
                 name: None,
                 spent: Totals::default(),

@@ -1,5 +1,5 @@
-//! `check`: compares the tree with `implfuzz.lock`. Reads files and nothing else: no compiler, no libclang, no database,
-//! no lock of the workspace. What it read of modules it may note for the next time.
+//! `check`: compares the tree with `implfuzz.lock`. It needs files and nothing else: no compiler, no libclang, no database,
+//! no lock of the workspace. What it read of modules it may note for the next time, in a file of its own.
 //!
 //! The audit is repeated on what stands in the tree. What a port may use follows from `ffi.rs`, `globals.rs` and the other
 //! modules; the lock adds what only the analysis of C knows: the signature, the functions of the system and the variables

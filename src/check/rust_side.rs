@@ -208,8 +208,8 @@ impl Seen {
     fn facts(mut self) -> Vec<(String, Facts)> {
         let Reading { states, functions, .. } = self.reading;
         let facts = functions.into_iter().map(|(name, Function { line, hash, rejected })| {
-            let (module, state) = (self.module.clone(), states[&name]);
-            let files = self.files.remove(&name);
+            let state = states.get(&name).copied().unwrap_or(Ported::Missing);
+            let (module, files) = (self.module.clone(), self.files.remove(&name));
             (name, Facts { module, line, state, hash, files, rejected })
         });
         facts.collect()

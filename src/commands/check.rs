@@ -5,7 +5,7 @@ use crate::check::{self, Checked, NOTES, Trouble};
 use crate::config::Config;
 use crate::error::{ExitCode, Result};
 use crate::report::printable;
-use crate::workspace::{CONFIG_FILE, find_root};
+use crate::workspace::{CONFIG_FILE, find_root, nothing_on_trial};
 
 /// Compares the tree with implfuzz.lock: ports without evidence, stale, refuted or against the audit; builds and runs
 /// nothing
@@ -18,6 +18,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let root = find_root(session.options.dir.as_deref())?;
+    nothing_on_trial(&root)?;
     let env = |name: &str| std::env::var(name).ok();
     let config = Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)?;
     let checked = check::check(&root, &config, &args.only, Some(&root.join(NOTES)))?;

@@ -6,6 +6,7 @@ use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::init;
 use crate::port::rounds::{self, Request};
 use crate::port::run::End;
+use crate::process::Interrupt;
 use crate::project::{Options, Planned, Project};
 use crate::report::{finding, finding_json};
 use crate::verdict::Grade;
@@ -83,7 +84,11 @@ impl Args {
     fn words(&self) -> String {
         let redo = if self.redo { " --redo" } else { "" };
         let workflow = self.workflow.as_ref().map_or_else(String::new, |name| format!(" --workflow {name}"));
-        self.which.words("port") + &self.narrow.words() + redo + &workflow
+        let candidates = match self.candidates.is_empty() {
+            true => String::new(),
+            false => format!(" --candidate {}", self.candidates.join(",")),
+        };
+        self.which.words("port") + &self.narrow.words() + redo + &workflow + &candidates
     }
 }
 
@@ -111,7 +116,11 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         wanted: &|project| args.wanted(project),
         redo: args.redo,
         jobs: args.jobs.get(),
-        reopen: &|trial, reporter| session.open_with(trial, reporter),
+        reopen: &|trial, reporter| match trial {
+            Some(_) => session.open_with(trial, reporter),
+            // The tree as it was, also after Ctrl-C; the second one ends the process.
+            None => Session { interrupt: Interrupt::none(), ..session.clone() }.open_with(None, reporter),
+        },
         interrupt: &session.interrupt,
     };
     let (results, totals) = rounds::port(opened, &request, reporter.as_mut())?;

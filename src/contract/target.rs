@@ -24,6 +24,9 @@ pub fn contract(
             Err("blocks that change hands, and tables, are compared by the harness of its contract alone"
                 .into())
         }
+        Judgeable::Yes(contract) if !contract.require.is_empty() => {
+            Err("its contract has `require`, and which inputs occur is the target's to say".into())
+        }
         Judgeable::Yes(contract) => Ok(Contract { harness: Harness::Model, ..contract.clone() }),
         Judgeable::NotYet(_) => without_roles(library, facts, function),
     }

@@ -24,12 +24,17 @@ struct Graph {
     by_name: HashMap<String, usize>,
 }
 
+/// Functions that end the process when they do not return.
+const ENDS: [&str; 7] = ["abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "__assert_rtn"];
+
 #[derive(Debug, Default)]
 struct Block {
     /// Counters, and how much is added: none where that depends on something.
     adds: Vec<(usize, Option<i64>)>,
     next: Vec<String>,
     returns: bool,
+    /// The last function that it calls may end by a jump.
+    may_leave: bool,
 }
 
 impl Optimised {
@@ -146,6 +151,11 @@ fn graph(lines: Vec<&str>, symbol: &str) -> Option<Graph> {
         }
         let line = line.trim_start();
         block.returns |= line.starts_with("ret ") || line.starts_with("resume ");
+        if let Some(called) = called(line) {
+            block.may_leave = !ENDS.contains(&called) && !called.starts_with("llvm.");
+        }
+        // Behind a call that does not return the function may be left, and entered again, by a jump.
+        block.returns |= line == "unreachable" && block.may_leave;
         block.next.extend(line.split("label %").skip(1).map(|rest| name_at(rest).to_owned()));
     }
     Some(graph)
@@ -173,6 +183,14 @@ fn name_at(text: &str) -> &str {
 
 fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-')
+}
+
+/// The name of the function that a line calls; empty where the text does not say which.
+fn called(line: &str) -> Option<&str> {
+    let (front, rest) = line.split_once("call ")?;
+    let is_call = front.is_empty() || front.ends_with("= ") || front.ends_with("tail ");
+    let named = rest.split_once('@').filter(|(before, _)| !before.contains('('));
+    is_call.then(|| named.map_or("", |(_, name)| name_at(name)))
 }
 
 fn mentions(line: &str, symbol: &str) -> bool {
@@ -263,6 +281,21 @@ define i32 @f(i32 %0) {
             !optimised.never(&record, Counter::Counted(2)) && !optimised.never(&record, Counter::Minus(1))
         );
         assert!(optimised.never(&record, Counter::Minus(0)) && optimised.never(&record, Counter::Counted(3)));
+    }
+
+    #[test]
+    fn a_way_to_what_may_jump_back_is_taken_and_one_to_the_end_of_the_process_is_not() {
+        let ending = |call: &str| text().replace("  br label %7\n", &format!("  {call}\n  unreachable\n"));
+        for (call, is_never) in [
+            ("call void @abort() #4", true),
+            ("tail call void @__assert_fail(ptr @.str, ptr @.str.1, i32 3, ptr @f)", true),
+            ("call void @fail(i32 %0) #4", false),
+            ("%9 = tail call i32 %8()", false),
+            ("call void (ptr, ...) @give_up(ptr @.str)", false),
+        ] {
+            let optimised = Optimised::of(&ending(call), "f").unwrap();
+            assert_eq!(optimised.never(&known(), Counter::Counted(2)), is_never, "{call}");
+        }
     }
 
     #[test]

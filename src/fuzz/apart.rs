@@ -43,6 +43,8 @@ impl Apart {
 
 /// As the harness calls what the contract rules out.
 pub(super) const PRECONDITION: &str = "precondition of the contract";
+/// As a record has what its side cannot say (`record.rs` of the runtime).
+const UNKNOWN: &str = "?";
 /// How long each side may take for all inputs.
 const SECONDS: u64 = 60;
 /// How often the C original may end its process in a way that the guard does not see.
@@ -82,7 +84,12 @@ impl Campaign {
             apart.finding = Some(self.finding((class, what), input, interrupt)?);
             return Ok(apart);
         }
-        if !told.alone_done {
+        let is_from_outside = matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL));
+        if !told.alone_done && is_from_outside {
+            let (ran, all) = (told.alone.len(), accepted.len());
+            apart.unfinished =
+                Some(format!("the port's process was ended from outside after {ran} of {all} inputs"));
+        } else if !told.alone_done {
             let end = ended(&output);
             let last = bytes.get(told.alone.len()).or(bytes.last());
             apart.finding = last.map(|input| self.finding(end, input, interrupt)).transpose()?;
@@ -216,7 +223,8 @@ fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(Findi
             Some((FindingClass::SilentExit, "the port's process told nonsense".into()))
         }
         AloneOutcome::Done(other) => {
-            let part = record.iter().zip(other).find(|(a, b)| a != b).map(|((name, _), _)| name.clone());
+            let differs = |(c, port): &(&(String, String), &(String, String))| c != port && c.1 != UNKNOWN;
+            let part = record.iter().zip(other).find(differs).map(|((name, _), _)| name.clone());
             let part = part.or_else(|| (record.len() != other.len()).then(|| "what is compared".to_owned()));
             part.map(|name| (FindingClass::Mismatch, name))
         }
@@ -250,6 +258,9 @@ mod tests {
         assert_eq!(difference(&c, &other), Some((FindingClass::Mismatch, "`out`".into())));
         let shorter = AloneOutcome::Done(record(&[("return value", "1")]));
         assert!(difference(&c, &shorter).is_some());
+        let open = record(&[("return value", UNKNOWN), ("`out`", "2")]);
+        assert_eq!(difference(&open, &AloneOutcome::Done(c.clone())), None);
+        assert!(difference(&c, &AloneOutcome::Done(open)).is_some(), "what C says, the port must say");
         let panic = AloneOutcome::Failed(FindingClass::Panic, "overflow".into());
         assert_eq!(difference(&c, &panic), Some((FindingClass::Panic, "overflow".into())));
     }

@@ -1,10 +1,11 @@
 //! The exhaustive engine: every input of a contract through both sides, in ranges, several at a time.
 
+use super::once::Once;
 use super::report::Found;
 use super::run::{Budget, Campaign, conclude, sum};
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt};
-use crate::verdict::{Finding, FindingClass, RunStats, Verdict};
+use crate::verdict::{Finding, RunStats, Verdict};
 use fs_err as fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
@@ -151,7 +152,11 @@ impl Campaign {
         match (output.exit, at.filter(|point| (from..to).contains(point))) {
             (Exit::TimedOut, _) => Ok(Ended::OutOfTime),
             (MISFIT, _) => Err(miscounted(self, of, 0)),
-            (_, Some(point)) => Ok(Ended::Found(Box::new(self.broken_at(point, interrupt)?.into()))),
+            (_, Some(point)) => Ok(match self.broken_at(point, interrupt)? {
+                Some(finding) => Ended::Found(Box::new(finding.into())),
+                // Time or memory were those of all inputs before it.
+                None => Ended::OutOfTime,
+            }),
             (_, None) => {
                 let text = output.stderr_text();
                 Err(Error::new(
@@ -162,8 +167,8 @@ impl Campaign {
         }
     }
 
-    /// What ends the process at a point, found out by running that input alone.
-    fn broken_at(&self, point: u64, interrupt: &Interrupt) -> Result<Finding> {
+    /// What ends the process at a point, found out by running that input alone; nothing where it does not then.
+    fn broken_at(&self, point: u64, interrupt: &Interrupt) -> Result<Option<Finding>> {
         let path = self.work.join(format!("point-{point}"));
         let job = self
             .job()
@@ -173,19 +178,9 @@ impl Campaign {
         job.timeout(Duration::from_secs(20)).run(interrupt)?;
         let input = fs::read(&path)?;
         drop(fs::remove_file(&path));
-        if let super::once::Once::Differs(finding) = self.once(&input, interrupt)? {
-            return Ok(finding);
-        }
-        let (args, oracle) = self.show(&input, interrupt)?;
-        let what =
-            "the process ended while all inputs were tried, at this one, but does not when it is tried alone";
-        Ok(Finding {
-            class: FindingClass::Abort,
-            what: what.into(),
-            input,
-            args,
-            oracle,
-            subject: Vec::new(),
+        Ok(match self.once(&input, interrupt)? {
+            Once::Differs(finding) => Some(finding),
+            Once::Same | Once::Rejected(_) => None,
         })
     }
 }

@@ -1,7 +1,7 @@
 //! One process of libFuzzer: how long it runs, and what its end says.
 
 use super::report::{Found, Told};
-use super::run::Campaign;
+use super::run::{Campaign, sum};
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Job, Output};
 use crate::verdict::{Finding, FindingClass, RunStats};
@@ -50,8 +50,39 @@ impl From<Budget> for Leg {
     }
 }
 
+/// How a leg ended, after a second look where it says that time or memory ran out.
+pub(super) enum Ended {
+    Regular,
+    Found(Box<Found>),
+    /// It ended early, and again on another path: what it ended on stays within both limits when it is run alone.
+    Nothing(Box<Finding>),
+}
+
 impl Campaign {
-    pub(super) fn leg(
+    /// A leg, and where its end says nothing about the port once more on another path.
+    pub(super) fn leg_looked_at(
+        &self,
+        (leg, flags): (Leg, &[&str]),
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(RunStats, Ended)> {
+        let mut total = RunStats { seed: self.seed, ..RunStats::default() };
+        let mut ended = Ended::Regular;
+        for seed in [self.seed, self.seed.wrapping_add(1)] {
+            let before = total.clone();
+            let mut watch = |stats: &RunStats| see(&sum(&before, stats));
+            let (stats, found) = self.leg((leg, seed), flags, interrupt, &mut watch)?;
+            total = sum(&before, &stats);
+            let Some(found) = found else { return Ok((total, Ended::Regular)) };
+            if !self.says_nothing(&found.smallest, interrupt)? {
+                return Ok((total, Ended::Found(Box::new(found))));
+            }
+            ended = Ended::Nothing(Box::new(found.smallest));
+        }
+        Ok((total, ended))
+    }
+
+    fn leg(
         &self,
         (leg, seed): (Leg, u32),
         flags: &[&str],
@@ -108,8 +139,8 @@ impl Campaign {
             .args(["-detect_leaks=0", "-print_funcs=0"])
     }
 
-    /// Wall time of one call of the port, where the guard of the original counts processor time: ten times as much, so that a
-    /// busy machine makes no finding.
+    /// Wall time of one call of the port, where the guard of the original counts processor time: ten times as much. On a busy machine
+    /// that may be too little: `says_nothing` looks again.
     pub(super) fn call_timeout_seconds(&self) -> u64 {
         self.call_timeout_ms.div_ceil(100).max(10)
     }
@@ -130,7 +161,8 @@ impl Campaign {
         }
         let class = match output.exit {
             Exit::Code(70) | Exit::TimedOut => FindingClass::Timeout,
-            Exit::Code(71) => FindingClass::OutOfMemory,
+            // What nobody catches comes from outside: the kernel, where memory runs out, or a person.
+            Exit::Code(71) | Exit::Signal(libc::SIGKILL) => FindingClass::OutOfMemory,
             Exit::Code(0) => FindingClass::SilentExit,
             _ if told.exit_in_port => FindingClass::SilentExit,
             _ => FindingClass::Abort,

@@ -26,8 +26,12 @@ impl Campaign {
     /// Those of starting the fuzz process, and Ctrl-C.
     pub(super) fn says_nothing(&self, finding: &Finding, interrupt: &Interrupt) -> Result<bool> {
         let is_limit = matches!(finding.class, FindingClass::Timeout | FindingClass::OutOfMemory);
-        if !is_limit || finding.input.is_empty() {
+        if !is_limit {
             return Ok(false);
+        }
+        if !self.artifact().exists() {
+            // No call took too long or too much: the whole process did, which had no processor, or was ended by somebody else.
+            return Ok(true);
         }
         if finding.oracle.iter().any(|(name, _)| name == "rejected") {
             return Ok(true);

@@ -3,6 +3,7 @@
 
 use super::gate::HeldBack;
 pub use super::leg::Budget;
+use super::leg::Ended;
 use super::report::Told;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Job, Limits, Output, Stream};
@@ -75,27 +76,18 @@ impl Campaign {
         for (leg, flags) in legs {
             let before = total.clone();
             let mut watch = |stats: &RunStats| see(&sum(&before, stats));
-            let (stats, found) = self.leg((leg, self.seed), flags, interrupt, &mut watch)?;
+            let (stats, ended) = self.leg_looked_at((leg, flags), interrupt, &mut watch)?;
             total = sum(&before, &stats);
-            let Some(found) = found else { continue };
-            if !self.says_nothing(&found.smallest, interrupt)? {
-                return self.refuted(found, total, interrupt);
-            }
-            // That says nothing about the port. Once more, on another path.
-            let (stats, found) = self.leg((leg, self.seed.wrapping_add(1)), flags, interrupt, &mut watch)?;
-            total = sum(&total, &stats);
-            match found {
-                Some(found) if !self.says_nothing(&found.smallest, interrupt)? => {
-                    return self.refuted(found, total, interrupt);
-                }
-                Some(found) => {
-                    if let Some(of_c) = self.of_c(&found.smallest, interrupt)? {
+            match ended {
+                Ended::Regular => {}
+                Ended::Found(found) => return self.refuted(*found, total, interrupt),
+                Ended::Nothing(finding) => {
+                    if let Some(of_c) = self.of_c(&finding, interrupt)? {
                         return Ok(Verdict::OfC { found: Box::new(of_c), stats: total });
                     }
                     let reason = "the C original itself breaks or hangs where the run ended, or the machine is too busy: the contract needs a hint, or more time";
                     return Ok(Verdict::Vacuous { reason: reason.into(), stats: total });
                 }
-                None => {}
             }
         }
         Ok(conclude(total))

@@ -211,6 +211,10 @@ impl<'p> Attempting<'p> {
         traced?;
         self.note(run, step, &outcome)?;
         self.learn(run, step, &outcome)?;
+        if matches!(&outcome, Outcome::CandidateReceived(text) if self.state.candidate() != Some(text)) {
+            // What was found about the one before says nothing about this one.
+            self.finding = None;
+        }
         supervisor::apply(&mut self.state, outcome);
         Ok(None)
     }

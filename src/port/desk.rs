@@ -10,7 +10,7 @@ use crate::llm::{self, Asker, Budget, Chosen, Exchange, ModelError, Prompt, Repl
 use crate::process::Interrupt;
 use crate::project::Project;
 use crate::store::{ModelCall, NewRun, RunId, RunOutcome, StepId, Store};
-use crate::symbol::{Function, SymbolName};
+use crate::symbol::{Function, SymbolKey, SymbolName};
 use crate::workspace::write_atomic;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,7 +23,17 @@ pub struct Desk {
     /// Those of each role, from the cheapest to the strongest.
     models: BTreeMap<&'static str, Vec<Arc<Chosen>>>,
     pub budget: Budget,
+    /// Functions about which the last question outside of their ports got no answer.
+    unanswered: BTreeMap<SymbolKey, Silence>,
     logs: PathBuf,
+}
+
+/// Why a question got no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Silence {
+    /// The budget has no room for it; else the model failed.
+    pub is_budget: bool,
+    pub why: String,
 }
 
 /// Where in the trace a question is asked.
@@ -65,7 +75,7 @@ impl Desk {
             tool_version: env!("CARGO_PKG_VERSION").into(),
         })?;
         let logs = project.workspace.logs().join(id.0.to_string());
-        Ok(Self { templates, id, models, budget, logs })
+        Ok(Self { templates, id, models, budget, unanswered: BTreeMap::new(), logs })
     }
 
     /// The run is over, because of this.
@@ -150,11 +160,14 @@ impl Desk {
         interrupt: &Interrupt,
     ) -> Result<std::result::Result<Reply, String>> {
         let rank = rank_of(prompt.attempt);
+        self.unanswered.remove(&function.key);
         loop {
             let chosen = self.model(&prompt, rank)?;
             let permit = match self.budget.permit(prompt, &chosen.settings.prices) {
                 Ok(permit) => permit,
-                Err(error) if error.kind() == ErrorKind::Budget => return Ok(Err(error.to_string())),
+                Err(error) if error.kind() == ErrorKind::Budget => {
+                    return Ok(Err(self.silent(function, true, &error)));
+                }
                 Err(error) => return Err(error),
             };
             let exchange = llm::ask(&chosen, permit, &Asker::silent(interrupt));
@@ -168,7 +181,7 @@ impl Desk {
                         Err(ModelError::NoRecording { .. }) => Ok(Err("no answer was recorded".into())),
                         Err(ModelError::Interrupted) => Err(ModelError::Interrupted.into()),
                         // The run has other work, which a model that fails here does not undo.
-                        Err(error) => Ok(Err(error.to_string())),
+                        Err(error) => Ok(Err(self.silent(function, false, &error))),
                         Ok(reply) => Ok(Ok(reply)),
                     };
                 }
@@ -176,10 +189,23 @@ impl Desk {
         }
     }
 
-    /// Whether the budget that has no room for `prompt` has some for other symbols.
-    pub fn admits_others(&self, prompt: &Prompt, rank: usize) -> bool {
-        let chosen = self.chosen(&prompt.role, rank);
-        chosen.is_some_and(|chosen| self.budget.admits_others(prompt, &chosen.settings.prices))
+    fn silent(&mut self, function: &Function, is_budget: bool, why: &dyn std::fmt::Display) -> String {
+        let why = why.to_string();
+        self.unanswered.insert(function.key.clone(), Silence { is_budget, why: why.clone() });
+        why
+    }
+
+    /// Why the last question about a function, outside of its port, got no answer; nothing where it got one, or none was asked.
+    pub fn silence(&self, function: &Function) -> Option<&Silence> {
+        self.unanswered.get(&function.key)
+    }
+
+    /// Whether the budget that has no room for `prompt` has some for other symbols, which begin with the cheapest prototyper.
+    pub fn admits_others(&self, prompt: &Prompt) -> bool {
+        let role = "prototyper";
+        let first = Prompt { role: role.into(), max_tokens: self.max_tokens(role, 0), ..prompt.clone() };
+        let chosen = self.chosen(role, 0);
+        chosen.is_some_and(|chosen| self.budget.admits_others(&first, &chosen.settings.prices))
     }
 
     /// Keeps what c2rust made of a function: `.implfuzz/logs/<run>/<symbol>/00-c2rust.rs`.

@@ -5,38 +5,29 @@
 use super::attempt::context;
 use super::call_sites::call_sites;
 use super::desk::{Desk, rank_of};
+use super::inquiry::{Inquiry, Opened, Tried, is_complete};
 use super::prompt::Question;
-use crate::adequacy;
 use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
 use crate::error::Result;
-use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
 use crate::fuzz::run::Campaign;
 use crate::grade;
 use crate::judge::Judge;
-use crate::llm::{Blocks, Reply, StopReason};
-use crate::port::analysis::{Opened, Reopen, is_of_the_trial};
-use crate::process::Interrupt;
+use crate::llm::{Blocks, Reply};
 use crate::project::{Planned, Project};
 use crate::store::{FindingRow, Side, Store};
 use crate::symbol::SymbolName;
 use crate::verdict::CFault;
 use crate::workspace::Trial;
 use serde::Deserialize;
-use std::path::Path;
 
 /// Lines of an answer that are kept.
 const LINES: usize = 8;
 
-/// Whom to ask, and how to look at what came of it.
-pub struct Feasibility<'a> {
-    pub desk: &'a mut Desk,
-    pub reopen: Reopen<'a>,
-    pub interrupt: &'a Interrupt,
-    pub reporter: &'a mut dyn Reporter,
-}
+/// What is done about inputs on which C breaks.
+pub struct Feasibility<'i, 'a>(pub &'i mut Inquiry<'a>);
 
 /// What a reply is.
 #[derive(Debug, PartialEq, Eq)]
@@ -65,7 +56,7 @@ fn open_finding(store: &Store, planned: &Planned, desk: &Desk) -> Result<Option<
     Ok(rows.into_iter().find(is_open))
 }
 
-impl Feasibility<'_> {
+impl Feasibility<'_, '_> {
     /// Asks about `names`, one after the other, and returns those whose contract is narrower now.
     ///
     /// # Errors
@@ -78,27 +69,25 @@ impl Feasibility<'_> {
             match came {
                 Ok(true) => narrowed.push(name.clone()),
                 Ok(false) => {}
-                Err(why) => self.say(name, why),
+                Err(why) => self.0.say(name, 1, why),
             }
         }
         Ok((opened, narrowed))
     }
 
     /// One function: whether its contract is narrower now; the inner `Err` says why nothing came of it.
-    fn one(
-        &mut self,
-        mut opened: Opened,
-        name: &SymbolName,
-    ) -> Result<(Opened, std::result::Result<bool, String>)> {
+    fn one(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<bool>> {
         let planned = opened.0.find(name.as_str())?.clone();
-        let Some(row) = open_finding(&opened.1, &planned, self.desk)? else { return Ok((opened, Ok(false))) };
+        let Some(row) = open_finding(&opened.1, &planned, self.0.desk)? else {
+            return Ok((opened, Ok(false)));
+        };
         let explanation = match self.explanation(&mut opened, &planned, &row)? {
             Ok(text) => text,
             Err(why) => return Ok((opened, Err(why))),
         };
         opened.1.explain(row.id, &explanation)?;
         let mut problem: Option<String> = None;
-        for attempt in 1..=self.desk.questions("feasibility", &opened.0.config.limits) {
+        for attempt in 1..=self.0.desk.questions("feasibility", &opened.0.config.limits) {
             let asked = (attempt, problem.as_deref());
             let reply = match self.ask(&mut opened, &planned, (&row, Some(&explanation)), asked)? {
                 Ok(reply) => reply,
@@ -132,11 +121,11 @@ impl Feasibility<'_> {
             match tried {
                 Ok(()) => {
                     opened.1.explain(row.id, text.trim())?;
-                    self.say(name, format!("C bears the precondition out; read it, then: cargo implfuzz contract --approve {name}"));
+                    self.0.say(name, 1, format!("C bears the precondition out; read it, then: cargo implfuzz contract --approve {name}"));
                     return Ok((opened, Ok(true)));
                 }
                 Err(why) => {
-                    self.say(name, format!("C does not bear the precondition out: {why}"));
+                    self.0.say(name, 1, format!("C does not bear the precondition out: {why}"));
                     problem = Some(why);
                 }
             }
@@ -151,7 +140,7 @@ impl Feasibility<'_> {
         planned: &Planned,
         row: &FindingRow,
     ) -> Result<std::result::Result<String, String>> {
-        let models = u32::try_from(self.desk.ranks("crash-analyzer")).unwrap_or(u32::MAX).max(1);
+        let models = u32::try_from(self.0.desk.ranks("crash-analyzer")).unwrap_or(u32::MAX).max(1);
         let mut attempt = 1;
         loop {
             match self.ask(opened, planned, (row, None), (attempt, None))? {
@@ -167,7 +156,7 @@ impl Feasibility<'_> {
         (project, store): &mut Opened,
         planned: &Planned,
         (row, explanation): (&FindingRow, Option<&str>),
-        (attempt, problem): (u32, Option<&str>),
+        asked: (u32, Option<&str>),
     ) -> Result<std::result::Result<Reply, String>> {
         let context = context(project, planned)?;
         let sites = call_sites(&project.library, &planned.function);
@@ -175,11 +164,7 @@ impl Feasibility<'_> {
             None => Question::Crash { row },
             Some(explanation) => Question::Feasibility { row, explanation, sites: &sites },
         };
-        let max_tokens = self.desk.max_tokens(question.role(), rank_of(attempt));
-        let prompt = self.desk.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
-        self.say(&planned.function.name, format!("asking the {}", question.role()));
-        let function = &planned.function;
-        self.desk.ask((store, self.reporter), function, prompt, self.interrupt)
+        self.0.ask(store, (planned, &context), &question, asked)
     }
 
     /// Puts the narrower contract into the tree; it stays there only where C bears it out.
@@ -188,7 +173,7 @@ impl Feasibility<'_> {
         (project, store): Opened,
         (planned, row): (&Planned, &FindingRow),
         (require, attempt): (Vec<String>, u32),
-    ) -> Result<(Opened, std::result::Result<(), String>)> {
+    ) -> Result<Tried<()>> {
         let Some(old) = planned.judgeable.contract() else {
             return Ok(((project, store), Err("there is no contract to narrow".into())));
         };
@@ -197,42 +182,24 @@ impl Feasibility<'_> {
             Err(why) => return Ok(((project, store), Err(why))),
         };
         let path = project.contract_path(contract.symbol.as_str());
-        let accepted = self.campaign(&project, planned, "wider")?.accepted(self.interrupt)?;
+        let accepted = self.campaign(&project, planned, "wider")?.accepted(self.0.interrupt)?;
         if accepted.is_empty() {
             return Ok(((project, store), Err("C took no input that could speak against it".into())));
         }
-        // They have the workspace.
-        drop((project, store));
-        let why = match self.trial(&path, (&contract, row), &accepted) {
-            Ok(Ok(opened)) => {
-                opened.0.workspace.keep()?;
-                return Ok((opened, Ok(())));
+        let with = |contract: &Contract| Trial { path: path.clone(), text: file::proposed(contract) };
+        let name = &contract.symbol;
+        self.0.try_out((project, store), &with(&contract), |inquiry, mut opened| {
+            let mut this = Feasibility(inquiry);
+            if let Err(why) = this.bears_out(&mut opened, (name, row), &accepted)? {
+                return Ok(Err(why));
             }
-            Ok(Err(why)) => why,
-            Err(error) if is_of_the_trial(&error) => error.to_string(),
-            Err(error) => return Err(error),
-        };
-        Ok(((self.reopen)(None, self.reporter)?, Err(why)))
-    }
-
-    /// Opens with the contract in the tree: what it rules out first, then what its harness is worth.
-    fn trial(
-        &mut self,
-        path: &Path,
-        (contract, row): (&Contract, &FindingRow),
-        accepted: &[Vec<u8>],
-    ) -> Result<std::result::Result<Opened, String>> {
-        let with = |contract: &Contract| Trial { path: path.to_owned(), text: file::proposed(contract) };
-        let mut opened = (self.reopen)(Some(&with(contract)), self.reporter)?;
-        if let Err(why) = self.bears_out(&mut opened, (&contract.symbol, row), accepted)? {
-            return Ok(Err(why));
-        }
-        let folded = folded(contract);
-        if folded != *contract {
-            drop(opened);
-            opened = (self.reopen)(Some(&with(&folded)), self.reporter)?;
-        }
-        Ok(self.is_sound(&mut opened, &contract.symbol)?.map(|()| opened))
+            let folded = folded(&contract);
+            if folded != contract {
+                drop(opened);
+                opened = (this.0.reopen)(Some(&with(&folded)), this.0.reporter)?;
+            }
+            Ok(this.is_sound(&mut opened, name)?.map(|()| opened))
+        })
     }
 
     fn narrower(
@@ -240,14 +207,14 @@ impl Feasibility<'_> {
         old: &Contract,
         (require, attempt): (Vec<String>, u32),
     ) -> std::result::Result<Contract, String> {
-        let model = self.desk.name("feasibility", rank_of(attempt));
+        let model = self.0.desk.name("feasibility", rank_of(attempt));
         let require = old.require.iter().cloned().chain(require).collect();
         let contract = Contract { require, proposed_by: Some(model), ..old.clone() };
         file::parse(&file::render(&contract), "the contract").map_err(|error| error.to_string())
     }
 
     fn campaign(&self, project: &Project, planned: &Planned, name: &str) -> Result<Campaign> {
-        let judge = Judge::new(project, self.interrupt);
+        let judge = Judge::new(project, self.0.interrupt);
         match judge.build_beside(name, &[])? {
             Built::Binary(binary) => Ok(judge.campaign(&binary, planned)),
             Built::Errors(errors) => Err(crate::judge::does_not_compile(project, &errors)),
@@ -263,11 +230,11 @@ impl Feasibility<'_> {
     ) -> Result<std::result::Result<(), String>> {
         let planned = project.find(name.as_str())?;
         let campaign = self.campaign(project, planned, "narrower")?;
-        if !campaign.is_ruled_out(&row.finding.input, self.interrupt)? {
+        if !campaign.is_ruled_out(&row.finding.input, self.0.interrupt)? {
             return Ok(Err("the input on which C breaks is still let through".into()));
         }
-        if let Some(input) = campaign.first_ruled_out(accepted, self.interrupt)? {
-            let (args, _) = campaign.show(&input, self.interrupt)?;
+        if let Some(input) = campaign.first_ruled_out(accepted, self.0.interrupt)? {
+            let (args, _) = campaign.show(&input, self.0.interrupt)?;
             let args: Vec<String> = args.iter().map(|(name, value)| format!("{name} = {value}")).collect();
             return Ok(Err(format!("C works on an input that is ruled out: {}", args.join(", "))));
         }
@@ -277,27 +244,18 @@ impl Feasibility<'_> {
     /// Whether C still agrees with itself under it, and mutants are told from C. How many inputs C takes is another matter.
     fn is_sound(
         &mut self,
-        (project, store): &mut Opened,
+        opened: &mut Opened,
         name: &SymbolName,
     ) -> Result<std::result::Result<(), String>> {
-        let planned = project.find(name.as_str())?;
-        let judge = Judge::new(project, self.interrupt);
-        let asked = &project.config.grade;
-        let adequacy = adequacy::on_trial(project, (&judge, store), planned, self.reporter)?;
-        let Some(adequacy) = adequacy else { return Ok(Err("it could not be measured".into())) };
+        let adequacy = match self.0.measured(opened, name)? {
+            Ok(adequacy) => adequacy,
+            Err(why) => return Ok(Err(why)),
+        };
         if let Some(what) = &adequacy.difference {
             return Ok(Err(format!("C differs from itself: {what}")));
         }
-        Ok(grade::kills(&adequacy.kills(), asked).map_or(Ok(()), Err))
+        Ok(grade::kills(&adequacy.kills(), &opened.0.config.grade).map_or(Ok(()), Err))
     }
-
-    fn say(&mut self, name: &SymbolName, step: String) {
-        self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt: 1, step });
-    }
-}
-
-fn is_complete(reply: &Reply) -> bool {
-    reply.stop != StopReason::Refusal && !reply.stop.is_truncated()
 }
 
 /// The words of a reply, in a few lines.

@@ -12,6 +12,7 @@ pub mod history;
 pub mod resume;
 pub mod lessons;
 pub mod desk;
+pub mod inquiry;
 pub mod analysis;
 pub mod targets;
 pub mod feasibility;

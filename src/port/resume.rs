@@ -99,7 +99,9 @@ pub fn plan(
             Judgeable::NotYet(why) => Some(why.clone()),
             Judgeable::Yes(_) => None,
         };
-        let target = targets.get(key).filter(|_| !is_ported(planned) || redo);
+        // A port that stands keeps the harness that judged it, unless a person asks for another.
+        let is_asked_again = |asked: &Option<String>| redo && planned.wants_target && asked.is_none();
+        let target = targets.get(key).filter(|asked| !is_ported(planned) || is_asked_again(asked));
         let (deed, reason) = match (&planned.judgeable, known.get(key)) {
             // How it is called comes first where a contract may say it.
             _ if target.is_some() && (planned.wants_target || !open.contains(key)) => match &targets[key] {

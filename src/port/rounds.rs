@@ -2,13 +2,14 @@
 //! what may be called less freely after that is taken up once more. The library is read anew between the rounds, since
 //! every contract decides how others are judged.
 
-use super::analysis::{Analysis, Opened, Reopen};
+use super::analysis::Roles;
 use super::cycles;
 use super::desk::Desk;
 use super::feasibility::Feasibility;
+use super::inquiry::{Inquiry, Opened, Reopen};
 use super::resume::{self, Deed, Plan};
 use super::run::{self, End, Order, PortResult};
-use super::targets::Writer;
+use super::targets::Target;
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -69,14 +70,14 @@ fn rounds(
     let is_to_be = |deed| plans.iter().any(|plan| plan.deed == deed);
     if is_to_be(Deed::Analyze) {
         let lacking = names((&opened.0, &opened.1), request, Deed::Analyze)?;
-        let mut analysis = Analysis { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
-        opened = analysis.run(opened, &lacking)?;
+        let mut inquiry = Inquiry { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+        opened = inquiry.run::<Roles>(opened, &lacking)?;
     }
     // What the analysis was about may be next here.
     if is_to_be(Deed::Analyze) || is_to_be(Deed::Target) {
         let lacking = names((&opened.0, &opened.1), request, Deed::Target)?;
-        let mut writer = Writer { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
-        opened = writer.run(opened, &lacking)?;
+        let mut inquiry = Inquiry { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+        opened = inquiry.run::<Target>(opened, &lacking)?;
     }
     let mut results = round(&mut opened, (request, desk, transpiler.as_ref()), None, reporter)?;
     for _ in 0..opened.0.config.limits.false_positive_fixes {
@@ -84,8 +85,8 @@ fn rounds(
         if names.is_empty() || desk.ranks("feasibility") == 0 {
             break;
         }
-        let mut feasibility = Feasibility { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
-        let (after, narrowed) = feasibility.run(opened, &names)?;
+        let mut inquiry = Inquiry { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+        let (after, narrowed) = Feasibility(&mut inquiry).run(opened, &names)?;
         opened = after;
         if narrowed.is_empty() {
             break;
@@ -138,9 +139,13 @@ fn names((project, store): (&Project, &Store), request: &Request, deed: Deed) ->
 /// Functions about whose C a model may know more: C stopped their ports, or breaks on too many inputs.
 fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
     let least = project.config.grade.accept_rate;
+    // What a fuzz target lets through no precondition narrows.
+    let is_aimed =
+        |r: &PortResult| project.find(r.symbol.as_str()).is_ok_and(|planned| planned.target.is_some());
     let is_short = |r: &&PortResult| {
-        r.end == End::StoppedByC
-            || r.grade == Some(Grade::Weak) && r.accept_rate.is_some_and(|rate| rate < least)
+        !is_aimed(r)
+            && (r.end == End::StoppedByC
+                || r.grade == Some(Grade::Weak) && r.accept_rate.is_some_and(|rate| rate < least))
     };
     results.iter().filter(is_short).map(|r| r.symbol.clone()).collect()
 }

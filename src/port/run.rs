@@ -18,7 +18,7 @@ use crate::store::{RunOutcome, Store, Totals};
 use crate::symbol::{SymbolKey, SymbolName};
 use crate::transpile::Transpiler;
 use crate::verdict::{Finding, Grade, Measured, Proofs, RunStats, Share, Verdict};
-use crate::verify::Judgement;
+use crate::verify::{self, Judgement};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -151,6 +151,7 @@ pub fn port<'p>(
         plans: wanted.iter().map(|planned| planned.function.key.clone()).zip(plans).collect(),
         standing,
         transpiler: transpiler.cloned(),
+        translated: BTreeMap::new(),
         exhausted: false,
         stop,
         tree: 0,
@@ -200,7 +201,14 @@ impl<'p> Session<'p> {
         if let Some(judgement) = self.standing.of(planned) {
             return self.stood(planned, judgement).map(Some);
         }
-        let (end, why) = match self.plans.get(&planned.function.key) {
+        let plan = self.plans.get(&planned.function.key);
+        let is_first = plan.is_some_and(|plan| matches!(plan.deed, Deed::Analyze | Deed::Target));
+        // It was to be asked about first, and nobody answered.
+        if let Some(silence) = self.desk.silence(&planned.function).filter(|_| is_first) {
+            let end = if silence.is_budget { End::Budget } else { End::Failed };
+            return self.result(planned, end, Some(silence.why.clone()), None).map(Some);
+        }
+        let (end, why) = match plan {
             Some(Plan { deed: Deed::Leave, .. }) if self.project.ported(&planned.function) == Ported::Yes => {
                 (End::AlreadyPorted, None)
             }
@@ -237,9 +245,16 @@ impl<'p> Session<'p> {
     pub(super) fn conclude(&mut self, planned: &Planned, ended: Ended) -> Result<PortResult> {
         match ended {
             Ended::Accepted { module, verdict, apart, by } => {
-                let outcome = self.accept(planned, &module, (&verdict, apart, &by))?;
-                let result = self.result(planned, End::Accepted, outcome.reason(), Some(verdict.stats()))?;
-                Ok(PortResult { grade: Some(outcome.grade), ..result })
+                let before = verify::known(self.project, self.store, &self.judge, &[planned])?.pop();
+                let before = before.map_or(Grade::Stub, |known| known.grade);
+                let outcome = self.accept(planned, &module, before, (&verdict, apart, &by))?;
+                let stats = Some(verdict.stats());
+                let (end, grade, why) = match outcome.grade < before {
+                    true => (End::AlreadyPorted, before, stays(&outcome, before)),
+                    false => (End::Accepted, outcome.grade, outcome.reason()),
+                };
+                let result = self.result(planned, end, why, stats)?;
+                Ok(PortResult { grade: Some(grade), ..result })
             }
             Ended::Stopped { reason: StopReason::Budget, detail, .. } => {
                 self.result(planned, End::Budget, Some(detail), None)
@@ -271,13 +286,32 @@ impl<'p> Session<'p> {
         self.result(planned, End::Skipped, Some(why), None)
     }
 
-    /// Puts an accepted port into the tree: the module, and the way to it for its callers, all or nothing.
+    /// Puts an accepted port into the tree, and measures it there; it goes again where what stood there before had a better grade.
     fn accept(
         &mut self,
         planned: &Planned,
         module: &str,
+        before: Grade,
         (verdict, apart, provenance): (&Verdict, Measured<Share>, &str),
     ) -> Result<Outcome> {
+        let old = self.project.module(&planned.function.module)?;
+        self.put(planned, module)?;
+        let module = PortModule::read(module.to_owned());
+        let callees_in_c = self.judge.callees_in_c(planned)?;
+        let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, verdict)? };
+        let outcome = Outcome::of(verdict, proofs, (&callees_in_c, planned), &self.project.config.grade);
+        let outcome = self.judge.ratcheted(planned, &module, outcome)?;
+        if outcome.grade < before {
+            self.put(planned, old.text())?;
+            return Ok(outcome);
+        }
+        self.judge.publish_seeds(&planned.function.name)?;
+        self.judge.record(self.store, planned, &module, (&outcome, provenance))?;
+        Ok(outcome)
+    }
+
+    /// Writes a module, and the way to it for its callers, all or nothing.
+    fn put(&mut self, planned: &Planned, module: &str) -> Result<()> {
         let project = self.project;
         let mut transaction = project.workspace.transaction();
         transaction.add(project.module_path(&planned.function.module), module)?;
@@ -285,14 +319,7 @@ impl<'p> Session<'p> {
         transaction.add(project.rust_dir().join("src/callee.rs"), callees)?;
         transaction.commit()?;
         self.tree += 1;
-        self.judge.publish_seeds(&planned.function.name)?;
-        let module = PortModule::read(module.to_owned());
-        let callees_in_c = self.judge.callees_in_c(planned)?;
-        let proofs = Proofs { apart, ..self.grounds.proofs(&self.judge, planned, verdict)? };
-        let outcome = Outcome::of(verdict, proofs, (&callees_in_c, planned), &project.config.grade);
-        let outcome = self.judge.ratcheted(planned, &module, outcome)?;
-        self.judge.record(self.store, planned, &module, (&outcome, provenance))?;
-        Ok(outcome)
+        Ok(())
     }
 
     fn result(
@@ -316,4 +343,11 @@ impl<'p> Session<'p> {
             finding: None,
         })
     }
+}
+
+/// Why a port that was accepted is not in the tree.
+fn stays(outcome: &Outcome, before: Grade) -> Option<String> {
+    let (grade, before) = (outcome.grade.word(), before.word());
+    let why = outcome.reason().map_or_else(String::new, |why| format!(" ({why})"));
+    Some(format!("the new port would be {grade}{why}: the one that stands is {before} and stays"))
 }

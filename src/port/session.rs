@@ -11,11 +11,12 @@ use crate::process::Interrupt;
 use crate::project::{Planned, Project};
 use crate::proofs::Grounds;
 use crate::store::{FindingId, Store};
-use crate::symbol::{Function, SymbolKey};
-use crate::transpile::Transpiler;
+use crate::symbol::{Function, RelPath, SymbolKey};
+use crate::transpile::{Text, Transpiler};
 use crate::verdict::{CFinding, Finding};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// Everything that the symbols of a run share.
@@ -33,6 +34,8 @@ pub struct Session<'p> {
     pub standing: Standing,
     /// What is tried before any model is asked.
     pub transpiler: Option<Arc<Transpiler>>,
+    /// What it made of each unit.
+    pub translated: BTreeMap<RelPath, std::result::Result<Rc<Text>, String>>,
     /// No further symbol can be asked about.
     pub exhausted: bool,
     /// Ends the work of other threads: set with the user's Ctrl-C, and where the run fails.

@@ -2,26 +2,22 @@
 //! names (`harness = "model"`). A target is on trial like a contract: only one that C never differs from itself by, and that tells
 //! mutants from it, stays in the tree.
 
-use super::analysis::{Opened, Reopen, try_out};
 use super::attempt::{context, context_without_contract};
 use super::call_sites::call_sites;
 use super::context::PortContext;
-use super::desk::{Desk, rank_of};
+use super::desk::rank_of;
+use super::inquiry::{Answer, Inquiry, Opened, Proposal, Tried, Turn, gist, never};
 use super::prompt::Question;
-use crate::adequacy::{self, Adequacy, Fate};
+use crate::adequacy::{Adequacy, Fate};
 use crate::config::Workflow;
 use crate::contract::facts::FactTable;
 use crate::contract::target::contract;
 use crate::contract::types::Judgeable;
-use crate::digest::sha256;
 use crate::error::Result;
-use crate::event::{Event, Reporter};
 use crate::fuzz::gate::HeldBack;
 use crate::harness::emit::target::helper_name;
 use crate::judge::Judge;
-use crate::llm::{self, Blocks, Label, Reply};
-use crate::memory::{Kind, Lesson, Scope};
-use crate::process::Interrupt;
+use crate::llm::{Blocks, Label, Reply};
 use crate::project::{Planned, Project};
 use crate::rust::emit::pretty;
 use crate::rust::signature::CSignature;
@@ -61,7 +57,7 @@ pub fn wanted(
     let known = store.memory()?;
     for planned in lacking {
         let function = &planned.function;
-        let given_up = known.iter().find(|row| row.item.lesson.key == never(planned));
+        let given_up = known.iter().find(|row| row.item.lesson.key == never::<Target>(planned));
         let why = match contract(&project.library, &facts, (function, &planned.judgeable)) {
             Err(why) if planned.wants_target => Some(format!("no fuzz target can judge it: {why}")),
             // Where the workflow alone wants one, the harness stays that there is.
@@ -75,11 +71,6 @@ pub fn wanted(
         all.insert(function.key.clone(), why);
     }
     Ok(all)
-}
-
-/// The key of the decision not to ask again, as long as the C text stays.
-fn never(planned: &Planned) -> String {
-    format!("no fuzz target {}", &sha256(&planned.function.text)[..16])
 }
 
 /// What the prompt about a target is made of.
@@ -106,131 +97,48 @@ pub fn calls_of(project: &Project, planned: &Planned) -> Vec<String> {
     std::iter::once(own).chain(others).collect()
 }
 
-/// What a reply is.
-#[derive(Debug)]
-enum Answer {
-    Target(String),
-    /// No target can call it, in the model's words.
-    Never(String),
-    Unusable(String),
-}
+/// The fuzz target of a function.
+pub(super) struct Target;
 
-/// Whom to ask, and how to look at what came of it.
-pub struct Writer<'a> {
-    pub desk: &'a mut Desk,
-    pub reopen: Reopen<'a>,
-    pub interrupt: &'a Interrupt,
-    pub reporter: &'a mut dyn Reporter,
-}
+impl Proposal for Target {
+    const ROLE: &'static str = "target-writer";
+    const NOUN: &'static str = "fuzz target";
+    const DEED: &'static str = "calls";
 
-impl Writer<'_> {
-    /// Asks for the targets of `names`, one after the other, and keeps those that are worth something.
-    ///
-    /// # Errors
-    /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
-    pub fn run(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
-        for (at, name) in names.iter().enumerate() {
-            let begun = Event::SymbolStarted { symbol: name.clone(), index: at + 1, total: names.len() };
-            self.reporter.event(begun);
-            let (after, ended) = self.one(opened, name)?;
-            opened = after;
-            let (ok, summary) = ended.map_or_else(|why| (false, why), |text| (true, text));
-            self.reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, summary });
-        }
-        Ok(opened)
-    }
-
-    /// One function: what came of it, in words.
-    fn one(
-        &mut self,
-        mut opened: Opened,
-        name: &SymbolName,
-    ) -> Result<(Opened, std::result::Result<String, String>)> {
-        let (mut last, mut problem) = (None, None);
-        let most = self.desk.questions("target-writer", &opened.0.config.limits);
-        for attempt in 1..=most {
-            let model = self.desk.name("target-writer", rank_of(attempt));
-            let asked = self.ask(&mut opened, name, attempt, (last.as_deref(), problem.as_deref()))?;
-            let reply = match asked {
-                Ok(Answer::Target(text)) => text,
-                Ok(Answer::Unusable(why)) => {
-                    self.say(name, attempt, format!("the reply cannot be used: {why}"));
-                    problem = Some(why);
-                    continue;
-                }
-                Ok(Answer::Never(why)) => {
-                    return Ok((opened, Err(format!("no fuzz target calls it: {why}"))));
-                }
-                Err(why) => return Ok((opened, Err(why))),
-            };
-            let text = target::proposed(name.as_str(), &model, &reply);
-            let (after, tried) = self.try_out(opened, name, text)?;
-            opened = after;
-            match tried {
-                Ok(()) => {
-                    let text = format!(
-                        "a fuzz target by {model}; read it, then: cargo implfuzz contract --approve {name}"
-                    );
-                    return Ok((opened, Ok(text)));
-                }
-                Err(why) => {
-                    let first = why.lines().next().unwrap_or_default();
-                    self.say(name, attempt, format!("the fuzz target does not do: {first}"));
-                    (last, problem) = (Some(reply), Some(why));
-                }
-            }
-        }
-        let why = problem.unwrap_or_default();
-        let why = why.lines().next().unwrap_or_default();
-        let (project, store) = &mut opened;
-        self.give_up(store, project.find(name.as_str())?, why)?;
-        Ok((opened, Err(format!("no fuzz target after {most} answers; the last one: {why}"))))
-    }
-
-    /// The model's answer; the inner `Err` says why it is not asked any more.
     fn ask(
-        &mut self,
+        inquiry: &mut Inquiry,
         (project, store): &mut Opened,
         name: &SymbolName,
-        attempt: u32,
-        (candidate, problem): (Option<&str>, Option<&str>),
-    ) -> Result<std::result::Result<Answer, String>> {
+        turn: &Turn,
+    ) -> Result<std::result::Result<Reply, String>> {
         let planned = project.find(name.as_str())?;
         let context = context_of(project, planned)?;
         let sites = call_sites(&project.library, &planned.function);
         let calls = calls_of(project, planned);
-        let question = Question::Target { calls: &calls, sites: &sites, candidate };
-        let max_tokens = self.desk.max_tokens(question.role(), rank_of(attempt));
-        let prompt = self.desk.templates.prompt(&context, &question, problem, "", attempt, max_tokens)?;
-        self.say(name, attempt, format!("asking the {}", question.role()));
-        let function = &planned.function;
-        let reply = match self.desk.ask((store, self.reporter), function, prompt, self.interrupt)? {
-            Ok(reply) => reply,
-            Err(why) => return Ok(Err(why)),
-        };
-        let answer = read(&reply);
-        if let Answer::Never(why) = &answer {
-            self.give_up(store, planned, why)?;
+        let question = Question::Target { calls: &calls, sites: &sites, candidate: turn.last };
+        inquiry.ask(store, (planned, &context), &question, (turn.attempt, turn.problem))
+    }
+
+    fn read(reply: &Reply) -> Answer {
+        match Blocks::parse(&reply.text, &[Label::FuzzTarget]) {
+            Ok(Blocks { fuzz_target: Some(text), .. }) => Answer::Text(text),
+            Ok(_) => Answer::Unusable("The reply has no fuzz target.".into()),
+            Err(problem) => match Blocks::parse(&reply.text, &[]) {
+                Ok(Blocks { notes: Some(notes), .. }) => Answer::Never(gist(&notes)),
+                _ => Answer::Unusable(problem.to_string()),
+            },
         }
-        Ok(Ok(answer))
     }
 
-    /// Keeps that nobody needs to ask again.
-    fn give_up(&self, store: &mut Store, planned: &Planned, why: &str) -> Result<()> {
-        let source = format!("target-writer, run {}", self.desk.id.0);
-        let scope = Scope::Symbol(planned.function.key.clone());
-        let text = format!("no fuzz target calls `{}`: {why}", planned.function.name);
-        let (kind, key) = (Kind::Decision, never(planned));
-        store.learn(Lesson { kind, scope, key, text, source, proven: false }).map(drop)
-    }
-
-    /// Puts the target into the tree and measures it; what the audit refuses is not even built.
+    /// What the audit refuses is not even built.
     fn try_out(
-        &mut self,
+        inquiry: &mut Inquiry,
         opened: Opened,
         name: &SymbolName,
-        text: String,
-    ) -> Result<(Opened, std::result::Result<(), String>)> {
+        (attempt, text): (u32, &str),
+    ) -> Result<Tried<String>> {
+        let model = inquiry.desk.name(Self::ROLE, rank_of(attempt));
+        let text = target::proposed(name.as_str(), &model, text);
         let refused = target::problems(&text, &opened.0.ffi_names()?);
         if !refused.is_empty() {
             let lines = refused.iter().map(|(line, why)| {
@@ -241,23 +149,20 @@ impl Writer<'_> {
             return Ok((opened, Err(format!("the audit rejects it: {}", lines.join("\n")))));
         }
         let trial = Trial { path: opened.0.target_path(name.as_str()), text };
-        try_out(opened, (self.reopen, &trial), self.reporter, &mut |(project, store), reporter| {
-            let planned = project.find(name.as_str())?;
-            if let Judgeable::NotYet(why) = &planned.judgeable {
-                return Ok(Err(why.clone()));
+        let (opened, tried) = inquiry.try_out(opened, &trial, |inquiry, mut opened| {
+            let adequacy = match inquiry.measured(&mut opened, name)? {
+                Ok(adequacy) => adequacy,
+                Err(why) => return Ok(Err(why)),
+            };
+            let short = adequacy.shortcomings(&opened.0.config.grade);
+            if short.is_empty() {
+                return Ok(Ok(opened));
             }
-            let judge = Judge::new(project, self.interrupt);
-            let key = judge.harness_hashes(planned)?.contract;
-            let adequacy = adequacy::on_trial(project, (&judge, store), planned, reporter)?;
-            let Some(adequacy) = adequacy else { return Ok(Err("it could not be measured".into())) };
-            let short = adequacy.shortcomings(&project.config.grade);
-            let told = || format!("{}{}", short.join("; "), survivors(&adequacy, &HeldBack { key }));
-            Ok(if short.is_empty() { Ok(()) } else { Err(told()) })
-        })
-    }
-
-    fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
-        self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
+            let planned = opened.0.find(name.as_str())?;
+            let key = Judge::new(&opened.0, inquiry.interrupt).harness_hashes(planned)?.contract;
+            Ok(Err(format!("{}{}", short.join("; "), survivors(&adequacy, &HeldBack { key }))))
+        })?;
+        Ok((opened, tried.map(|()| format!("a fuzz target by {model}"))))
     }
 }
 
@@ -272,21 +177,5 @@ fn survivors(adequacy: &Adequacy, hidden: &HeldBack) -> String {
     match lines.is_empty() {
         true => String::new(),
         false => format!("\nSome of the changed copies of C that passed for it:\n{}", lines.join("\n")),
-    }
-}
-
-fn read(reply: &Reply) -> Answer {
-    if reply.stop == llm::StopReason::Refusal || reply.stop.is_truncated() {
-        return Answer::Unusable("The reply was not complete.".into());
-    }
-    match Blocks::parse(&reply.text, &[Label::FuzzTarget]) {
-        Ok(Blocks { fuzz_target: Some(text), .. }) => Answer::Target(text),
-        Ok(_) => Answer::Unusable("The reply has no fuzz target.".into()),
-        Err(problem) => match Blocks::parse(&reply.text, &[]) {
-            Ok(Blocks { notes: Some(notes), .. }) => {
-                Answer::Never(notes.trim().lines().take(2).collect::<Vec<_>>().join(" "))
-            }
-            _ => Answer::Unusable(problem.to_string()),
-        },
     }
 }

@@ -22,8 +22,10 @@ pub(super) struct Aimed {
 }
 
 impl Aimed {
-    fn none(judgeable: Judgeable) -> Self {
-        Self { judgeable, target: None, wanted: false, helpers: Vec::new() }
+    /// A target that judges nothing, for this reason.
+    fn useless(text: String, why: String) -> Self {
+        let judgeable = Judgeable::NotYet(why);
+        Self { judgeable, target: Some(text), wanted: false, helpers: Vec::new() }
     }
 }
 
@@ -59,13 +61,12 @@ impl Project {
         let contract = match contract(&self.library, facts, (function, &known)) {
             Ok(contract) => contract,
             Err(why) => {
-                let judgeable = Judgeable::NotYet(format!("{shown} cannot judge it: {why}"));
-                return Ok(Aimed::none(judgeable));
+                return Ok(Aimed::useless(text, format!("{shown} cannot judge it: {why}")));
             }
         };
         if let Some((line, reason)) = target::problems(&text, &self.ffi_names()?).first() {
-            let judgeable = Judgeable::NotYet(format!("the audit rejects {shown}:{line}: {reason}"));
-            return Ok(Aimed::none(judgeable));
+            let why = format!("the audit rejects {shown}:{line}: {reason}");
+            return Ok(Aimed::useless(text, why));
         }
         let proposed_by = contract.proposed_by.clone().or(target::proposed_by(&text).map(str::to_owned));
         let judgeable = self.with_statics(Judgeable::Yes(Contract { proposed_by, ..contract }));

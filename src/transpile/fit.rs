@@ -19,14 +19,13 @@ use syn::visit_mut::{self, VisitMut};
 const CORE: &str = "in_c";
 
 /// The candidate for `planned` in the text that c2rust made of its unit, or why there is none.
-pub fn fitted(project: &Project, planned: &Planned, text: &str) -> std::result::Result<String, String> {
-    let text = Text::read(text)?;
-    let ffi = FfiNames::read(&project.ffi).map_err(|error| format!("ffi.rs is not Rust: {error}"))?;
+pub fn fitted(project: &Project, planned: &Planned, text: &Text) -> std::result::Result<String, String> {
+    let ffi = project.ffi_names().map_err(|error| error.to_string())?;
     let function = text.function(&planned.function.c_name)?.clone();
     let mut fit = Fit {
         project,
         planned,
-        text: &text,
+        text,
         ffi: &ffi,
         items: BTreeMap::new(),
         calls: BTreeMap::new(),
@@ -38,8 +37,7 @@ pub fn fitted(project: &Project, planned: &Planned, text: &str) -> std::result::
         return Err(trouble);
     }
     let candidate = fit.candidate(&function.sig, &block)?;
-    let words = words(candidate.clone());
-    match words.iter().find_map(|word| unstable(word)) {
+    match unstable(candidate.clone()) {
         Some(why) => Err(why),
         None => Ok(pretty(candidate)),
     }

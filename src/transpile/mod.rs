@@ -5,6 +5,7 @@ mod fit;
 mod text;
 
 pub use fit::fitted;
+pub use text::Text;
 
 use crate::error::Result;
 use crate::process::{Exit, Interrupt, Job, Limits};
@@ -34,7 +35,7 @@ pub struct Transpiler {
     program: PathBuf,
     root: PathBuf,
     scratch: PathBuf,
-    done: Mutex<BTreeMap<RelPath, Translation>>,
+    done: Mutex<BTreeMap<RelPath, Arc<Mutex<Option<Translation>>>>>,
 }
 
 impl Transpiler {
@@ -54,11 +55,15 @@ impl Transpiler {
     /// Those of files and of starting the program, and Ctrl-C.
     pub fn unit(&self, unit: &Unit, interrupt: &Interrupt) -> Result<Translation> {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = done.get(&unit.file) {
+        let own = Arc::clone(done.entry(unit.file.clone()).or_default());
+        // Other units are translated meanwhile.
+        drop(done);
+        let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = own.as_ref() {
             return Ok(known.clone());
         }
         let translation = self.translate(unit, interrupt)?;
-        done.insert(unit.file.clone(), translation.clone());
+        *own = Some(translation.clone());
         Ok(translation)
     }
 

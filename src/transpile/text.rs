@@ -1,22 +1,26 @@
 //! c2rust's text of a unit, taken apart into its items by name.
 
 use crate::rust::item::{self, item_name, plain};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{HashMap, HashSet};
 
-/// Words that say that a text is none for stable Rust, and why.
-const UNSTABLE: [(&str, &str); 5] = [
-    ("asm", "inline assembly"),
-    ("global_asm", "inline assembly"),
-    ("f128", "a `long double`"),
-    ("VaList", "a variable number of arguments"),
-    ("VaListImpl", "a variable number of arguments"),
+/// What says that a text is none for stable Rust, where this stands behind it, and why.
+const UNSTABLE: [(&str, &str, &str); 6] = [
+    ("asm", "!", "inline assembly"),
+    ("global_asm", "!", "inline assembly"),
+    ("intrinsics", ":", "an intrinsic of the compiler"),
+    ("f128", "", "a `long double`"),
+    ("VaList", "", "a variable number of arguments"),
+    ("VaListImpl", "", "a variable number of arguments"),
 ];
 
 /// The items of a unit.
 #[derive(Debug, Default)]
-pub(super) struct Text {
+pub struct Text {
     functions: HashMap<String, syn::ItemFn>,
+    /// Functions whose text cannot be read, with the reason.
+    unread: HashMap<String, String>,
     /// Constants and statics.
     values: HashMap<String, syn::Item>,
     /// What names of types stand for.
@@ -28,12 +32,32 @@ pub(super) struct Text {
 }
 
 impl Text {
-    /// Reads it.
+    /// Reads it, item by item: one that cannot be read leaves the others as they are.
+    ///
+    /// # Errors
+    /// Text that has no items at all.
     pub fn read(text: &str) -> std::result::Result<Self, String> {
-        let file = item::parse(text).map_err(|error| format!("c2rust's text is not Rust: {error}"))?;
+        let not_rust = |error: &dyn std::fmt::Display| format!("c2rust's text is not Rust: {error}");
+        let tokens: TokenStream = text.parse().map_err(|error| not_rust(&error))?;
         let mut own = Self::default();
-        own.take(file.items);
+        own.take_all(tokens);
         Ok(own)
+    }
+
+    fn take_all(&mut self, tokens: TokenStream) {
+        for one in cut(tokens) {
+            // A header's items, which the others import.
+            if let Some(content) = module(&one) {
+                self.take_all(content);
+                continue;
+            }
+            let name = after("fn", &one);
+            match (item::of_tokens(one.into_iter().collect()), name) {
+                (Ok(file), _) => self.take(file.items),
+                (Err(error), Some(name)) => drop(self.unread.insert(name, error.to_string())),
+                (Err(_), None) => {}
+            }
+        }
     }
 
     fn take(&mut self, items: Vec<syn::Item>) {
@@ -51,10 +75,6 @@ impl Text {
                     self.records.insert(name);
                 }
                 syn::Item::ForeignMod(block) => block.items.iter().for_each(|item| self.declared(item)),
-                // A header's items, which the others import.
-                syn::Item::Mod(module) => {
-                    self.take(module.content.map(|(_, items)| items).unwrap_or_default());
-                }
                 _ => {}
             }
         }
@@ -72,7 +92,11 @@ impl Text {
 
     /// The function, with the reason why it is none for a port.
     pub fn function(&self, name: &str) -> std::result::Result<&syn::ItemFn, String> {
-        let function = self.functions.get(name).ok_or_else(|| format!("c2rust has left `{name}` out"))?;
+        let missing = || match self.unread.get(name) {
+            Some(why) => format!("c2rust's text of it cannot be read: {why}"),
+            None => format!("c2rust has left `{name}` out"),
+        };
+        let function = self.functions.get(name).ok_or_else(missing)?;
         if function.sig.variadic.is_some() {
             return Err("it has a variable number of arguments".into());
         }
@@ -107,11 +131,71 @@ fn export_name(attr: &syn::Attribute) -> Option<String> {
     value.split('"').nth(1).map(str::to_owned)
 }
 
-/// Why a word in a text makes it none for stable Rust.
-pub(super) fn unstable(word: &str) -> Option<String> {
-    let atomic = word.starts_with("atomic_").then_some("an atomic access");
-    let listed = UNSTABLE.iter().find(|(name, _)| *name == word).map(|(_, why)| *why);
-    listed.or(atomic).map(|why| format!("c2rust's text has {why} (`{word}`), which needs an unstable Rust"))
+/// The items of a text, or of a module.
+fn cut(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
+    let (mut all, mut one) = (Vec::new(), Vec::new());
+    // Behind these a brace is part of a value, or of a list of names.
+    let mut to_the_semicolon = false;
+    for token in tokens {
+        let ends = match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ';' => true,
+            TokenTree::Group(group) => group.delimiter() == Delimiter::Brace && !to_the_semicolon,
+            _ => false,
+        };
+        to_the_semicolon |= match &token {
+            TokenTree::Punct(punct) => punct.as_char() == '=',
+            TokenTree::Ident(word) => word == "use",
+            _ => false,
+        };
+        one.push(token);
+        if ends {
+            all.push(std::mem::take(&mut one));
+            to_the_semicolon = false;
+        }
+    }
+    all.extend((!one.is_empty()).then_some(one));
+    all
+}
+
+/// What is in a module, if an item is one.
+fn module(item: &[TokenTree]) -> Option<TokenStream> {
+    after("mod", item)?;
+    match item.last() {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => Some(group.stream()),
+        _ => None,
+    }
+}
+
+/// The name behind a word of an item.
+fn after(word: &str, item: &[TokenTree]) -> Option<String> {
+    item.windows(2).find_map(|pair| match pair {
+        [TokenTree::Ident(first), TokenTree::Ident(name)] if first == word => Some(plain(name)),
+        _ => None,
+    })
+}
+
+/// Why a text is none for stable Rust.
+pub(super) fn unstable(tokens: TokenStream) -> Option<String> {
+    let mut rest = tokens.into_iter().peekable();
+    while let Some(token) = rest.next() {
+        let found = match token {
+            TokenTree::Group(group) => unstable(group.stream()),
+            TokenTree::Ident(word) => {
+                let next = rest.peek().map_or_else(String::new, ToString::to_string);
+                let is_one = |(name, behind, _): &&(&str, &str, &str)| {
+                    word == name && (behind.is_empty() || next == *behind)
+                };
+                UNSTABLE.iter().find(is_one).map(|(word, _, why)| {
+                    format!("c2rust's text has {why} (`{word}`), which needs an unstable Rust")
+                })
+            }
+            TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -143,9 +227,21 @@ mod tests {
     }
 
     #[test]
+    fn an_item_that_cannot_be_read_leaves_the_others_as_they_are() {
+        let deep = format!("pub fn deep() -> i32 {{ {} 1 {} }}", "(".repeat(60), ")".repeat(60));
+        let uses = "use core::{ffi, mem}; static table: [u8; 1] = { [1] };";
+        let text = Text::read(&format!("#![allow(warnings)] {uses} pub mod a {{ {deep} {TEXT} }}")).unwrap();
+        assert!(text.function("f").is_ok() && text.value("LIMIT").is_some() && text.value("table").is_some());
+        assert!(text.function("deep").unwrap_err().contains("nests too deeply"));
+    }
+
+    #[test]
     fn what_stable_rust_has_not_is_told() {
-        assert!(unstable("asm").unwrap().contains("inline assembly"));
-        assert!(unstable("atomic_xadd_seqcst").unwrap().contains("an atomic access"));
-        assert_eq!(unstable("atomics"), None);
+        let why = |text: &str| unstable(text.parse().unwrap());
+        assert!(why("{ core::arch::asm!(\"\") }").unwrap().contains("inline assembly"));
+        let atomic = "f(core::intrinsics::atomic_xadd_seqcst(p, 1))";
+        assert!(why(atomic).unwrap().contains("an intrinsic of the compiler"));
+        assert!(why("let x: f128::f128 = y;").unwrap().contains("long double"));
+        assert_eq!(why("callee::atomic_inc(asm + intrinsics)"), None);
     }
 }

@@ -9,7 +9,7 @@ mod trial;
 
 pub use atomic::{Written, write_atomic};
 pub use transaction::{Recovery, Transaction};
-pub use trial::Trial;
+pub use trial::{Trial, nothing_on_trial};
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::TryLockError;

@@ -82,6 +82,20 @@ pub(super) fn take_back(root: &Path) -> Result<()> {
     keep(root)
 }
 
+/// That no file of the tree is on trial: for those who look at a repository without locking it, and must not take the trial for what
+/// somebody wants.
+///
+/// # Errors
+/// `Environment` where one is, which names it.
+pub fn nothing_on_trial(root: &Path) -> Result<()> {
+    let Ok(text) = fs_err::read(root.join(NOTE)) else { return Ok(()) };
+    let file = serde_json::from_slice(&text)
+        .map_or_else(|_| "a file".to_owned(), |n: Note| n.path.display().to_string());
+    let text = format!("{file} is on trial by `cargo implfuzz port`, which is at work or was killed");
+    Err(Error::new(ErrorKind::Environment, text)
+        .help("wait for it to end; where it was killed: cargo implfuzz status"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{CONFIG_FILE, Workspace};
@@ -170,7 +184,10 @@ mod tests {
                 workspace
             });
             assert_eq!(fs_err::read_to_string(&path).unwrap(), "new");
+            let told = nothing_on_trial(dir.path()).unwrap_err();
+            assert!(told.to_string().contains("contracts/x.toml"), "{told}");
             let workspace = open(dir.path());
+            nothing_on_trial(dir.path()).unwrap();
             assert_eq!(fs_err::read_to_string(&path).ok().as_deref(), before);
             drop(workspace);
         }

@@ -42,8 +42,8 @@ static struct implfuzz_broke broke;
 static struct sigaction chained[65];
 static volatile unsigned long calls, calls_at_tick;
 static volatile unsigned ticks, ticks_allowed = 25, usual = 25;
-/* Calls that hung, and the most ticks of one that returned. */
-static volatile unsigned hangs, longest;
+/* Calls that hung, and the most ticks of one that returned: ever, and since the input began. */
+static volatile unsigned hangs, longest, slowest;
 
 extern void __asan_handle_no_return(void) __attribute__((weak));
 extern void *__asan_region_is_poisoned(void *, size_t) __attribute__((weak));
@@ -97,14 +97,15 @@ static const char *signal_name(int number)
     }
 }
 
-/* Once so many calls hung, what takes much longer than all that ever returned is not waited for. */
+/* Once so many calls hung, what takes much longer than all that ever returned is not waited for; a quarter of the usual time always is. */
 #define KNOWN_TO_HANG 8
 #define MUCH_LONGER 8
 
 static unsigned limit(void)
 {
     unsigned patience = ticks_allowed > usual ? ticks_allowed / usual : 1;
-    unsigned learned = (1 + MUCH_LONGER * longest) * patience;
+    unsigned least = usual / 4 + 1, much = 1 + MUCH_LONGER * longest;
+    unsigned learned = (much > least ? much : least) * patience;
     return hangs >= KNOWN_TO_HANG && learned < ticks_allowed ? learned : ticks_allowed;
 }
 
@@ -130,7 +131,7 @@ static void on_tick(void)
 
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    if (number == SIGVTALRM) {
+    if (number == SIGPROF) {
         on_tick();
         return;
     }
@@ -150,7 +151,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
 static void install(void)
 {
     static char stack[1 << 16] __attribute__((aligned(16)));
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGVTALRM};
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGPROF};
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack}, current;
     struct sigaction action;
     struct itimerval timer = {{0, 4000}, {0, 4000}};
@@ -164,7 +165,7 @@ static void install(void)
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER | SA_RESTART;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, &chained[signals[i]]);
-    setitimer(ITIMER_VIRTUAL, &timer, NULL);
+    setitimer(ITIMER_PROF, &timer, NULL);
 }
 
 /* Runs `call(argument)`. 0: it returned. 1: it broke, and `*out` says how. */
@@ -189,6 +190,8 @@ int implfuzz_guard(void (*call)(void *), void *argument, struct implfuzz_broke *
     armed = guarding = 0;
     if (taken() > longest)
         longest = taken();
+    if (taken() > slowest)
+        slowest = taken();
     return 0;
 }
 
@@ -219,10 +222,16 @@ void implfuzz_guard_ticks(unsigned allowed, int as_usual)
         usual = ticks_allowed;
 }
 
-/* Whether the last call took more than a quarter of what it may. */
+/* Another input begins. */
+void implfuzz_guard_begin(void)
+{
+    slowest = 0;
+}
+
+/* Whether a call since the input began took more than a quarter of what it may. */
 int implfuzz_guard_was_slow(void)
 {
-    return taken() * 4 > usual;
+    return slowest * 4 > usual;
 }
 
 /* --- What lies between the pieces of memory that are lent to the port (loans.rs) -------------------------------- */

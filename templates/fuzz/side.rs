@@ -102,6 +102,7 @@ impl<F> Side<'_, F> {
         // SAFETY: asks for memory.
         let at = unsafe { libc::calloc(count.max(1), size_of::<T>().max(1)) };
         ledger::watch(false);
+        self.ground.see_block(at as usize);
         at.cast()
     }
 
@@ -169,6 +170,22 @@ pub fn nobody<F>(side: &mut Side<'_, F>) -> ! {
 
 pub fn given<F, T: Value>(side: &mut Side<'_, F>, name: &str, value: &T) {
     side.ground.given(name, value.show());
+}
+
+/// A pointer that a call gets, or that C made.
+pub fn handed<F>(side: &mut Side<'_, F>, at: *const c_void) {
+    side.ground.see_block(at as usize);
+}
+
+/// A call of C beside the function under test: on the port's side it may take longer than on C's.
+pub fn helped<F>(side: &mut Side<'_, F>, call: impl FnMut()) {
+    ledger::watch(true);
+    let ran = match callee(side) {
+        Callee::Port => guard::patiently(|| guard::guarded(call)),
+        Callee::C(_) | Callee::Nobody => guard::guarded(call),
+    };
+    ledger::watch(false);
+    ended(side, ran);
 }
 
 pub fn given_pointer<F>(side: &mut Side<'_, F>, name: &str, at: *const c_void) {

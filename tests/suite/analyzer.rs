@@ -44,7 +44,7 @@ fn what_c_bears_out_is_ported_under_it_and_weak_until_a_person_approves() {
     ran.ok();
     for said in [
         "the contract does not do: `name`: a pointer is no value",
-        "C does not bear the contract out: ",
+        "the contract does not do: C does not bear it out: ",
         "a contract that C bears out, by command/sh",
         "its contract was proposed by command/sh, and nobody has approved of it",
     ] {
@@ -102,7 +102,7 @@ fn a_model_that_knows_no_contract_is_not_asked_again_until_that_is_forgotten() {
     repo.model(&["```text notes\nNobody can know.\n```\n"]);
     let ran = port(&repo, "named");
     ran.code(11);
-    assert!(ran.stderr.contains("no contract says it: Nobody can know."), "{ran}");
+    assert!(ran.stderr.contains("no contract says how to call it: Nobody can know."), "{ran}");
     assert_eq!(repo.asked(), 1);
     port(&repo, "named").code(11);
     assert_eq!(repo.asked(), 1);

@@ -55,7 +55,7 @@ const WRONG: &[(&str, &str, &str)] = &[
     ("block_put", "unsafe { libc::free(ptr); libc::free(ptr) }", "freed twice"),
     ("block_put", "if !ptr.is_null() { unsafe { *ptr.cast::<u8>() = 1 } }", "`ptr`"),
     // Lets the old block be, and loses what stands in it.
-    ("block_more", "unsafe { libc::malloc((size as usize).wrapping_add(1)) }", ""),
+    ("block_more", "unsafe { libc::malloc((size as usize).wrapping_add(1)) }", "`ptr`"),
     (
         "block_text",
         "if a == 0 { return core::ptr::null_mut(); } unsafe { libc::calloc(8, 1).cast() }",

@@ -7,7 +7,7 @@ const HEADER: &str = "#ifndef WORDS_H\n#define WORDS_H\n#include <stddef.h>\nsiz
     void halves(const char *text, char **left, char **right);\nint parity(int number);\nint sign(int number);\n\
     unsigned named(const void *name);\nconst char *kind(int number);\n\
     struct item { int value; struct item *next; };\nstruct item *push(struct item *list, int value);\n\
-    unsigned total(struct item *const *lists, size_t count);\n#endif\n";
+    unsigned total(struct item *const *lists, size_t count);\nint tick(struct item *list);\n#endif\n";
 const SOURCE: &str = "#include \"words.h\"\n#include <stdlib.h>\n#include <string.h>\n\n\
     /* The length of the first word at *at, which is then behind it. */\n\
     size_t word(const char **at) {\n    const char *p = *at;\n    while (*p == ' ') p++;\n    size_t n = 0;\n    \
@@ -24,7 +24,10 @@ const SOURCE: &str = "#include \"words.h\"\n#include <stdlib.h>\n#include <strin
     /* Of all lists, and each value is less by one then. */\n\
     unsigned total(struct item *const *lists, size_t count) {\n    unsigned sum = 0;\n    \
     for (size_t i = 0; i < count; i++)\n        for (struct item *at = lists[i]; at; at = at->next) {\n            \
-    sum += (unsigned)at->value;\n            at->value = (int)((unsigned)at->value - 1u);\n        }\n    return sum;\n}\n";
+    sum += (unsigned)at->value;\n            at->value = (int)((unsigned)at->value - 1u);\n        }\n    return sum;\n}\n\n\
+    /* How many there are; each value is doubled then. */\n\
+    int tick(struct item *list) {\n    int count = 0;\n    for (; list; list = list->next, count++)\n        \
+    list->value = (int)((unsigned)list->value * 2u);\n    return count;\n}\n";
 
 const SHORT: [&str; 2] = ["--config", "grade.mutant_seconds=2"];
 
@@ -233,10 +236,81 @@ fn what_other_functions_of_the_library_make_is_handed_over() {
     let ran = port(&repo, "total", &[]);
     ran.ok();
     assert!(repo.prompt(1).contains("side.c_push(list: *mut ffi::item, value"), "{}", repo.prompt(1));
+    assert!(ran.stderr.contains("what is reached after call 1: behind the pointer at "), "{ran}");
+}
+
+#[test]
+fn what_a_call_changes_behind_its_arguments_alone_is_compared() {
+    let list = "pub fn target(input: &mut Input, side: &mut Side) {\n    let mut list = std::ptr::null_mut();\n    \
+        for _ in 0..input.below(5) {\n        list = side.c_push(list, input.value());\n    }\n    side.call(list);\n}\n";
+    let forgets = "pub unsafe fn tick(list: *mut ffi::item) -> core::ffi::c_int {\n    let (mut at, mut count) = (list, 0);\n    \
+        while !at.is_null() {\n        // SAFETY: as in C.\n        at = unsafe { (*at).next };\n        count += 1;\n    }\n    count\n}\n";
+    let right = forgets.replace(
+        "        at = unsafe { (*at).next };",
+        "        at = unsafe {\n            (*at).value = (*at).value.wrapping_mul(2);\n            (*at).next\n        };",
+    );
+    let repo = aimed("tick", &[&target(list), &reply(forgets), &reply(&right)]);
+    let ran = port(&repo, "tick", &[]);
+    ran.ok();
+    assert_eq!(repo.asked(), 3, "{ran}");
     assert!(
-        ran.stderr.contains("what is reached after call 1: behind the pointer at memory 1, byte"),
+        ran.stderr.contains("what is reached after call 1: behind the pointer at what came back"),
         "{ran}"
     );
+}
+
+#[test]
+fn what_c_answers_chooses_no_inputs() {
+    let chosen = "pub fn target(input: &mut Input, side: &mut Side) {\n    assert!(side.call(input.value()) >= 0);\n}\n";
+    let all = "pub fn target(input: &mut Input, side: &mut Side) {\n    side.call(input.value());\n}\n";
+    let sign = "pub fn sign(number: core::ffi::c_int) -> core::ffi::c_int {\n    number.signum()\n}\n";
+    let repo = aimed("sign", &[&target(chosen), &target(all), &reply(sign)]);
+    let ran = port(&repo, "sign", &[]);
+    ran.ok();
+    assert!(ran.stderr.contains("the fuzz target panics after a call"), "{ran}");
+    // It panics for the port alone where that answers otherwise.
+    let told = "pub fn target(input: &mut Input, side: &mut Side) {\n    let number = input.value();\n    let answer = side.call(number);\n    \
+        if answer != number.signum() { panic!() }\n}\n";
+    let wrong = sign.replace("number.signum()", "number.signum().max(0)");
+    let repo = aimed("sign", &[&target(told), &reply(&wrong), &reply(sign)]);
+    let ran = port(&repo, "sign", &[]);
+    ran.ok();
+    assert_eq!(repo.asked(), 3, "{ran}");
+    assert!(ran.stderr.contains("panic"), "{ran}");
+}
+
+#[test]
+fn a_function_that_nobody_answered_about_is_not_called_done() {
+    let repo = library();
+    repo.model(&[]);
+    let three = ["--all", "--only", "parity,sign", "--workflow", "three-step", "--format", "json"];
+    let ran = repo.run(&[&["port"][..], &three, &QUICK, &["--config", "llm.retries=0"]].concat());
+    ran.code(11);
+    assert_eq!(ran.json("port")["symbols"][0]["end"], "failed", "{ran}");
+    assert_eq!(repo.count("SELECT count(*) FROM runs WHERE outcome = 'incomplete'"), 1);
+    let ran = repo.run(&[&["port"][..], &three, &QUICK, &["--max-tokens", "10"]].concat());
+    ran.code(12);
+    assert_eq!(ran.json("port")["symbols"][0]["end"], "budget", "{ran}");
+}
+
+#[test]
+fn a_port_that_stands_keeps_its_harness_and_a_refused_target_is_a_persons_to_mend() {
+    let repo = library();
+    let sign = "pub fn sign(number: core::ffi::c_int) -> core::ffi::c_int {\n    number.signum()\n}\n";
+    let other = sign.replace("number.signum()", "if number < 0 { -1 } else { i32::from(number > 0) }");
+    repo.model(&[&reply(sign), &reply(&other)]);
+    port(&repo, "sign", &[]).ok();
+    port(&repo, "sign", &["--redo", "--workflow", "three-step"]).ok();
+    assert_eq!(repo.asked(), 2);
+    assert!(!repo.root().join("rust/fuzz/targets/sign.rs").exists());
+    repo.write("rust/fuzz/targets/word.rs", "use super::{Input, Side, ffi};\npub fn target(_: &mut Input, _: &mut Side) { std::process::exit(0) }\n");
+    let before = repo.tree();
+    for workflow in ["unified", "three-step"] {
+        let ran = port(&repo, "word", &["--workflow", workflow]);
+        assert!(ran.code(11).stdout.contains("the audit rejects rust/fuzz/targets/word.rs:2"), "{ran}");
+    }
+    assert_eq!(repo.asked(), 2);
+    assert_same(&before, &repo.tree());
 }
 
 /// What the C text does not say of `named` is asked first; both have safe signatures, which a target calls with C's.

@@ -1,6 +1,6 @@
 //! From proofs to grades, over the binary: what is measured, what is kept, what keeps a port from being verified.
 
-use crate::support::{MEASURED, Ran, Repo};
+use crate::support::{MEASURED, Ran, Repo, assert_same, reply};
 use serde_json::Value;
 
 const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
@@ -47,6 +47,25 @@ fn a_harness_is_measured_once_and_counts() {
     assert_eq!(repo.status("twice")["proofs"]["kills"]["yes"], kills);
     repo.replace("rust/contracts/twice.toml", "role = \"value\"", "role = \"value\"\nmax = 900");
     assert_eq!(judged(&verify(&repo, &[]))["proofs"]["kills"]["no"], "unmeasured");
+}
+
+#[test]
+fn another_port_with_less_evidence_does_not_take_the_place_of_a_verified_one() {
+    let repo = ported();
+    let asked = [&MEASURED[..], &["--config", "grade.mutant_seconds=2"]].concat();
+    assert_eq!(judged(verify(&repo, &asked).ok())["grade"], "verified");
+    repo.model(&[&reply(&TWICE.replace("x.wrapping_mul(2)", "x.wrapping_add(x)"))]);
+    let before = repo.tree();
+    let short = ["port", "twice", "--redo", "--config", "fuzz.accept_executions=2000", "--format", "json"];
+    let ran = repo.run(&[&short, &asked[..]].concat());
+    let told = ran.ok().json("port")["symbols"][0].clone();
+    assert_eq!((&told["end"], &told["grade"]), (&"already-ported".into(), &"verified".into()), "{told}");
+    let why =
+        "the new port would be weak (2000 executions of 10000): the one that stands is verified and stays";
+    assert_eq!(told["reason"], why);
+    assert_eq!(repo.asked(), 1);
+    assert_same(&before, &repo.tree());
+    assert_eq!(repo.status("twice")["grade"], "verified");
 }
 
 #[test]

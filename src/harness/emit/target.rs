@@ -5,7 +5,7 @@ use super::Emitter;
 use crate::contract::types::Returns;
 use crate::rust::shims::{Bound, call_as_c};
 use crate::rust::signature::ident;
-use crate::symbol::{Function, TypeKind};
+use crate::symbol::{CType, Function, TypeKind};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -170,8 +170,7 @@ impl Emitter<'_> {
         let given = bound.c.params.iter().zip(&bound.function.params).map(|((name, _), param)| {
             let label = &param.name;
             match &param.ty.kind {
-                TypeKind::Pointer(target) if matches!(target.kind, TypeKind::Function { .. }) => None,
-                TypeKind::Pointer(_) | TypeKind::Array { .. } => {
+                _ if leads_to_memory(&param.ty) => {
                     Some(quote!(side::given_pointer(self, #label, #name as *const core::ffi::c_void);))
                 }
                 TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } | TypeKind::Enum { .. } => {
@@ -180,6 +179,8 @@ impl Emitter<'_> {
                 _ => None,
             }
         });
+        let pointers = bound.c.params.iter().zip(&bound.function.params);
+        let pointers = pointers.filter(|(_, param)| leads_to_memory(&param.ty)).map(|((name, _), _)| name);
         let (module, inner) = (format_ident!("{}", bound.function.module), ident(bound.function));
         let port = call_as_c(bound, &quote!(#krate::#module::#inner));
         let errno = self.contract.errno;
@@ -201,6 +202,7 @@ impl Emitter<'_> {
             #[allow(unused_unsafe)]
             pub fn call(&mut self #(, #params)*) #ret {
                 let (mut __slot, mut __errno) = (None, 0);
+                #(side::handed(self, #pointers as *const core::ffi::c_void);)*
                 match side::callee(self) {
                     Callee::C(__callee) => {
                         // SAFETY: the original, or a mutant of it with the same signature.
@@ -238,6 +240,15 @@ impl Emitter<'_> {
     }
 }
 
+/// Whether a value is a pointer to something that a side may have in its memory.
+fn leads_to_memory(ty: &CType) -> bool {
+    match &ty.kind {
+        TypeKind::Pointer(target) => !matches!(target.kind, TypeKind::Function { .. }),
+        TypeKind::Array { .. } => true,
+        _ => false,
+    }
+}
+
 /// The name under which a target calls another function of the library.
 pub fn helper_name(function: &Function) -> Ident {
     format_ident!("c_{}", function.name.as_str())
@@ -249,18 +260,16 @@ fn helper(bound: &Bound) -> TokenStream {
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
     let names = bound.c.params.iter().map(|(name, _)| name);
     let ret = bound.c.ret.as_ref().map(|ty| quote!(-> #ty));
+    let made = leads_to_memory(&bound.function.ret)
+        .then(|| quote!(side::handed(self, __returned as *const core::ffi::c_void);));
     quote! {
         pub fn #name(&mut self #(, #params)*) #ret {
             let mut __slot = None;
             // SAFETY: as above.
-            let __ran = guard::guarded(|| {
-                ledger::watch(true);
-                __slot = Some(unsafe { ffi::#original(#(#names),*) });
-                ledger::watch(false);
-            });
-            ledger::watch(false);
-            side::ended(self, __ran);
-            __slot.expect("a call that did not return ended the run of the target")
+            side::helped(self, || __slot = Some(unsafe { ffi::#original(#(#names),*) }));
+            let __returned = __slot.expect("a call that did not return ended the run of the target");
+            #made
+            __returned
         }
     }
 }

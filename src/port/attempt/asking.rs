@@ -46,7 +46,7 @@ impl<'p> Attempting<'p> {
                 if run.desk.budget.may_admit_later(&prompt, &chosen.settings.prices) {
                     return Ok(Progress::Room);
                 }
-                run.exhausted = !run.desk.admits_others(&prompt, rank);
+                run.exhausted = run.transpiler.is_none() && !run.desk.admits_others(&prompt);
                 let help = error.help_text().unwrap_or_default();
                 self.trouble = format!("{error}; {help}");
                 self.say(run, error.to_string());

@@ -6,7 +6,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::port::pool::Need;
 use crate::port::session::Session;
 use crate::port::supervisor::Outcome;
-use crate::transpile::{self, Translation};
+use crate::transpile::{self, Text, Translation};
+use std::rc::Rc;
 
 impl<'p> Attempting<'p> {
     pub(super) fn translate(&mut self, run: &mut Session<'p>) -> Result<Progress<'p>> {
@@ -26,6 +27,11 @@ impl<'p> Attempting<'p> {
 
     /// The text of the whole unit, of which the function is taken.
     pub(super) fn translated(&mut self, run: &mut Session<'p>, text: Translation) -> Result<Progress<'p>> {
+        let read = || text.and_then(|text| Text::read(&text).map(Rc::new));
+        let text = match run.project.library.unit_of.get(&self.planned.function.key) {
+            Some(unit) => run.translated.entry(unit.clone()).or_insert_with(read).clone(),
+            None => read(),
+        };
         let fitted = text.and_then(|text| transpile::fitted(run.project, self.planned, &text));
         Ok(match fitted {
             Ok(candidate) => {

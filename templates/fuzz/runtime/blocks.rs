@@ -143,7 +143,7 @@ impl Blocks {
         parts
     }
 
-    /// The content of the returned block is left out: what C never wrote is known only where both stand side by side.
+    /// What C has never written of a returned block is known only where both stand side by side: then nothing is said of its content.
     pub fn put(&self, record: &mut Record) {
         let length = match &self.returned {
             Returned::Null => 0,
@@ -151,6 +151,14 @@ impl Blocks {
             Returned::Foreign => u64::MAX,
         };
         record.number("returned block", length);
+        match &self.returned {
+            Returned::Block(content) if !content.contains(&FRESH) => {
+                let mut digest = Digest::new();
+                digest.bytes(content);
+                record.put("content of the returned block", digest);
+            }
+            Returned::Block(_) | Returned::Null | Returned::Foreign => record.unknown("content of the returned block"),
+        }
         for (name, content) in &self.given {
             let mut digest = Digest::new();
             digest.bytes(&content.as_ref().map_or(u64::MAX, |c| c.len() as u64).to_le_bytes());

@@ -4,7 +4,7 @@
 use super::codec::{Reader, Writer};
 use super::finding::stop;
 use super::guard::{self, Broke};
-use super::modes::{Replayed, replay_input, selfcheck, show_input, write_seeds};
+use super::modes::{Replayed, replay_input, show_input, write_seeds};
 use super::points::Digits;
 use super::record::Record;
 use super::report::{self, Json, Parts};
@@ -56,8 +56,6 @@ pub struct Target {
     pub fuzz: fn(&[u8]) -> Corpus,
     pub seeds: fn(&Path),
     pub show: fn(&[u8]),
-    /// How many boundary inputs C accepts, and what differs between C and C.
-    pub selfcheck: fn() -> (u64, Vec<String>),
     /// One input through both sides, and on, whatever comes of it.
     pub replay: fn(&[u8]) -> Replayed,
     /// One side alone over a file of inputs.
@@ -75,7 +73,6 @@ impl Target {
             fuzz: fuzz::<C>,
             seeds: write_seeds::<C>,
             show: show_input::<C>,
-            selfcheck: selfcheck::<C>,
             replay: replay_input::<C>,
             apart: super::apart::run::<C>,
             broken: super::broken::run::<C>,
@@ -121,6 +118,7 @@ fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     }
     // What an earlier call left there is nobody's input.
     guard::set_errno(0);
+    guard::begin();
     let oracle = match C::oracle(args, C::original()) {
         Ok(effects) => effects,
         Err(Broke(reason)) => return Judged::Rejected(reason),
@@ -262,15 +260,6 @@ pub fn init(target: &Target, known: &Mutants) {
         }
         Ok("apart") => (target.apart)(&std::fs::read(&path).unwrap_or_default()),
         Ok("broken") => (target.broken)(&std::fs::read(&path).unwrap_or_default()),
-        Ok("selfcheck") => {
-            let (accepted, differences) = (target.selfcheck)();
-            let list = differences.iter().map(|text| (target.name.to_owned(), text.clone())).collect();
-            report::send("selfcheck", &[("accepted", Json::Number(accepted)), ("differences", Json::Parts(list))]);
-            eprintln!("{}: C against C: {accepted} inputs, {} differences", target.name, differences.len());
-            for text in &differences {
-                eprintln!("  {text}");
-            }
-        }
         Ok(mode @ ("range" | "point")) => {
             let task = exhaustive::Task::from_env(mode, Path::new(&path));
             choose_subject(target, known);

@@ -112,6 +112,10 @@ pub fn run(callee: Callee, is_original: bool, target: &mut dyn FnMut(&mut Ground
         match (payload.downcast::<Stopped>(), callee) {
             (Ok(stopped), Callee::C(_)) => return Err(Stop::Broke(stopped.0.unwrap_or_default())),
             (Ok(stopped), _) => left.broke = stopped.0,
+            // By what C has answered no target chooses its inputs: C against itself tells this, and the target is refused.
+            (Err(_), Callee::C(_)) if left.calls > 0 => {
+                left.broke = Some(format!("the fuzz target panics after a call: {}", panic_text()));
+            }
             (Err(_), Callee::C(_)) => return Err(Stop::Broke(format!("the fuzz target panics: {}", panic_text()))),
             (Err(payload), _) => resume_unwind(payload),
         }
@@ -161,6 +165,14 @@ impl Ground {
     /// A pointer that must lead to the same place on both sides, where the same stands.
     pub fn see_pointer(&mut self, at: usize) {
         self.pointers.push(at);
+    }
+
+    /// The same of a pointer that a call gets, or that C made: where it leads into a block of this side.
+    pub fn see_block(&mut self, at: usize) {
+        let is_in = |block: &Piece| block.live && (block.at..=block.at + block.size).contains(&at);
+        if ledger::blocks().iter().any(is_in) {
+            self.pointers.push(at);
+        }
     }
 
     /// What the first call gets.

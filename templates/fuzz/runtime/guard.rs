@@ -13,6 +13,7 @@ struct RawBroke {
 unsafe extern "C" {
     fn implfuzz_guard(call: extern "C" fn(*mut c_void), argument: *mut c_void, out: *mut RawBroke) -> c_int;
     fn implfuzz_guard_ticks(allowed: c_uint, as_usual: c_int);
+    fn implfuzz_guard_begin();
     fn implfuzz_guard_was_slow() -> c_int;
     fn implfuzz_held() -> c_ulong;
     fn implfuzz_guard_arm(on: c_int) -> c_int;
@@ -54,7 +55,13 @@ pub fn allow(millis: u32) {
     unsafe { implfuzz_guard_ticks(millis.div_ceil(4), 1) };
 }
 
-/// Whether the last call of the original took much of its time, so that it may be too late the next time.
+/// Another input begins.
+pub fn begin() {
+    // SAFETY: sets a number.
+    unsafe { implfuzz_guard_begin() };
+}
+
+/// Whether a call of the original, on this input, took much of its time, so that it may be too late the next time.
 pub fn was_slow() -> bool {
     // SAFETY: reads numbers.
     unsafe { implfuzz_guard_was_slow() != 0 }

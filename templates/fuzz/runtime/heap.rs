@@ -1,6 +1,6 @@
 //! Where the fuzz binary allocates. The harness' own lists, and libFuzzer's, come from an arena, past the sanitizer, which is made
 //! for what C and the port do and costs more than most functions. What the port allocates comes from `malloc`, where the
-//! sanitizer sees it and both sides are counted alike; All that only where the tool
+//! sanitizer sees it and both sides are counted alike. All that only where the tool
 //! itself builds (`implfuzz_edges`): under cargo-fuzz the sanitizer's allocator has everything. Written by cargo-implfuzz.
 
 use super::arena::{Arena, class};

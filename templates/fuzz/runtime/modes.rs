@@ -1,5 +1,4 @@
-//! What the process answers beside fuzzing: inputs worth trying first, what an input means, C against itself, one input of
-//! a replay. Written by cargo-implfuzz.
+//! What the process answers beside fuzzing: inputs worth trying first, what an input means, one input of a replay. Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
 use super::driver::{Case, Judged, judge};
@@ -45,27 +44,4 @@ pub(super) fn replay_input<C: Case>(data: &[u8]) -> Replayed {
         (true, Judged::Found(_)) => Replayed::Differs,
         (true, _) => Replayed::Same,
     }
-}
-
-/// Runs the original against itself: what differs then (uninitialised memory, hidden state) can judge no port.
-pub(super) fn selfcheck<C: Case>() -> (u64, Vec<String>) {
-    let (mut accepted, mut differences) = (0, Vec::new());
-    for args in C::boundaries() {
-        let mut writer = Writer::default();
-        C::encode(&args, &mut writer);
-        let args = C::decode(&mut Reader::new(&writer.bytes));
-        if !C::admits(&args) {
-            continue;
-        }
-        match (C::oracle(&args, C::original()), C::oracle(&args, C::original())) {
-            (Ok(first), Ok(second)) => {
-                accepted += 1;
-                let what = C::differs(&first, &second);
-                differences.extend(what.map(|what| format!("{what} on {}", report::hex(&writer.bytes))));
-            }
-            (Err(_), Err(_)) => {}
-            _ => differences.push(format!("broke only once on {}", report::hex(&writer.bytes))),
-        }
-    }
-    (accepted, differences)
 }

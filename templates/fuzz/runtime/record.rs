@@ -4,6 +4,9 @@
 use super::digest::Digest;
 use super::report::Parts;
 
+/// Known to the parent, too (`fuzz::apart`).
+const UNKNOWN: &str = "?";
+
 /// The parts of an effect, each with its hash: equal where the harness finds no difference.
 #[derive(Default)]
 pub struct Record(Parts);
@@ -17,6 +20,11 @@ impl Record {
 
     pub fn put(&mut self, name: &str, digest: Digest) {
         self.0.push((name.to_owned(), digest.text()));
+    }
+
+    /// A part of which this side cannot say what it is: it differs from nothing.
+    pub fn unknown(&mut self, name: &str) {
+        self.0.push((name.to_owned(), UNKNOWN.to_owned()));
     }
 
     pub fn parts(self) -> Parts {

@@ -3,7 +3,7 @@
 
 use super::codec::{Reader, Writer};
 use super::driver::Case;
-use super::guard::Broke;
+use super::guard::{self, Broke};
 use super::ledger;
 use super::digest::Digest;
 use super::record::Record;
@@ -179,7 +179,8 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
         (Side::C(_), false) => {
             (entry.oracle)(args, (entry.original)(), world).map_err(|Broke(why)| Stop::Broke(why))?
         }
-        (Side::Port, false) => match (entry.oracle)(args, (entry.original)(), world) {
+        // What was just in time in C's life may not be so again.
+        (Side::Port, false) => match guard::patiently(|| (entry.oracle)(args, (entry.original)(), world)) {
             Ok(effects) => effects,
             Err(Broke(why)) => {
                 trace.broke = Some(format!("C breaks in `{}`: {why}", entry.name));
