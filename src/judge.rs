@@ -266,8 +266,10 @@ impl<'p> Judge<'p> {
     /// As [`Judge::hashes`], but for the port.
     pub fn harness_hashes(&self, planned: &Planned) -> Result<Hashes> {
         let contract = planned.judgeable.contract();
-        // Where it is one step among others, the others' harnesses decide too.
+        // Where it is one step among others, or takes what others make, their harnesses decide too.
         let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
+        let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
+        let steps = steps.chain(makers);
         let steps = steps.filter_map(|name| self.project.planned.iter().find(|p| p.function.name == *name));
         let mut harness = String::new();
         for one in std::iter::once(planned).chain(steps) {

@@ -1,5 +1,6 @@
 //! A target repository, opened: its configuration, the C library as read, and what is known of each function.
 
+mod makers;
 mod sequences;
 mod targets;
 
@@ -166,6 +167,7 @@ impl Project {
             });
         }
         project.settle_sequences()?;
+        project.settle_makers()?;
         Ok(project)
     }
 

@@ -231,7 +231,13 @@ fn role(param: &Parameter) -> String {
         Role::Length => "length".into(),
         Role::CString { max, nullable } => format!("string of at most {max} bytes{}", null(*nullable)),
         Role::Pointer { direction, nullable } => {
-            format!("{direction:?} pointer to one{}", null(*nullable)).to_lowercase()
+            let names: Vec<String> = param.made_by.iter().map(|maker| format!("`{maker}`")).collect();
+            let made = if names.is_empty() {
+                String::new()
+            } else {
+                format!(", every other one by {}", names.join(", "))
+            };
+            format!("{}{made}", format!("{direction:?} pointer to one{}", null(*nullable)).to_lowercase())
         }
         Role::FixedArray { direction, len } => format!("{direction:?} array of {len}").to_lowercase(),
         Role::Elements { direction, count, size, max } => {

@@ -80,6 +80,7 @@ mod tests {
             role,
             likely: Vec::new(),
             texts: Vec::new(),
+            made_by: Vec::new(),
             reason: String::new(),
         };
         Contract {

@@ -73,6 +73,8 @@ struct ParamFile {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     through: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    made_by: Vec<SymbolName>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     likely: Vec<i64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     texts: Vec<String>,
@@ -257,6 +259,7 @@ fn param_file(param: &Parameter) -> ParamFile {
         of: None,
         pointers: Vec::new(),
         numbers: Vec::new(),
+        made_by: param.made_by.clone(),
         likely: param.likely.clone(),
         texts: param.texts.clone(),
         reason: param.reason.clone(),
@@ -360,7 +363,18 @@ fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
             nullable: param.nullable,
         },
     };
-    Ok(Parameter { name: param.name, role, likely: param.likely, texts: param.texts, reason: param.reason })
+    let is_made = matches!(role, Role::Pointer { direction: Direction::In | Direction::InOut, .. });
+    if !param.made_by.is_empty() && !is_made {
+        return Err("`made_by` is for pointers to one struct that is read".into());
+    }
+    Ok(Parameter {
+        name: param.name,
+        role,
+        likely: param.likely,
+        texts: param.texts,
+        made_by: param.made_by,
+        reason: param.reason,
+    })
 }
 
 fn role_word(role: RoleName) -> &'static str {
@@ -393,6 +407,7 @@ mod tests {
             role,
             likely: vec![-1],
             texts: vec!["r".into()],
+            made_by: vec![],
             reason: "a.c:1: `x`".into(),
         };
         let names = |name: &str| vec![SymbolName::new(name)];

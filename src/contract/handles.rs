@@ -92,6 +92,7 @@ impl<'a> Handles<'a> {
                 _ => Vec::new(),
             },
             role,
+            made_by: Vec::new(),
             reason: reason_of(function, param, &self.facts.of(function, index)),
         });
         Ok(Contract {

@@ -37,8 +37,8 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     for (index, role) in roles.into_iter().enumerate() {
         let param = &function.params[index];
         let reason = reason_of(function, param, &facts.of(function, index));
-        let (likely, texts) = Default::default();
-        params.push(Parameter { name: param.name.clone(), role, likely, texts, reason });
+        let (likely, texts, made_by) = Default::default();
+        params.push(Parameter { name: param.name.clone(), role, likely, texts, made_by, reason });
     }
     callback::measured(function, &params)?;
     let returns = returns_of(library, facts, function)?;

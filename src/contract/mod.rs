@@ -6,6 +6,7 @@ mod sound;
 pub mod file;
 pub mod facts;
 pub mod flat;
+pub mod made;
 pub mod callback;
 mod lengths;
 mod outside;

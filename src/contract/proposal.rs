@@ -227,8 +227,8 @@ mod tests {
     use super::*;
 
     fn param(role: Role) -> Parameter {
-        let (likely, texts) = Default::default();
-        Parameter { name: "p".into(), role, likely, texts, reason: String::new() }
+        let (likely, texts, made_by) = Default::default();
+        Parameter { name: "p".into(), role, likely, texts, made_by, reason: String::new() }
     }
 
     fn pointer() -> TypeKind {

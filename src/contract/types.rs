@@ -118,6 +118,8 @@ pub struct Parameter {
     pub likely: Vec<i64>,
     /// Texts of that kind.
     pub texts: Vec<String>,
+    /// Functions that make the struct which a pointer leads to: half of the inputs have one that C has made.
+    pub made_by: Vec<SymbolName>,
     /// The C line that the role came from, or what a person wrote.
     pub reason: String,
 }

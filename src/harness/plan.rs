@@ -3,7 +3,7 @@
 use crate::contract::types::{Contract, Direction, Role, Signature as Style};
 use crate::rust::shims::Bound;
 use crate::rust::signature::pointee;
-use crate::symbol::TypeKind;
+use crate::symbol::{SymbolName, TypeKind};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -30,6 +30,8 @@ pub struct Slot<'a> {
     pub signed: bool,
     /// A length that stands behind a pointer, and may be another one after the call.
     pub behind: bool,
+    /// Functions that make what it points to.
+    pub made_by: &'a [SymbolName],
     /// The function is one step among others, and these are values and texts that it looks for.
     pub step: Option<(&'a [i64], &'a [String])>,
 }
@@ -73,6 +75,7 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
             integer: matches!(kind, TypeKind::Int { bits, .. } if *bits <= 64),
             signed: matches!(kind, TypeKind::Int { signed: true, .. }),
             behind: param.role == Role::Length && matches!(kind, TypeKind::Pointer(_)),
+            made_by: &param.made_by,
             step: is_step.then_some((&param.likely, &param.texts)),
         }
     };

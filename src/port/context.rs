@@ -353,6 +353,7 @@ pub(super) mod tests {
             role,
             likely: Vec::new(),
             texts: Vec::new(),
+            made_by: Vec::new(),
             reason: String::new(),
         };
         let buffer = |direction, length: &str, nullable| Role::Buffer {

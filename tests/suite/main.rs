@@ -29,6 +29,7 @@ mod hook;
 mod incremental;
 mod kill;
 mod list;
+mod made;
 mod memory;
 mod planted;
 mod port_loop;

@@ -3,7 +3,7 @@
 use super::{Emitter, literals};
 use crate::contract::types::{Direction, Role};
 use crate::harness::plan::Slot;
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 impl Emitter<'_> {
@@ -105,6 +105,7 @@ impl Emitter<'_> {
                 Role::CString { max, .. } => quote!(decode_string(__reader, #max, #last)),
                 Role::Room { direction: Direction::Out, .. } => quote!(__reader.array()),
                 Role::Room { len, .. } => quote!(<#element as Value>::decode_many(__reader, #len)),
+                Role::Pointer { .. } if !slot.made_by.is_empty() => made(slot),
                 Role::Pointer { .. } | Role::FixedArray { .. } => quote!(Value::decode(__reader)),
                 Role::Elements { max, .. } => {
                     quote!(crate::runtime::callback::decode_elements(__reader, #max))
@@ -151,6 +152,9 @@ impl Emitter<'_> {
                 Role::Room { .. } => quote!(for element in value {
                     element.encode(writer);
                 }),
+                Role::Pointer { .. } if !slot.made_by.is_empty() => {
+                    quote!(writer.put(&[0xff]); value.encode(writer);)
+                }
                 Role::Value { .. }
                 | Role::Pointer { .. }
                 | Role::FixedArray { .. }
@@ -289,4 +293,20 @@ pub(super) fn bound(limit: Option<i64>) -> TokenStream {
         Some(limit) => quote!(Some(#limit)),
         None => quote!(None),
     }
+}
+
+/// A struct as one of its makers leaves it, or as it comes: what C has made is what callers have, the rest tries what they could.
+fn made(slot: &Slot) -> TokenStream {
+    let makers = slot.made_by.iter().enumerate().map(|(at, maker)| {
+        let (at, maker) = (Literal::usize_suffixed(at), format_ident!("{}", maker.as_str()));
+        quote!(#at => super::#maker::made(__reader))
+    });
+    let (count, makers) = (slot.made_by.len(), makers.collect::<Vec<_>>());
+    quote!({
+        let made = match usize::from(__reader.array::<1>()[0]) {
+            way if way < 0x80 => match way % #count { #(#makers,)* _ => None },
+            _ => None,
+        };
+        made.unwrap_or_else(|| Value::decode(__reader))
+    })
 }

@@ -18,6 +18,7 @@ pub mod target;
 
 use super::plan::{Slot, slots};
 use super::require;
+use crate::contract::made::maker;
 use crate::contract::types::{Contract, Direction, Role};
 use crate::error::Result;
 use crate::rust::emit::pretty;
@@ -46,7 +47,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
     let block_uses = emitter.block_uses();
     let called = emitter.called();
-    let point = emitter.point();
+    let (point, made) = (emitter.point(), emitter.made());
     if let Some(sequence) = &contract.sequence {
         let (aim, plan, forms) = (emitter.aim(), emitter.plan(sequence), emitter.forms());
         let body = quote! {
@@ -114,6 +115,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
         #effects
         #state
         #called
+        #made
         impl Case for Harness {
             type Args = Args;
             type Effects = Effects;
@@ -146,6 +148,19 @@ impl Emitter<'_> {
         let condition = require::condition(self.contract, self.slots)?;
         let lengths = (!require::lengths_mentioned(self.contract).is_empty()).then(|| self.lengths());
         Ok(quote!(#lengths #condition))
+    }
+
+    /// The struct that C fills, for the harnesses of functions that take one.
+    fn made(&self) -> Option<TokenStream> {
+        let slot = &self.slots[maker(self.bound.function, self.contract)?];
+        let (name, element) = (slot.name, slot.element());
+        Some(quote! {
+            pub fn made(__reader: &mut Reader) -> Option<#element> {
+                let args = Harness::decode(__reader);
+                let effects = Harness::admits(&args).then(|| Harness::oracle(&args, Harness::original()).ok()).flatten()?;
+                effects.#name?.into_iter().next()
+            }
+        })
     }
 
     /// The value that C gets for each length: of the buffers' size, or as decoded where all are null.

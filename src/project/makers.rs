@@ -1,0 +1,68 @@
+//! Structs that C makes itself, for functions that take one: a buffer with the number of what is in it is hardly ever right by chance.
+
+use super::{Planned, Project};
+use crate::contract::made::{maker, pointed, taken};
+use crate::contract::types::Judgeable;
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::{LibraryIndex, SymbolName};
+
+/// A function that makes structs, and of which name.
+type Maker<'p> = (&'p Planned, String);
+
+impl Project {
+    /// Names the makers of such structs in inferred contracts; those that a person named must be some.
+    pub(super) fn settle_makers(&mut self) -> Result<()> {
+        let index = LibraryIndex::of(&self.library);
+        let makers: Vec<Maker> = self.planned.iter().filter_map(made).collect();
+        let all: Vec<Vec<Vec<SymbolName>>> = self
+            .planned
+            .iter()
+            .map(|planned| self.makers_of(planned, (&index, &makers)))
+            .collect::<Result<_>>()?;
+        for (planned, makers) in self.planned.iter_mut().zip(all).filter(|(planned, _)| !planned.edited) {
+            if let Judgeable::Yes(contract) = &mut planned.judgeable {
+                contract.params.iter_mut().zip(makers).for_each(|(param, makers)| param.made_by = makers);
+            }
+        }
+        Ok(())
+    }
+
+    /// The makers of what each parameter of a function needs.
+    fn makers_of(
+        &self,
+        planned: &Planned,
+        (index, makers): (&LibraryIndex, &[Maker]),
+    ) -> Result<Vec<Vec<SymbolName>>> {
+        let Some(contract) = planned.judgeable.contract() else { return Ok(Vec::new()) };
+        let named = contract.params.iter().flat_map(|param| &param.made_by);
+        let is_known = |name: &&SymbolName| makers.iter().any(|(maker, _)| maker.function.name == **name);
+        if let Some(name) = named.clone().find(|name| !is_known(name)) {
+            return Err(self.no_maker(planned, name));
+        }
+        // What leads to the function itself says nothing about it.
+        let is_apart =
+            |maker: &Planned| index.reached(&maker.function).all(|other| other.key != planned.function.key);
+        let params = contract.params.iter().zip(&planned.function.params);
+        Ok(params
+            .map(|(param, declared)| {
+                let record = taken(&self.library, param, &declared.ty);
+                let known =
+                    makers.iter().filter(|(maker, made)| Some(made) == record.as_ref() && is_apart(maker));
+                known.map(|(maker, _)| maker.function.name.clone()).collect()
+            })
+            .collect())
+    }
+
+    fn no_maker(&self, planned: &Planned, name: &SymbolName) -> Error {
+        let path = self.contract_path(planned.function.name.as_str());
+        let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+        let text = format!("{path}: made_by: `{name}` fills no struct behind a pointer by its contract");
+        Error::new(ErrorKind::Config, text).help(self.nearest(name.as_str()))
+    }
+}
+
+/// What a function makes, if its harness can make one for others.
+fn made(planned: &Planned) -> Option<Maker<'_>> {
+    let at = maker(&planned.function, planned.judgeable.contract()?)?;
+    Some((planned, pointed(&planned.function.params[at].ty)?))
+}
