@@ -1,6 +1,7 @@
 //! A target repository, opened: its configuration, the C library as read, and what is known of each function.
 
 mod makers;
+mod names;
 mod sequences;
 mod targets;
 
@@ -210,39 +211,6 @@ impl Project {
     /// The module that holds a function's port.
     pub fn module_path(&self, module: &str) -> PathBuf {
         self.rust_dir().join("src").join(format!("{module}.rs"))
-    }
-
-    /// The planned function with this name, or the nearest names.
-    pub fn find(&self, name: &str) -> Result<&Planned> {
-        if let Some(function) = self.library.find(name) {
-            if let Some(planned) = self.planned.iter().find(|p| p.function.key == function.key) {
-                return Ok(planned);
-            }
-            let why = function.unsupported.as_deref().unwrap_or("bindgen binds no such function");
-            return Err(Error::new(ErrorKind::Usage, format!("`{name}` cannot be ported: {why}"))
-                .help("`cargo implfuzz list` shows what can be"));
-        }
-        Err(Error::new(ErrorKind::Usage, format!("the library has no function `{name}`"))
-            .help(self.nearest(name)))
-    }
-
-    /// The line of help for a name that no function has.
-    pub fn nearest(&self, name: &str) -> String {
-        let names = self.library.functions.iter().map(|f| f.name.as_str());
-        let mut rated: Vec<(f64, &str)> = names
-            .map(|known| {
-                // `crc` for `kit_crc32`: what contains the word is as near as a misspelling.
-                let part = if name.len() > 1 && known.contains(name) { 0.9 } else { 0.0 };
-                (strsim::jaro_winkler(name, known).max(part), known)
-            })
-            .collect();
-        rated.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let near: Vec<String> =
-            rated.iter().filter(|r| r.0 > 0.7).take(3).map(|r| format!("`{}`", r.1)).collect();
-        match near.is_empty() {
-            true => "`cargo implfuzz list` shows all names".to_owned(),
-            false => format!("did you mean {}?", near.join(", ")),
-        }
     }
 
     /// A module as it stands in the tree now; it is parsed anew only when its text has changed.
