@@ -47,11 +47,13 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
         [.., "RandomState"] | [.., "RandomState", _] => {
             Err((Rule::State, format!("{} is another one in every call", full())))
         }
-        [first, ..] if MODULES.contains(first) => Ok(()),
-        [name] if macro_arguments(name).is_some() => Ok(()),
+        // Whichever way leads there: `core::prelude::v1` has them too.
+        [first, .., name] if MODULES.contains(first) => macro_refusal(name).map_or(Ok(()), Err),
         [name] if macro_refusal(name).is_some() => {
             Err(macro_refusal(name).expect("the guard has just seen it"))
         }
+        [first] if MODULES.contains(first) => Ok(()),
+        [name] if macro_arguments(name).is_some() => Ok(()),
         [first, ..] => Err((Rule::System, format!("{} is out of bounds: {}", full(), why_not(first)))),
     }
 }
@@ -145,8 +147,8 @@ pub(super) enum MacroArguments {
 pub(super) fn macro_arguments(name: &str) -> Option<MacroArguments> {
     Some(match name {
         "addr_of" | "addr_of_mut" => MacroArguments::Expressions,
-        "assert" | "assert_eq" | "assert_ne" | "debug_assert" | "debug_assert_eq" | "debug_assert_ne"
-        | "panic" | "unreachable" | "format" | "format_args" | "write" | "writeln" => MacroArguments::Format,
+        "assert" | "assert_eq" | "assert_ne" | "panic" | "unreachable" | "format" | "format_args"
+        | "write" | "writeln" => MacroArguments::Format,
         "vec" => MacroArguments::List,
         "matches" => MacroArguments::Pattern,
         "offset_of" => MacroArguments::Offset,
@@ -164,6 +166,9 @@ pub(super) fn macro_refusal(name: &str) -> Option<Refusal> {
         "include" | "include_str" | "include_bytes" => (Rule::System, "reads a file at build time"),
         "env" | "option_env" | "cfg" | "cfg_select" => {
             (Rule::System, "makes the port depend on how it is built")
+        }
+        "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => {
+            (Rule::System, "is not there in a release: use `assert!`, or leave it out")
         }
         "asm" | "global_asm" | "naked_asm" => (Rule::System, "is machine code, which no audit can read"),
         "thread_local" => (Rule::State, "holds state that outlives a call"),

@@ -16,6 +16,8 @@ pub(super) enum Space {
     Type,
     /// Constructors in patterns and struct literals: either.
     Either,
+    /// Macros, whose names are apart from all others; a port declares none.
+    Macro,
 }
 
 /// What a path means.
@@ -113,8 +115,14 @@ impl Scope {
     }
 
     fn has_item(&self, name: &str, space: Space) -> bool {
-        (space != Space::Type && self.values.contains(name))
-            || (space != Space::Value && self.types.contains(name))
+        let (is_value, is_type) = match space {
+            Space::Value => (true, false),
+            Space::Type => (false, true),
+            Space::Either => (true, true),
+            Space::Macro => (false, false),
+        };
+        (is_value && self.values.contains(name))
+            || (is_type && self.types.contains(name))
             || self.before.as_ref().is_some_and(|before| before.has_item(name, space))
     }
 
@@ -211,7 +219,8 @@ impl<'a> Scopes<'a> {
         for index in (0..at.levels).rev() {
             let level = &self.levels[index];
             let is_variable = first_space == Space::Value && level.variables.contains(first);
-            let is_generic = first_space != Space::Value && level.generics.contains(first);
+            let is_generic =
+                matches!(first_space, Space::Type | Space::Either) && level.generics.contains(first);
             if locals_visible && (is_variable || is_generic) {
                 return Meaning::Local;
             }

@@ -124,7 +124,7 @@ impl Walker<'_, '_, '_> {
     fn macro_name(&mut self, path: &syn::Path) -> Result<String, platform::Refusal> {
         let names: Vec<String> = path.segments.iter().map(|s| plain(&s.ident)).collect();
         let last = names.last().cloned().unwrap_or_default();
-        match self.scopes.resolve(&names, path.leading_colon.is_some(), Space::Either) {
+        match self.scopes.resolve(&names, path.leading_colon.is_some(), Space::Macro) {
             Meaning::Path(full) => match full.as_slice() {
                 [root, .., name] if matches!(root.as_str(), "core" | "alloc" | "std") => {
                     judge::judge(&self.scopes, &full, Space::Either)?;
@@ -135,7 +135,7 @@ impl Walker<'_, '_, '_> {
                     format!("`{}!` is not among the macros that a port may call", names.join("::")),
                 )),
             },
-            _ if names.len() == 1 => Ok(last),
+            Meaning::Prelude | Meaning::Unknown if names.len() == 1 => Ok(last),
             _ => Err((
                 Rule::Macro,
                 format!("`{}!` is not among the macros that a port may call", names.join("::")),

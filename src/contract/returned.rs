@@ -35,10 +35,16 @@ pub(super) fn returns_of(
         {
             let elsewhere =
                 |r: &Returned| matches!(r, Returned::Param(_) | Returned::Local(_) | Returned::Call(_));
-            if function.returns.iter().any(elsewhere) {
-                return Err("returns a string that it may not own".into());
+            let into_argument =
+                |r: &Returned| matches!(r, Returned::Expression(text) if is_about_pointer(function, text));
+            match () {
+                () if function.returns.iter().any(elsewhere) => {
+                    Err("returns a string that it may not own".into())
+                }
+                () if !function.returns.iter().any(into_argument) => Ok(Returns::StaticString),
+                () if leads_back(facts, function) => Ok(Returns::Address),
+                () => Err("returns a string that may be a constant or part of an argument".into()),
             }
-            Ok(Returns::StaticString)
         }
         // Structs may be handles.
         TypeKind::Pointer(target) if target.kind != TypeKind::Void && !is_number(target) => strange(),

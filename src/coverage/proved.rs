@@ -43,7 +43,10 @@ impl Optimised {
     pub fn of(text: &str, c_name: &str) -> Option<Self> {
         let source =
             text.lines().find_map(|line| line.strip_prefix("source_filename = \"")?.strip_suffix('"'))?;
-        let names = [key_of(c_name.as_bytes()), key_of(format!("{source};{c_name}").as_bytes())];
+        // What a file keeps to itself is named with it, without the folders (clang's counters) or with them (LLVM's).
+        let file = source.rsplit('/').next().unwrap_or(source);
+        let own = [format!("{file}:{c_name}"), format!("{source};{c_name}")];
+        let names = [key_of(c_name.as_bytes()), key_of(own[0].as_bytes()), key_of(own[1].as_bytes())];
         let (symbol, shape) = text.lines().find_map(|line| {
             let (symbol, key) = record(line)?;
             names.contains(&key.0).then_some((symbol, key.1))
@@ -260,6 +263,14 @@ define i32 @f(i32 %0) {
             assert!(!never(taken), "{taken:?}");
         }
         assert!(!never(Counter::Plus(2)) && !never(Counter::Minus(9)));
+    }
+
+    #[test]
+    fn what_a_file_keeps_to_itself_is_found_by_its_name() {
+        for name in ["/x/a.c;f", "a.c:f"] {
+            let text = TEXT.replace("NAME", &key_of(name.as_bytes()).cast_signed().to_string());
+            assert!(Optimised::of(&text, "f").unwrap().never(&known(), Counter::Counted(3)), "{name}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod prompt;
 pub mod history;
 pub mod resume;
 pub mod lessons;
+pub mod recall;
 pub mod desk;
 pub mod inquiry;
 pub mod analysis;

@@ -3,6 +3,7 @@
 use super::attempt::{context, context_without_contract};
 use super::call_sites::call_sites;
 use super::prompt::{Question, Templates};
+use super::recall::recalled;
 use super::resume::{self, Deed, Plan};
 use super::schedule::Schedule;
 use super::targets::{calls_of, context_of};
@@ -63,7 +64,7 @@ pub fn preview(
         schedule.end(at, true);
         let (planned, plan) = (wanted[at], &plans[at]);
         let prompt = (plan.deed.asks() && project.config.asks_models())
-            .then(|| size(project, &templates, (planned, plan)))
+            .then(|| size((project, store), &templates, (planned, plan)))
             .transpose()?;
         all.push(Preview {
             symbol: planned.function.name.clone(),
@@ -77,7 +78,11 @@ pub fn preview(
 }
 
 /// The first prompt as the tree stands now.
-fn size(project: &Project, templates: &Templates, (planned, plan): (&Planned, &Plan)) -> Result<Size> {
+fn size(
+    (project, store): (&Project, &Store),
+    templates: &Templates,
+    (planned, plan): (&Planned, &Plan),
+) -> Result<Size> {
     let sites = call_sites(&project.library, &planned.function);
     let why = plan.reason.as_deref().unwrap_or_default();
     let calls = calls_of(project, planned);
@@ -92,7 +97,11 @@ fn size(project: &Project, templates: &Templates, (planned, plan): (&Planned, &P
         _ => (context(project, planned)?, Question::Prototype),
     };
     let max_tokens = project.config.llm.for_role(question.role())?.max_tokens;
-    let prompt = templates.prompt(&context, &question, None, "", 1, max_tokens)?;
+    let memory = match question {
+        Question::Prototype => recalled(project, store, planned)?.0,
+        _ => String::new(),
+    };
+    let prompt = templates.prompt(&context, &question, None, &memory, 1, max_tokens)?;
     let texts = prompt.system.iter().map(|block| &block.text).chain(prompt.messages.iter().map(|m| &m.text));
     let Tokens(tokens) = prompt.estimate();
     Ok(Size { characters: texts.map(|text| text.chars().count()).sum(), tokens })

@@ -135,6 +135,44 @@ fn right_ports_are_verified_and_wrong_ones_refuted() {
     }
 }
 
+/// A text that leads into an argument is no constant: what is compared is where it leads.
+#[test]
+fn texts_in_arguments_are_places() {
+    let repo = Repo::empty();
+    repo.write(
+        "after.c",
+        "#include <stddef.h>\nconst char *after(const char *s, int c) {\n    while (*s) {\n        if (*s == c) return s + 1;\n        \
+        s++;\n    }\n    return NULL;\n}\nconst char *word(unsigned n) { return n % 3 ? n % 2 ? \"odd\" : \"even\" : NULL; }\n",
+    );
+    repo.run(&["init"]).ok();
+    repo.run(&["contract", "after"]).ok().shows("returns a place in memory that it gets, or null");
+    let stubs = repo.read("rust/src/after.rs");
+    let module = |after: &str, word: &str| {
+        let text =
+            stubs.replace("unimplemented!(\"after\")", after).replace("unimplemented!(\"word\")", word);
+        repo.write("rust/src/after.rs", &text);
+    };
+    let found = |end: &str| {
+        format!(
+            "unsafe {{ let mut at = s; while *at != 0 {{ if *at as i32 == c {{ let at = at.add(1); return {end}; }} at = at.add(1); }} core::ptr::null() }}"
+        )
+    };
+    let (right, copied) = (found("at"), found("if *at == 0 { c\"\".as_ptr() } else { at }"));
+    let (word, own) = (
+        "(n % 3 != 0).then_some(if n % 2 == 0 { c\"even\" } else { c\"odd\" })",
+        "if n % 3 == 0 { return None; } let text = std::ffi::CString::new(if n % 2 == 0 { \"even\" } else { \"odd\" }).ok()?; Some(Box::leak(text.into_boxed_c_str()))",
+    );
+    module(&right, word);
+    let (judged, findings) = repo.verified(&["after", "word"], 0);
+    assert!(findings.is_empty(), "{judged:?}");
+    module(&copied, own);
+    let (judged, findings) = repo.verified(&["after", "word"], 10);
+    for (name, what) in [("after", "returned pointer"), ("word", "returned string")] {
+        let finding = findings.get(name).unwrap_or_else(|| panic!("{name}: {}", judged[name]));
+        assert!(finding["finding"]["what"].as_str().unwrap().contains(what), "{finding}");
+    }
+}
+
 #[test]
 fn each_role_is_explained_by_a_line_of_c() {
     let repo = library();

@@ -52,8 +52,10 @@ fn ported(repo: &Repo, recording: &str, functions: usize) {
     let json = ran.json("verify");
     let rows = json["symbols"].as_array().unwrap();
     assert_eq!(rows.len(), functions, "{json:#}");
+    let is_green = |row: &&Value| ["verified", "exhaustive"].contains(&row["grade"].as_str().unwrap());
+    let others: Vec<_> = rows.iter().filter(|row| !is_green(row)).collect();
+    assert!(others.is_empty(), "{others:#?}");
     for row in rows {
-        assert!(["verified", "exhaustive"].contains(&row["grade"].as_str().unwrap()), "{row}");
         assert_eq!(row["callees_in_c"], json!([]), "{row}");
     }
     assert_eq!(json["standalone"]["links"], true, "{json:#}");
@@ -65,6 +67,25 @@ fn ported(repo: &Repo, recording: &str, functions: usize) {
 fn the_fixture_is_ported_whole_and_its_c_tests_pass_against_the_port() {
     let repo = Repo::empty();
     copy_tree(&here("fixtures/c-lib"), repo.root());
+    repo.run(&["init"]).ok();
+    // What a person says about three functions: the range that the comment of one asks for, and mutants that no caller can tell.
+    for number in ["v", "num"] {
+        let named = format!("name = \"{number}\"\nrole = \"value\"\n");
+        let within = format!("{named}min = -46340\nmax = 46340\n");
+        repo.replace("rust/contracts/kit_scale.toml", &named, &within);
+    }
+    for (function, mutant, reason) in [
+        ("kit_status_name", "b314227e", "no status needs more than 8 bits"),
+        ("kit_status_name", "79d6ded1", "no status has the number behind the last name"),
+        ("kit_set_rounding", "a6787744", "every rounding is one of the named values"),
+    ] {
+        let path = format!("rust/contracts/{function}.toml");
+        let more = format!("\n[[equivalent]]\nmutant = \"{mutant}\"\nreason = \"{reason}\"\n");
+        repo.write(&path, &(repo.read(&path) + &more));
+    }
+    // What it does without memory is part of what a constructor does.
+    let config = repo.read("implfuzz.toml");
+    repo.write("implfuzz.toml", &config.replacen("\n[fuzz]\n", "\n[fuzz]\nfail_allocations = true\n", 1));
     ported(&repo, "fixtures/recordings/c-lib", 64);
 
     let dropin = "\n[dropin]\nbuild = [[\"make\", \"all\"]]\nrun = [[\"make\", \"test\"]]\n";
@@ -98,5 +119,5 @@ fn the_checksums_of_zlib_are_ported_whole() {
 #[ignore = "takes many minutes"]
 fn xxhash_is_ported_whole() {
     let repo = files("lz4-sys", "1.11.1", ("liblz4/lib", &["xxhash.c", "xxhash.h"]));
-    ported(&repo, "fixtures/recordings/xxhash", 47);
+    ported(&repo, "fixtures/recordings/xxhash", 46);
 }

@@ -67,6 +67,43 @@ fn constants_that_see_the_build() {
 }
 
 #[test]
+fn macros_under_other_names() {
+    all_refused(&[
+        (
+            "HEAD { use core::prelude::v1::cfg as vec; #[allow(dead_code)] fn vec() {} vec![debug_assertions] as u32 }",
+            Rule::System,
+            "how it is built",
+        ),
+        (
+            "use core::prelude::v1::include as vec; fn vec() {} HEAD { vec![\"/x.rs\"] }",
+            Rule::System,
+            "reads a file",
+        ),
+        (
+            "HEAD { use std::prelude::v1::{option_env as e}; e!(\"X\").is_some() as u32 }",
+            Rule::System,
+            "how it is built",
+        ),
+        ("HEAD { core::prelude::v1::cfg!(fuzzing) as u32 }", Rule::System, "how it is built"),
+        (
+            "HEAD { let mut x = crc; debug_assert!({ x += 1; true }); x }",
+            Rule::System,
+            "not there in a release",
+        ),
+        (
+            "const D: u32 = { let mut d = 0; debug_assert!({ d = 1; true }); d }; HEAD { D }",
+            Rule::System,
+            "not there",
+        ),
+    ]);
+    // A variable is no macro.
+    let text =
+        "HEAD { let vec = [1u32]; let all = vec![crc; 2]; all[0] ^ vec[0] }".replace("HEAD", super::HEAD);
+    let report = super::run(super::SIGNATURE, &text);
+    assert!(report.is_clean(), "{:#?}", report.problems);
+}
+
+#[test]
 fn macros_inside_of_allowed_macros() {
     all_refused(&[
         ("HEAD { vec![println!(\"x\"); 1]; 1 }", Rule::System, "prints"),

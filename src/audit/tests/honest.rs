@@ -195,7 +195,7 @@ pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {
     let sorted: BTreeMap<_, _> = seen.into_iter().collect();
     let boxed: Box<dyn Fn(u32) -> u32> = Box::new(move |x| x ^ crc);
     let text = format!(\"{crc:08x}-{0}-{len}\", sorted.len(), len = sorted.len());
-    debug_assert!(text.len() > 8, \"short: {text}\");
+    assert!(text.len() > 8, \"short: {text}\");
     let raw = Box::into_raw(Box::new(3u32));
     boxed(sorted.values().sum::<u32>()) ^ *unsafe { Box::from_raw(raw) }
 }

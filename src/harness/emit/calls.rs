@@ -4,7 +4,7 @@ use super::Emitter;
 use crate::contract::types::{Direction, Returns, Role, Signature as Style};
 use crate::harness::plan::{c_argument, rust_argument};
 use crate::rust::signature::ident;
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 impl Emitter<'_> {
@@ -71,12 +71,24 @@ impl Emitter<'_> {
         quote!(ffi::#name as *const core::ffi::c_void)
     }
 
+    /// Whether a text does not stay for ever, which a contract says that it does; what a handle gives out is compared by its content alone.
+    fn is_no_constant(&self) -> TokenStream {
+        match self.contract.sequence {
+            Some(_) => quote!((|_: *const core::ffi::c_char| false)),
+            None => quote!(
+                (|at: *const core::ffi::c_char| !at.is_null()
+                    && !crate::runtime::ledger::in_program(at as usize))
+            ),
+        }
+    }
+
     pub(super) fn oracle(&self) -> TokenStream {
         let (regions, lengths, collect) = (self.regions("exact"), self.placed("exact"), self.collect());
         let types = self.slots.iter().map(|slot| slot.ty);
         let ret = self.bound.c.ret.as_ref().map(|ty| quote!(-> #ty));
         let arguments = self.slots.iter().map(c_argument);
         let call = quote!(unsafe { callee(#(#arguments),*) });
+        let is_no_constant = self.is_no_constant();
         let (before, assign, after) = match self.contract.returns {
             Returns::Nothing => (quote!(), quote!(#call;), quote!()),
             Returns::Value => (
@@ -93,6 +105,9 @@ impl Emitter<'_> {
                     size = if text.is_null() { 0 } else { unsafe { libc::strlen(text) } };
                 },
                 quote! {
+                    if #is_no_constant(text) {
+                        return Err(Broke("it returns a text that is no constant".into()));
+                    }
                     // SAFETY: so many bytes were read just now.
                     let ret = (!text.is_null()).then(|| unsafe { core::slice::from_raw_parts(text.cast::<u8>(), size) }.to_vec());
                 },
@@ -160,6 +175,8 @@ impl Emitter<'_> {
         let call = quote!(#krate::#module::#name(#(#arguments),*));
         let call = if style == Style::C { quote!(unsafe { #call }) } else { call };
         let call = self.watched(quote!({ let __port = crate::runtime::heap::port(); #call }));
+        let is_no_constant = self.is_no_constant();
+        let no_constant = Literal::byte_string(b"a text that is no constant");
         let take = match (self.contract.returns, style) {
             (Returns::Handle | Returns::Address, _) => {
                 let pointer = self.pointer(false);
@@ -181,12 +198,19 @@ impl Emitter<'_> {
             (Returns::StaticString, Style::Safe) => quote! {
                 let ret = {
                     let __port = crate::runtime::heap::port();
-                    (#call).map(|s| s.to_bytes().to_vec())
+                    match #call {
+                        Some(text) if #is_no_constant(text.as_ptr()) => Some(#no_constant.to_vec()),
+                        text => text.map(|s| s.to_bytes().to_vec()),
+                    }
                 };
             },
             (Returns::StaticString, Style::C) => quote! {
                 let text = #call;
-                let ret = (!text.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes().to_vec());
+                let ret = match text.is_null() {
+                    true => None,
+                    false if #is_no_constant(text) => Some(#no_constant.to_vec()),
+                    false => Some(unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes().to_vec()),
+                };
             },
         };
         let clear = self.contract.errno.then(|| quote!(guard::set_errno(0);));

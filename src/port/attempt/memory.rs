@@ -2,58 +2,23 @@
 //! decides.
 
 use super::Attempting;
-use crate::contract::archetype::Archetype;
 use crate::error::Result;
 use crate::llm::{Blocks, Label, Reply};
-use crate::memory::{self, Kind, Lesson, Nearness, Scope};
+use crate::memory::{Kind, Lesson, Scope};
 use crate::port::feedback::Feedback;
 use crate::port::lessons::{self, Change, Fix};
+use crate::port::recall::recalled;
 use crate::port::session::Session;
 use crate::port::supervisor::{self, Outcome, Step};
-use crate::project::{Planned, Project};
 use crate::store::MemoryRow;
-use crate::symbol::SymbolKey;
 use crate::verdict::RunStats;
 
 impl<'p> Attempting<'p> {
     /// What the next prompt says of earlier ports.
     pub(super) fn recall(&mut self, run: &Session<'p>) -> Result<String> {
-        let now = run.store.iteration()?;
-        let rows = run.store.memory()?;
-        let scored = rows.iter().filter_map(|row| {
-            let nearness = self.nearness(run.project, row)?;
-            Some((row.item.score(now, nearness)?, row))
-        });
-        let told = memory::best(scored);
-        let at = |row: &MemoryRow| match &row.item.lesson.scope {
-            Scope::Symbol(key) => run.project.library.function(key).map(|function| &function.name),
-            Scope::Library => None,
-        };
-        let items: Vec<_> = told.iter().map(|row| (&row.item, at(row))).collect();
-        let text = lessons::words(archetype(self.planned), &items);
-        self.lessons.tell(told.iter().map(|row| (row.id, row.item.lesson.key.clone())).collect());
+        let (text, told) = recalled(run.project, run.store, self.planned)?;
+        self.lessons.tell(told);
         Ok(text)
-    }
-
-    /// How near a lesson is; none where it says what the prompt says anyway.
-    fn nearness(&self, project: &Project, row: &MemoryRow) -> Option<Nearness> {
-        let lesson = &row.item.lesson;
-        if lesson.kind == Kind::Decision {
-            // About whom to ask, not about how to port.
-            return None;
-        }
-        let Scope::Symbol(key) = &lesson.scope else { return Some(Nearness::Library) };
-        let function = &self.planned.function;
-        if *key == function.key {
-            // The contract of the function itself is in the prompt.
-            return (lesson.kind != Kind::Constraint).then_some(Nearness::Same);
-        }
-        if lesson.kind == Kind::Constraint {
-            // It is about calls.
-            return function.calls.contains(key).then_some(Nearness::Kin);
-        }
-        let is_kin = function.calls.contains(key) || is_same_kind(project, self.planned, key);
-        Some(if is_kin { Nearness::Kin } else { Nearness::Library })
     }
 
     /// Takes note of what the model says that it mended.
@@ -106,13 +71,4 @@ impl<'p> Attempting<'p> {
         let proven = stats.oracle_calls > 0;
         run.store.learn(Lesson { kind: Kind::Constraint, scope: own, key, text, source, proven }).map(drop)
     }
-}
-
-fn archetype(planned: &Planned) -> Option<Archetype> {
-    planned.judgeable.contract().and_then(Archetype::of)
-}
-
-fn is_same_kind(project: &Project, planned: &Planned, key: &SymbolKey) -> bool {
-    let other = project.planned.iter().find(|other| other.function.key == *key);
-    archetype(planned).is_some_and(|kind| other.and_then(archetype) == Some(kind))
 }

@@ -99,7 +99,7 @@ pub fn live() -> usize {
 }
 
 /// Whether an address is one of the program's own functions, tables or constants.
-fn in_program(address: usize) -> bool {
+pub fn in_program(address: usize) -> bool {
     let (start, end) = (&raw const __executable_start as usize, &raw const _end as usize);
     (start..end).contains(&address)
 }

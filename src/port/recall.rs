@@ -1,0 +1,64 @@
+//! Which lessons of earlier ports a prompt about a function tells.
+
+use super::lessons;
+use crate::contract::archetype::Archetype;
+use crate::error::Result;
+use crate::memory::{self, Kind, Nearness, Scope};
+use crate::project::{Planned, Project};
+use crate::store::{MemoryId, MemoryRow, Store};
+use crate::symbol::SymbolKey;
+
+/// What the next prompt about a function says of earlier ports, and the lessons that are told so, with their keys.
+///
+/// # Errors
+/// Those of reading the store.
+pub fn recalled(
+    project: &Project,
+    store: &Store,
+    planned: &Planned,
+) -> Result<(String, Vec<(MemoryId, String)>)> {
+    let now = store.iteration()?;
+    let rows = store.memory()?;
+    let scored = rows.iter().filter_map(|row| {
+        let nearness = nearness(project, planned, row)?;
+        Some((row.item.score(now, nearness)?, row))
+    });
+    let told = memory::best(scored);
+    let at = |row: &MemoryRow| match &row.item.lesson.scope {
+        Scope::Symbol(key) => project.library.function(key).map(|function| &function.name),
+        Scope::Library => None,
+    };
+    let items: Vec<_> = told.iter().map(|row| (&row.item, at(row))).collect();
+    let text = lessons::words(archetype(planned), &items);
+    Ok((text, told.iter().map(|row| (row.id, row.item.lesson.key.clone())).collect()))
+}
+
+/// How near a lesson is; none where it says what the prompt says anyway.
+fn nearness(project: &Project, planned: &Planned, row: &MemoryRow) -> Option<Nearness> {
+    let lesson = &row.item.lesson;
+    if lesson.kind == Kind::Decision {
+        // About whom to ask, not about how to port.
+        return None;
+    }
+    let Scope::Symbol(key) = &lesson.scope else { return Some(Nearness::Library) };
+    let function = &planned.function;
+    if *key == function.key {
+        // The contract of the function itself is in the prompt.
+        return (lesson.kind != Kind::Constraint).then_some(Nearness::Same);
+    }
+    if lesson.kind == Kind::Constraint {
+        // It is about calls.
+        return function.calls.contains(key).then_some(Nearness::Kin);
+    }
+    let is_kin = function.calls.contains(key) || is_same_kind(project, planned, key);
+    Some(if is_kin { Nearness::Kin } else { Nearness::Library })
+}
+
+fn archetype(planned: &Planned) -> Option<Archetype> {
+    planned.judgeable.contract().and_then(Archetype::of)
+}
+
+fn is_same_kind(project: &Project, planned: &Planned, key: &SymbolKey) -> bool {
+    let other = project.planned.iter().find(|other| other.function.key == *key);
+    archetype(planned).is_some_and(|kind| other.and_then(archetype) == Some(kind))
+}
