@@ -34,10 +34,16 @@ impl Project {
         (index, makers): (&LibraryIndex, &[Maker]),
     ) -> Result<Vec<Vec<SymbolName>>> {
         let Some(contract) = planned.judgeable.contract() else { return Ok(Vec::new()) };
-        let named = contract.params.iter().flat_map(|param| &param.made_by);
-        let is_known = |name: &&SymbolName| makers.iter().any(|(maker, _)| maker.function.name == **name);
-        if let Some(name) = named.clone().find(|name| !is_known(name)) {
-            return Err(self.no_maker(planned, name));
+        for (param, declared) in contract.params.iter().zip(&planned.function.params) {
+            let record = pointed(&declared.ty);
+            let makes = |name: &SymbolName| {
+                makers
+                    .iter()
+                    .any(|(maker, made)| maker.function.name == *name && Some(made) == record.as_ref())
+            };
+            if let Some(name) = param.made_by.iter().find(|name| !makes(name)) {
+                return Err(self.no_maker(planned, name));
+            }
         }
         // What leads to the function itself says nothing about it.
         let is_apart =
@@ -56,7 +62,9 @@ impl Project {
     fn no_maker(&self, planned: &Planned, name: &SymbolName) -> Error {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
-        let text = format!("{path}: made_by: `{name}` fills no struct behind a pointer by its contract");
+        let text = format!(
+            "{path}: made_by: `{name}` fills no struct of this kind behind a pointer, by its contract"
+        );
         Error::new(ErrorKind::Config, text).help(self.nearest(name.as_str()))
     }
 }

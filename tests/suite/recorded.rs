@@ -68,7 +68,7 @@ fn the_fixture_is_ported_whole_and_its_c_tests_pass_against_the_port() {
     let repo = Repo::empty();
     copy_tree(&here("fixtures/c-lib"), repo.root());
     repo.run(&["init"]).ok();
-    // What a person says about three functions: the range that the comment of one asks for, and mutants that no caller can tell.
+    // What a person says about three functions: a range in which what the comment of one asks for holds, and mutants that no caller can tell.
     for number in ["v", "num"] {
         let named = format!("name = \"{number}\"\nrole = \"value\"\n");
         let within = format!("{named}min = -46340\nmax = 46340\n");
@@ -84,8 +84,7 @@ fn the_fixture_is_ported_whole_and_its_c_tests_pass_against_the_port() {
         repo.write(&path, &(repo.read(&path) + &more));
     }
     // What it does without memory is part of what a constructor does.
-    let config = repo.read("implfuzz.toml");
-    repo.write("implfuzz.toml", &config.replacen("\n[fuzz]\n", "\n[fuzz]\nfail_allocations = true\n", 1));
+    repo.replace("implfuzz.toml", "\n[fuzz]\n", "\n[fuzz]\nfail_allocations = true\n");
     ported(&repo, "fixtures/recordings/c-lib", 64);
 
     let dropin = "\n[dropin]\nbuild = [[\"make\", \"all\"]]\nrun = [[\"make\", \"test\"]]\n";
