@@ -33,7 +33,7 @@ const BUDGET: [&str; 6] = [
     "--config",
     "fuzz.accept_seconds=180",
     "--config",
-    "fuzz.accept_executions=40000",
+    "fuzz.accept_executions=200000",
 ];
 
 /// Ports all functions by one command and verifies them by another.
