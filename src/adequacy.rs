@@ -4,7 +4,10 @@
 //! The mutants are built into a C side of their own, in a copy of the port's crate of their own; nothing of it is in the
 //! tree.
 
+mod bench;
 pub mod port;
+
+pub use bench::Bench;
 
 use crate::c::archive::units_file;
 use crate::c::mutants::{Mutant, Mutants, mutants, table};

@@ -11,8 +11,16 @@ mod codec;
 mod digest;
 
 #[allow(dead_code, clippy::all, reason = "as above")]
+#[path = "../templates/fuzz/runtime/plain.rs"]
+mod plain;
+
+#[allow(dead_code, clippy::all, reason = "as above")]
 #[path = "../templates/fuzz/runtime/points.rs"]
 mod points;
+
+#[allow(dead_code, clippy::all, reason = "as above")]
+#[path = "../templates/fuzz/runtime/report.rs"]
+mod report;
 
 #[allow(dead_code, clippy::all, reason = "as above")]
 #[path = "../templates/fuzz/value.rs"]
@@ -20,10 +28,11 @@ mod value;
 
 /// Where the generated crate has them.
 mod runtime {
-    pub(crate) use super::{codec, digest};
+    pub(crate) use super::{codec, digest, plain};
 }
 
 use codec::*;
+use plain::Plain;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 use value::*;
@@ -38,6 +47,14 @@ fn back<T: Value>(value: &T) -> Result<(), TestCaseError> {
     let read = T::decode(&mut reader);
     prop_assert!(read.same(value), "{} became {}", value.show(), read.show());
     prop_assert_eq!(reader.left(), 3);
+    Ok(())
+}
+
+/// Writes a value as the parent reads it, and reads it back.
+fn plain_back<T: Value>(value: &T) -> Result<(), TestCaseError> {
+    let plain = Plain::of_text(&value.plain().text());
+    let read = plain.ok_or("unreadable".to_owned()).and_then(|plain| T::of_plain(&plain));
+    prop_assert!(read.as_ref().is_ok_and(|read| read.same(value)), "{} is {:?}", value.show(), read.err());
     Ok(())
 }
 
@@ -224,4 +241,51 @@ fn many_at_once_are_the_same_as_one_by_one() {
         !slices_same(&[1u8, 2], &[1, 3]) && !slices_same(&[1u8], &[1, 3]) && !slices_same(&[0.0f32], &[-0.0])
     );
     assert!(slices_same(&[f32::NAN], &[-f32::NAN]));
+}
+
+proptest! {
+    #[test]
+    fn values_come_back_from_the_parents_words(
+        a: u64, b: i8, c: i128, d: f64, e: f32, f: bool, g: [u8; 3], h: [i32; 2], bytes: Vec<u8>, words: Vec<u16>
+    ) {
+        plain_back(&a)?;
+        plain_back(&b)?;
+        plain_back(&c)?;
+        plain_back(&d)?;
+        plain_back(&e)?;
+        plain_back(&f)?;
+        plain_back(&g)?;
+        plain_back(&h)?;
+        prop_assert_eq!(buffer_of::<u8>(&plain_slice(&bytes)), Ok(bytes));
+        prop_assert_eq!(buffer_of::<u16>(&plain_slice(&words)), Ok(words));
+    }
+
+    #[test]
+    fn any_words_are_read_or_refused(text in "[~ifx\\[\\]{};0-9a-f-]{0,80}") {
+        if let Some(plain) = Plain::of_text(&text) {
+            let again = plain.text();
+            prop_assert!(Plain::of_text(&again).is_some_and(|again| again == plain));
+        }
+    }
+}
+
+#[test]
+fn words_that_fit_no_value_are_refused_with_a_reason() {
+    let refused = |plain: Plain| u8::of_plain(&plain).unwrap_err();
+    assert_eq!(refused(Plain::Integer(256)), "256 is no u8");
+    assert_eq!(refused(Plain::Null), "an integer is wanted, not null");
+    assert_eq!(u8::of_plain(&Plain::float(7.0)), Ok(7));
+    assert!(u8::of_plain(&Plain::float(7.5)).is_err());
+    assert!(<[u8; 3]>::of_plain(&Plain::Bytes(vec![1, 2])).unwrap_err().contains("3 are wanted"));
+    assert!(bool::of_plain(&Plain::Integer(2)).is_err());
+    assert!(buffer_of::<u16>(&Plain::Bytes(vec![1, 2])).is_err());
+    let object = Plain::Object(vec![("n".into(), Plain::Integer(-3)), ("m".into(), Plain::Integer(2))]);
+    assert!(object.fields(&["n"]).is_err(), "`m` is unknown");
+    let fields = object.fields(&["n", "m", "k"]).unwrap();
+    assert_eq!(fields.length("m", &[Some(2), None]), Ok((false, 2)));
+    assert!(fields.length("m", &[Some(3)]).is_err());
+    assert_eq!(fields.length("n", &[Some(2)]), Ok((true, 2)));
+    assert_eq!(fields.length("n", &[None]), Ok((true, 2)));
+    assert_eq!(fields.length("k", &[Some(5), Some(5)]), Ok((false, 5)));
+    assert!(fields.length("k", &[Some(5), Some(6)]).is_err());
 }

@@ -127,7 +127,7 @@ impl Campaign {
     }
 
     /// Every input once: boundaries, seeds, and what the run before kept, in the order of their names.
-    fn known_inputs(&self) -> Result<Vec<Vec<u8>>> {
+    pub(super) fn known_inputs(&self) -> Result<Vec<Vec<u8>>> {
         let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
         let dirs =
             [self.boundaries()].into_iter().chain(self.regressions.iter().cloned()).chain([self.corpus()]);
@@ -159,13 +159,19 @@ impl Campaign {
                 break;
             }
             let outcome = AloneOutcome::Rejected(ended(&output).1);
-            all.push(Alone { number: all.len(), outcome, shown: Vec::new() });
+            all.push(Alone {
+                number: all.len(),
+                outcome,
+                shown: Vec::new(),
+                given: String::new(),
+                plain: String::new(),
+            });
         }
         Ok(all)
     }
 
     /// One side over the inputs from the one with this number on.
-    fn alone(
+    pub(super) fn alone(
         &self,
         side: &Subject,
         inputs: &[&Vec<u8>],

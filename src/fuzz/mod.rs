@@ -16,6 +16,8 @@ pub mod exhaustive;
 pub mod mutants;
 pub mod replay;
 pub mod apart;
+mod plain;
+pub mod measure;
 mod twin;
 pub mod standalone;
 mod static_library;

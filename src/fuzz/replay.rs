@@ -23,6 +23,15 @@ pub struct Inputs {
     pub crashed: u64,
 }
 
+/// Which inputs are replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Those that there are, and copies of them with small changes.
+    WithCopies,
+    /// Those that there are.
+    Exact,
+}
+
 /// What came of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replay {
@@ -44,11 +53,11 @@ impl Campaign {
         self.corpora().iter().any(is_filled)
     }
 
-    /// Runs all inputs, with small changes too: of the last run, boundaries, counterexamples. `binary` must be the one that counts sources.
+    /// Runs all inputs: of the last run, boundaries, counterexamples. `binary` must be the one that counts sources.
     ///
     /// # Errors
     /// Those of starting the process, and Ctrl-C.
-    pub fn replay(&self, interrupt: &Interrupt) -> Result<Replay> {
+    pub fn replay(&self, extent: Extent, interrupt: &Interrupt) -> Result<Replay> {
         if !self.has_inputs() {
             return Ok(Replay::NoInputs);
         }
@@ -64,7 +73,7 @@ impl Campaign {
             let alone = Campaign { subject: Subject::Nobody, ..self.clone() };
             let campaign = if crashed < ENDS { self } else { &alone };
             let before = numbers(&kept)[0];
-            let (done, said) = campaign.replay_on(&kept, &profile, interrupt)?;
+            let (done, said) = campaign.replay_on((&kept, &profile), extent, interrupt)?;
             let [next, accepted, returned, differed] = numbers(&kept);
             let replayed = done.unwrap_or(next);
             crashed += u64::from(done.is_none());
@@ -80,13 +89,18 @@ impl Campaign {
 
     /// From where the last process was ended, to the end of the inputs or of this process: how many there are, if it got
     /// there, and what it said.
-    fn replay_on(&self, kept: &Path, profile: &Path, interrupt: &Interrupt) -> Result<(Option<u64>, String)> {
+    fn replay_on(
+        &self,
+        (kept, profile): (&Path, &Path),
+        extent: Extent,
+        interrupt: &Interrupt,
+    ) -> Result<(Option<u64>, String)> {
         let dirs = std::env::join_paths(self.corpora()).map_err(|error| {
             Error::new(ErrorKind::Config, format!("a directory has an unusual name: {error}"))
         })?;
         // A port that takes all memory ends its process, not the machine.
         let asan = format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb);
-        let job = self
+        let mut job = self
             .job()
             .env("IMPLFUZZ_MODE", "replay")
             .env("IMPLFUZZ_PATH", dirs)
@@ -96,6 +110,9 @@ impl Campaign {
             .env("LLVM_PROFILE_FILE", profile)
             .env("ASAN_OPTIONS", asan)
             .timeout(Duration::from_secs(600));
+        if extent == Extent::Exact {
+            job = job.env("IMPLFUZZ_EXACT", "1");
+        }
         let (output, told) = self.listen(job, interrupt, &mut |_| ())?;
         let replayed = told.replayed.filter(|_| output.exit.success());
         Ok((replayed.map(|n| n as u64), output.stderr_text()))

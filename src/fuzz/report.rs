@@ -21,6 +21,11 @@ pub struct Told {
     pub alone_done: bool,
     /// Mutants that were told from the original, by number.
     pub killed: BTreeMap<usize, Kill>,
+    /// What inputs mean that somebody wrote, by number.
+    pub read: BTreeMap<usize, Said>,
+    /// Inputs with the mutants that they tell from the original, and whether all were tried.
+    pub kills: Vec<(usize, usize)>,
+    pub kills_done: bool,
     /// A replay came to its end: so many inputs there are.
     pub replayed: Option<usize>,
 }
@@ -40,6 +45,16 @@ impl From<Finding> for Found {
     }
 }
 
+/// What a harness makes of an input that somebody wrote.
+#[derive(Debug)]
+pub struct Said {
+    pub input: Vec<u8>,
+    /// The same, as the fuzz process writes it.
+    pub plain: String,
+    /// Why it is none, if so.
+    pub what: String,
+}
+
 /// What one side alone made of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alone {
@@ -47,6 +62,9 @@ pub struct Alone {
     pub outcome: AloneOutcome,
     /// For people, where they were asked for.
     pub shown: Parts,
+    /// The input, and what is left, as the fuzz process writes them, likewise.
+    pub given: String,
+    pub plain: String,
 }
 
 /// How a call of one side alone ended.
@@ -89,6 +107,10 @@ struct Line {
     subject: Parts,
     #[serde(default)]
     record: Parts,
+    #[serde(default)]
+    given: String,
+    #[serde(default)]
+    plain: String,
 }
 
 impl Told {
@@ -132,8 +154,14 @@ impl Told {
                     "rejected" => AloneOutcome::Rejected(line.what),
                     word => AloneOutcome::Failed(class(word), in_the_tree(&line.what)),
                 };
-                self.alone.push(Alone { number: line.number, outcome, shown: line.subject });
+                self.alone.push(Alone { number: line.number, outcome, shown: line.subject, given: line.given, plain: line.plain });
             }
+            "read" => {
+                let said = Said { input: bytes(&line.input), plain: line.plain, what: line.what };
+                self.read.insert(line.number, said);
+            }
+            "kills" => self.kills.push((line.executions as usize, line.number)),
+            "kills-done" => self.kills_done = true,
             "alone-done" => self.alone_done = true,
             "shown" => self.shown = Some((line.args, line.oracle)),
             _ => {}

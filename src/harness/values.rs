@@ -29,6 +29,7 @@ pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -
         use crate::runtime::codec::*;
         use crate::value::*;
         use crate::runtime::digest::Digest;
+        use crate::runtime::plain::{Fields, Plain};
         use #krate::ffi;
 
         #(#all)*
@@ -47,7 +48,7 @@ fn implementation(library: &Library, key: &str) -> Option<TokenStream> {
     for (at, field) in record.fields.iter().enumerate() {
         parts.field(field_ident(&field.name), &field.name, &field.ty, at);
     }
-    let Parts { width, decode, encode, same, show, digest, boundary } = parts;
+    let Parts { width, decode, encode, same, show, digest, boundary, names, plain, of_plain } = parts;
     let shown = format!("{} {{{{ {} }}}}", record.rust_name, vec!["{}"; show.len()].join(", "));
     Some(quote! {
         impl Value for ffi::#name {
@@ -61,6 +62,14 @@ fn implementation(library: &Library, key: &str) -> Option<TokenStream> {
             fn encode(&self, writer: &mut Writer) { #(#encode)* }
             fn same(&self, other: &Self) -> bool { true #(&& #same)* }
             fn show(&self) -> String { format!(#shown, #(#show),*) }
+            fn plain(&self) -> Plain { Plain::Object(vec![#(#plain),*]) }
+            fn of_plain(plain: &Plain) -> Result<Self, String> {
+                let fields = plain.fields(&[#(#names),*])?;
+                // SAFETY: as above.
+                let mut value: Self = unsafe { core::mem::zeroed() };
+                #(#of_plain)*
+                Ok(value)
+            }
             fn digest(&self, digest: &mut Digest) { #(#digest)* }
             fn boundaries() -> Vec<Self> {
                 (0..40usize).map(|i| {
@@ -88,10 +97,16 @@ struct Parts {
     show: Vec<TokenStream>,
     digest: Vec<TokenStream>,
     boundary: Vec<TokenStream>,
+    names: Vec<String>,
+    plain: Vec<TokenStream>,
+    of_plain: Vec<TokenStream>,
 }
 
 impl Parts {
     fn field(&mut self, ident: syn::Ident, label: &str, ty: &CType, at: usize) {
+        self.names.push(label.to_owned());
+        self.plain.push(quote!((#label.to_owned(), { let field = self.#ident; field.plain() })));
+        self.of_plain.push(quote!(value.#ident = field(&fields, #label, value.#ident)?;));
         let label = format!("{label}: {{}}");
         let stride = 2 * at + 1;
         if let TypeKind::Enum { values, .. } = &ty.kind {

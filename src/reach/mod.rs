@@ -13,7 +13,7 @@ use crate::coverage::{CSide, Counters, Reached, Tables, counters, probe};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
-use crate::fuzz::replay::{Inputs, Replay};
+use crate::fuzz::replay::{Extent, Inputs, Replay};
 use crate::fuzz::run::{Campaign, Subject};
 use crate::judge::{Judge, does_not_compile};
 use crate::ported::Ported;
@@ -170,12 +170,37 @@ impl Counting {
         Ok(self.replayed(judge, planned, Some("C alone is looked at".to_owned()))?.c.share())
     }
 
+    /// What these inputs, and no others, reach of the C function.
+    ///
+    /// # Errors
+    /// As those of [`Counting::of`].
+    pub fn of_inputs(&self, judge: &Judge, planned: &Planned, inputs: &[&Vec<u8>]) -> Result<Side> {
+        let own = judge.campaign(&self.binary, planned);
+        let work = own.work.join("exact");
+        if work.exists() {
+            fs_err::remove_dir_all(&work)?;
+        }
+        let dir = work.join("inputs");
+        fs_err::create_dir_all(&dir)?;
+        for (number, input) in inputs.iter().enumerate() {
+            fs_err::write(dir.join(format!("{number:04}")), input)?;
+        }
+        let campaign = Campaign { subject: Subject::Nobody, work, regressions: vec![dir], ..own };
+        match campaign.replay(Extent::Exact, judge.interrupt)? {
+            Replay::NoInputs => Ok(Side::Unmeasured { why: "there are no inputs".into() }),
+            Replay::GivenUp(inputs) => {
+                Ok(Side::Unmeasured { why: format!("{} inputs ended the process", inputs.crashed) })
+            }
+            Replay::Counted(inputs, profile) => self.c(judge, planned, inputs, &counters(&[profile])?),
+        }
+    }
+
     /// Replays the inputs on both sides, or on C alone for this reason.
     fn replayed(&self, judge: &Judge, planned: &Planned, not_run: Option<String>) -> Result<Reach> {
         let reach = |why: &str| Reach::unmeasured(planned, judge.project, why);
         let subject = if not_run.is_some() { Subject::Nobody } else { Subject::Port };
         let campaign = Campaign { subject, ..judge.campaign(&self.binary, planned) };
-        let (inputs, profile) = match campaign.replay(judge.interrupt)? {
+        let (inputs, profile) = match campaign.replay(Extent::WithCopies, judge.interrupt)? {
             Replay::NoInputs => return Ok(reach("no run has left inputs")),
             Replay::GivenUp(inputs) => {
                 let why = format!("{} inputs ended the process", inputs.crashed);

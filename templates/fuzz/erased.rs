@@ -17,6 +17,8 @@ pub fn kind<T: Value>() -> Kind {
         encode: |held, writer| value::<T>(held).encode(writer),
         same: |a, b| value::<T>(a).same(&value::<T>(b)),
         show: |held| value::<T>(held).show(),
+        plain: |held| value::<T>(held).plain(),
+        of_plain: |plain| Ok(held(&T::of_plain(plain)?)),
         digest: |held, digest| value::<T>(held).digest(digest),
         boundaries: || T::boundaries().iter().map(held).collect(),
     }

@@ -5,6 +5,7 @@
 
 use crate::runtime::codec::{Reader, SHOWN, Writer, boundary_bytes, show_bytes, show_elements};
 use crate::runtime::digest::Digest;
+use crate::runtime::plain::{Fields, Plain};
 
 /// A value that can be decoded, encoded, compared and shown.
 pub trait Value: Clone {
@@ -15,6 +16,9 @@ pub trait Value: Clone {
     /// Equality of behaviour: floats bit by bit with one NaN, structs field by field.
     fn same(&self, other: &Self) -> bool;
     fn show(&self) -> String;
+    /// As the parent reads and writes it.
+    fn plain(&self) -> Plain;
+    fn of_plain(plain: &Plain) -> Result<Self, String>;
     /// Adds the value to a hash: the same for values that are the same.
     fn digest(&self, digest: &mut Digest) {
         let mut writer = Writer::default();
@@ -30,6 +34,10 @@ pub trait Value: Clone {
     /// Element by element.
     fn all_same(a: &[Self], b: &[Self]) -> bool {
         a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+    }
+    /// The byte that it is, where it is one.
+    fn byte(&self) -> Option<u8> {
+        None
     }
 }
 
@@ -65,6 +73,16 @@ macro_rules! integers {
             #[inline]
             fn show(&self) -> String {
                 self.to_string()
+            }
+            fn plain(&self) -> Plain {
+                Plain::Integer(*self as i128)
+            }
+            fn of_plain(plain: &Plain) -> Result<Self, String> {
+                let number = plain.integer()?;
+                <$t>::try_from(number).map_err(|_| format!("{number} is no {}", stringify!($t)))
+            }
+            fn byte(&self) -> Option<u8> {
+                (size_of::<$t>() == 1).then_some(*self as u8)
             }
             #[inline]
             fn digest(&self, digest: &mut Digest) {
@@ -110,6 +128,16 @@ macro_rules! floats {
             fn show(&self) -> String {
                 format!("{self:?} (bits {:#x})", self.to_bits())
             }
+            fn plain(&self) -> Plain {
+                Plain::float(f64::from(*self))
+            }
+            fn of_plain(plain: &Plain) -> Result<Self, String> {
+                match plain {
+                    Plain::Float(bits) => Ok(f64::from_bits(*bits) as $t),
+                    Plain::Integer(number) => Ok(*number as $t),
+                    _ => Err(format!("a float is wanted, not {}", plain.kind())),
+                }
+            }
             #[inline]
             fn digest(&self, digest: &mut Digest) {
                 let one_nan = if self.is_nan() { <$t>::NAN } else { *self };
@@ -148,6 +176,16 @@ impl Value for bool {
     fn show(&self) -> String {
         self.to_string()
     }
+    fn plain(&self) -> Plain {
+        Plain::Integer(i128::from(*self))
+    }
+    fn of_plain(plain: &Plain) -> Result<Self, String> {
+        match plain.integer()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            number => Err(format!("{number} is no bool")),
+        }
+    }
     #[inline]
     fn boundaries() -> Vec<Self> {
         vec![false, true]
@@ -169,6 +207,14 @@ impl<T: Value, const N: usize> Value for [T; N] {
     }
     fn show(&self) -> String {
         show_slice(self)
+    }
+    fn plain(&self) -> Plain {
+        plain_slice(self)
+    }
+    fn of_plain(plain: &Plain) -> Result<Self, String> {
+        let list: Vec<T> = buffer_of(plain)?;
+        let n = list.len();
+        list.try_into().map_err(|_| format!("{n} elements, and {N} are wanted"))
     }
     fn digest(&self, digest: &mut Digest) {
         for element in self {
@@ -324,4 +370,38 @@ pub fn encode_likely<T: Narrow>(writer: &mut Writer, value: T, likely: &[i64]) {
 /// The values that the C text looks for, and then the usual ones.
 pub fn boundaries_likely<T: Narrow>(likely: &[i64]) -> Vec<T> {
     likely.iter().map(|value| T::narrow(i128::from(*value))).chain(T::boundaries()).collect()
+}
+
+/// A buffer as the parent reads it: bytes where its elements are.
+pub fn plain_slice<T: Value>(slice: &[T]) -> Plain {
+    let bytes: Option<Vec<u8>> = slice.iter().map(Value::byte).collect();
+    match bytes {
+        Some(bytes) if T::WIDTH == 1 => Plain::Bytes(bytes),
+        _ => Plain::List(slice.iter().map(Value::plain).collect()),
+    }
+}
+
+/// The inverse of [`plain_slice`].
+pub fn buffer_of<T: Value>(plain: &Plain) -> Result<Vec<T>, String> {
+    match plain {
+        Plain::Bytes(bytes) if T::WIDTH == 1 => Ok(T::decode_many(&mut Reader::new(bytes), bytes.len())),
+        Plain::List(list) => list.iter().map(T::of_plain).collect(),
+        _ if T::WIDTH == 1 => Err(format!("bytes are wanted, not {}", plain.kind())),
+        _ => Err(format!("a list is wanted, not {}", plain.kind())),
+    }
+}
+
+/// Exactly `n` elements; those that are left out are zero.
+pub fn filled<T: Value>(plain: &Plain, n: usize) -> Result<Vec<T>, String> {
+    let mut list = buffer_of(plain)?;
+    if list.len() > n {
+        return Err(format!("{} elements, and there is room for {n}", list.len()));
+    }
+    list.resize_with(n, || T::decode(&mut Reader::new(&[])));
+    Ok(list)
+}
+
+/// A field of a struct; of one that is left out the value is zero.
+pub fn field<T: Value>(fields: &Fields, name: &str, zero: T) -> Result<T, String> {
+    fields.read_or(name, || zero, T::of_plain)
 }

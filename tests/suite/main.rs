@@ -31,6 +31,7 @@ mod kill;
 mod list;
 mod made;
 mod memory;
+mod plain;
 mod planted;
 mod port_loop;
 mod pre_commit;

@@ -12,6 +12,7 @@ mod calls;
 mod chance;
 mod effects;
 mod globals;
+mod plain;
 pub mod space;
 mod steps;
 pub mod target;
@@ -47,6 +48,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
     let (uses, state) = (emitter.state_uses(), emitter.state(&krate));
     let block_uses = emitter.block_uses();
     let called = emitter.called();
+    let (plain, of_plain, left) = (emitter.plain(), emitter.of_plain(), emitter.left());
     let (point, made) = (emitter.point(), emitter.made());
     if let Some(sequence) = &contract.sequence {
         let (aim, plan, forms) = (emitter.aim(), emitter.plan(sequence), emitter.forms());
@@ -59,6 +61,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             use crate::runtime::ledger;
             use crate::runtime::lent::{Form, Lent, Pointer};
             use crate::runtime::memory::Region;
+            use crate::runtime::plain::Plain;
             use crate::runtime::record::Record;
             use crate::runtime::report::Parts;
             use crate::runtime::sequence::{Entry, Operation, Plan, Sequence, UnderTest};
@@ -82,6 +85,8 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
                 fn decode(__reader: &mut Reader) -> Args { #decode }
                 fn encode(args: &Args, writer: &mut Writer) { #encode }
                 fn show(args: &Args) -> Parts { #show }
+                fn plain(args: &Args) -> Plain { #plain }
+                fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
                 fn boundaries() -> Vec<Args> { #boundaries }
                 fn admits(args: &Args) -> bool { #admits }
                 fn aim(args: &mut Args, which: u8) { #aim }
@@ -90,6 +95,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
                 fn subject(args: &Args, world: &mut World) -> Result<Option<Effects>, String> { #subject }
                 fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
                 fn effects(effects: &Effects) -> Parts { #parts }
+                fn left(effects: &Effects) -> Plain { #left }
                 fn record(effects: &Effects) -> Record { #record }
             }
         };
@@ -103,6 +109,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
         use crate::runtime::guard::{self, Broke};
         use crate::runtime::memory::Region;
         use crate::runtime::record::Record;
+        use crate::runtime::plain::Plain;
         use crate::runtime::points::Digits;
         use crate::runtime::report::Parts;
         use #krate::ffi;
@@ -122,6 +129,8 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             fn decode(__reader: &mut Reader) -> Args { #decode }
             fn encode(args: &Args, writer: &mut Writer) { #encode }
             fn show(args: &Args) -> Parts { #show }
+            fn plain(args: &Args) -> Plain { #plain }
+            fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
             fn boundaries() -> Vec<Args> { #boundaries }
             fn admits(args: &Args) -> bool { #admits }
             fn original() -> *const core::ffi::c_void { #original }
@@ -129,6 +138,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             fn subject(args: &Args) -> Result<Effects, String> { #subject }
             fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
             fn effects(effects: &Effects) -> Parts { #parts }
+            fn left(effects: &Effects) -> Plain { #left }
             fn record(effects: &Effects) -> Record { #record }
             #point
         }
@@ -163,23 +173,28 @@ impl Emitter<'_> {
         })
     }
 
+    /// For each buffer whose length this parameter says: how many elements it has, or none where it is null.
+    fn sizes<'a>(&'a self, slot: &'a Slot) -> impl Iterator<Item = TokenStream> + 'a {
+        self.slots.iter().filter_map(|other| {
+            let buffer = other.name;
+            if let Role::Elements { count, size, .. } = other.role {
+                let count = (*count == slot.label).then(|| quote!(Some(args.#buffer.1.len() / args.#buffer.0)));
+                return count.or_else(|| (*size == slot.label).then(|| quote!(Some(args.#buffer.0))));
+            }
+            let Role::Buffer { length: of, direction, .. } = other.role else { return None };
+            let size = if *direction == Direction::Out { quote!(b.0) } else { quote!(b.len()) };
+            (*of == slot.label).then(|| match other.nullable() {
+                true => quote!(args.#buffer.as_ref().map(|b| #size)),
+                false => quote!({ let b = &args.#buffer; Some(#size) }),
+            })
+        })
+    }
+
     /// The value that C gets for each length: of the buffers' size, or as decoded where all are null.
     pub(super) fn lengths(&self) -> TokenStream {
         let lets = self.slots.iter().filter(|s| *s.role == Role::Length).map(|slot| {
             let (name, length) = (slot.name, format_ident!("{}_length", slot.name));
-            let sizes = self.slots.iter().filter_map(|other| {
-                let buffer = other.name;
-                if let Role::Elements { count, size, .. } = other.role {
-                    let count = (*count == slot.label).then(|| quote!(Some(args.#buffer.1.len() / args.#buffer.0)));
-                    return count.or_else(|| (*size == slot.label).then(|| quote!(Some(args.#buffer.0))));
-                }
-                let Role::Buffer { length: of, direction, .. } = other.role else { return None };
-                let size = if *direction == Direction::Out { quote!(b.0) } else { quote!(b.len()) };
-                (*of == slot.label).then(|| match other.nullable() {
-                    true => quote!(args.#buffer.as_ref().map(|b| #size)),
-                    false => quote!({ let b = &args.#buffer; Some(#size) }),
-                })
-            });
+            let sizes = self.sizes(slot);
             let ty = if slot.behind { &slot.target } else { slot.ty };
             quote! {
                 let n = [#(#sizes),*].into_iter().flatten().min().unwrap_or(args.#name.1);

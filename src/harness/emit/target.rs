@@ -30,6 +30,7 @@ impl Emitter<'_> {
             use crate::runtime::driver::{Case, Target};
             use crate::runtime::ground::{self, Callee, Left, Stop};
             use crate::runtime::guard::{self, Broke};
+            use crate::runtime::plain::Plain;
             use crate::runtime::record::Record;
             use crate::runtime::report::Parts;
             use crate::runtime::{heap, ledger};
@@ -82,6 +83,7 @@ impl Emitter<'_> {
         let (globals_left, drawn_parts) = (self.globals_left(), self.drawn_parts());
         let (named, drawn) = (self.globals_named(), self.drawn_name());
         let (record_globals, record_drawn) = (self.record_globals(), self.record_drawn());
+        let (plain, of_plain) = self.target_plain();
         quote! {
             type Args = Args;
             type Effects = Effects;
@@ -103,6 +105,8 @@ impl Emitter<'_> {
                 if let Ok(left) = run(args, Callee::Nobody, false) { parts.extend(left.shown()); }
                 parts
             }
+            fn plain(args: &Args) -> Plain { #plain }
+            fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
             fn boundaries() -> Vec<Args> {
                 #boundary_globals
                 #boundary_chance
@@ -136,6 +140,7 @@ impl Emitter<'_> {
                 #drawn_parts
                 parts
             }
+            fn left(effects: &Effects) -> Plain { Plain::of_parts(Self::effects(effects)) }
             fn record(effects: &Effects) -> Record {
                 let Effects { #named #drawn left } = effects;
                 let mut __record = Record::default();

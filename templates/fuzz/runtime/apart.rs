@@ -4,6 +4,7 @@
 use super::codec::Reader;
 use super::driver::{Case, panic_text};
 use super::guard::{self, Broke};
+use super::plain::Plain;
 use super::record::Record;
 use super::report::{self, Json, Parts};
 use super::tally::PRECONDITION;
@@ -11,8 +12,15 @@ use super::watch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
+/// What is told where it is asked for: for people, and for the parent the input and what is left.
+struct Told {
+    parts: Parts,
+    given: Plain,
+    left: Plain,
+}
+
 enum End {
-    Done(Record, Parts),
+    Done(Record, Option<Told>),
     Rejected(String),
     Panic(String),
     OutOfBounds(String),
@@ -33,21 +41,24 @@ pub fn run<C: Case>(file: &[u8]) {
         if Instant::now() >= end {
             break;
         }
-        let outcome = if is_original { oracle::<C>(input) } else { subject::<C>(input) };
-        let (state, what, record, parts) = match outcome {
-            End::Done(record, parts) => ("done", String::new(), record.parts(), parts),
-            End::Rejected(why) => ("rejected", why, Vec::new(), Vec::new()),
-            End::Panic(text) => ("panic", text, Vec::new(), Vec::new()),
-            End::OutOfBounds(place) => ("out-of-bounds", place, Vec::new(), Vec::new()),
+        let outcome = if is_original { oracle::<C>(input, shown) } else { subject::<C>(input, shown) };
+        let (state, what, done) = match outcome {
+            End::Done(record, told) => ("done", String::new(), Some((record.parts(), told))),
+            End::Rejected(why) => ("rejected", why, None),
+            End::Panic(text) => ("panic", text, None),
+            End::OutOfBounds(place) => ("out-of-bounds", place, None),
         };
+        let (record, told) = done.unwrap_or_default();
         let mut fields = vec![
             ("number", Json::Number(at as u64)),
             ("class", Json::Text(state.to_owned())),
             ("what", Json::Text(what)),
             ("record", Json::Parts(record)),
         ];
-        if shown {
+        if let Some(Told { parts, given, left }) = told {
             fields.push(("subject", Json::Parts(parts)));
+            fields.push(("given", Json::Text(given.text())));
+            fields.push(("plain", Json::Text(left.text())));
         }
         report::send("alone", &fields);
     }
@@ -55,7 +66,7 @@ pub fn run<C: Case>(file: &[u8]) {
 }
 
 /// Each behind its length in four bytes.
-fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (length, tail) = rest.split_first_chunk::<4>()?;
         let (input, tail) = tail.split_at_checked(u32::from_le_bytes(*length) as usize)?;
@@ -64,23 +75,27 @@ fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-fn oracle<C: Case>(input: &[u8]) -> End {
+fn told<C: Case>(args: &C::Args, effects: &C::Effects, shown: bool) -> Option<Told> {
+    shown.then(|| Told { parts: C::effects(effects), given: C::plain(args), left: C::left(effects) })
+}
+
+fn oracle<C: Case>(input: &[u8], shown: bool) -> End {
     let args = C::decode(&mut Reader::new(input));
     if !C::admits(&args) {
         return End::Rejected(PRECONDITION.into());
     }
     guard::set_errno(0);
     match C::oracle(&args, C::original()) {
-        Ok(effects) => End::Done(C::record(&effects), C::effects(&effects)),
+        Ok(effects) => End::Done(C::record(&effects), told::<C>(&args, &effects, shown)),
         Err(Broke(reason)) => End::Rejected(reason),
     }
 }
 
-fn subject<C: Case>(input: &[u8]) -> End {
+fn subject<C: Case>(input: &[u8], shown: bool) -> End {
     let args = C::decode(&mut Reader::new(input));
     guard::set_errno(0);
     match watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(&args)))) {
-        Ok(Ok(effects)) => End::Done(C::record(&effects), C::effects(&effects)),
+        Ok(Ok(effects)) => End::Done(C::record(&effects), told::<C>(&args, &effects, shown)),
         Ok(Err(place)) => End::OutOfBounds(format!("the port wrote outside of {place}")),
         Err(_) => End::Panic(panic_text()),
     }

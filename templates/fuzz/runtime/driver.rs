@@ -4,7 +4,8 @@
 use super::codec::{Reader, Writer};
 use super::finding::stop;
 use super::guard::{self, Broke};
-use super::modes::{Replayed, replay_input, show_input, write_seeds};
+use super::modes::{Replayed, read_inputs, replay_input, show_input, write_seeds};
+use super::plain::Plain;
 use super::points::Digits;
 use super::record::Record;
 use super::report::{self, Json, Parts};
@@ -27,6 +28,9 @@ pub trait Case {
     fn decode(reader: &mut Reader) -> Self::Args;
     fn encode(args: &Self::Args, writer: &mut Writer);
     fn show(args: &Self::Args) -> Parts;
+    /// As the parent writes and reads them.
+    fn plain(args: &Self::Args) -> Plain;
+    fn of_plain(plain: &Plain) -> Result<Self::Args, String>;
     /// Inputs worth trying first.
     fn boundaries() -> Vec<Self::Args>;
     /// Whether the contract's preconditions hold.
@@ -40,6 +44,8 @@ pub trait Case {
     /// What differs, if anything does.
     fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
     fn effects(effects: &Self::Effects) -> Parts;
+    /// For the parent to read.
+    fn left(effects: &Self::Effects) -> Plain;
     /// The same in full, for another process: equal where nothing differs.
     fn record(effects: &Self::Effects) -> Record;
     /// Whether memory is handed over whose content before the call is no input.
@@ -56,10 +62,14 @@ pub struct Target {
     pub fuzz: fn(&[u8]) -> Corpus,
     pub seeds: fn(&Path),
     pub show: fn(&[u8]),
+    /// Inputs from the parent's words, one a line.
+    pub read: fn(&str),
     /// One input through both sides, and on, whatever comes of it.
     pub replay: fn(&[u8]) -> Replayed,
     /// One side alone over a file of inputs.
     pub apart: fn(&[u8]),
+    /// Mutants of C over a file of inputs.
+    pub kills: fn(&[u8]),
     /// An input on which C breaks, made small.
     pub broken: fn(&[u8]),
     /// Runs a range of points; writes the input that stands for one.
@@ -73,8 +83,10 @@ impl Target {
             fuzz: fuzz::<C>,
             seeds: write_seeds::<C>,
             show: show_input::<C>,
+            read: read_inputs::<C>,
             replay: replay_input::<C>,
             apart: super::apart::run::<C>,
+            kills: mutants::each::<C>,
             broken: super::broken::run::<C>,
             points: exhaustive::run::<C>,
         }
@@ -252,11 +264,16 @@ pub fn init(target: &Target, known: &Mutants) {
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
         Ok("seeds") => (target.seeds)(Path::new(&path)),
         Ok("show") => (target.show)(&std::fs::read(&path).unwrap_or_default()),
+        Ok("read") => (target.read)(&std::fs::read_to_string(&path).unwrap_or_default()),
         Ok("replay") => {
             if std::env::var_os("IMPLFUZZ_SUBJECT").is_some_and(|subject| subject == "nobody") {
                 _ = SUBJECT.set(Subject::Nobody);
             }
             replay::run(target, &path);
+        }
+        Ok("kills") => {
+            mutants::take((known.of_c)(target.name));
+            (target.kills)(&std::fs::read(&path).unwrap_or_default());
         }
         Ok("apart") => (target.apart)(&std::fs::read(&path).unwrap_or_default()),
         Ok("broken") => (target.broken)(&std::fs::read(&path).unwrap_or_default()),

@@ -3,6 +3,7 @@
 
 use super::codec::{Reader, Writer};
 use super::digest::Digest;
+use super::plain::Plain;
 
 /// A kind of values; the generated crate makes one of each type that it needs.
 #[derive(Clone, Copy)]
@@ -13,6 +14,8 @@ pub struct Kind {
     pub encode: fn(&[u8], &mut Writer),
     pub same: fn(&[u8], &[u8]) -> bool,
     pub show: fn(&[u8]) -> String,
+    pub plain: fn(&[u8]) -> Plain,
+    pub of_plain: fn(&Plain) -> Result<Vec<u8>, String>,
     pub digest: fn(&[u8], &mut Digest),
     pub boundaries: fn() -> Vec<Vec<u8>>,
 }

@@ -2,6 +2,7 @@
 //! of one, and its memory. Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
+use super::plain::Plain;
 
 /// What such a struct looks like, by offsets.
 pub struct Form {
@@ -69,6 +70,30 @@ impl Lent {
             None => format!("{}: NULL", pointer.name),
         });
         format!("{{ {} }}", numbers.chain(memories).collect::<Vec<_>>().join(", "))
+    }
+
+    /// As the parent writes it: fields that are left out are zero, or null.
+    pub fn of_plain(plain: &Plain, form: &Form) -> Result<Self, String> {
+        let names = form.numbers.iter().map(|(name, ..)| *name).chain(form.pointers.iter().map(|p| p.name));
+        let fields = plain.fields(&names.collect::<Vec<_>>())?;
+        let number = |plain: &Plain| {
+            let number = plain.integer()?;
+            u32::try_from(number).map(u64::from).map_err(|_| format!("{number} is no 32-bit number"))
+        };
+        let memory = |plain: &Plain| if *plain == Plain::Null { Ok(None) } else { plain.bytes().map(Some) };
+        let numbers = form.numbers.iter().map(|(name, ..)| fields.read_or(name, || 0, number)).collect::<Result<_, _>>()?;
+        let memories = form.pointers.iter().map(|p| fields.read_or(p.name, || None, memory)).collect::<Result<_, _>>()?;
+        Ok(Self { numbers, memories })
+    }
+
+    /// The inverse of [`Lent::of_plain`].
+    pub fn plain(&self, form: &Form) -> Plain {
+        let numbers = form.numbers.iter().zip(&self.numbers);
+        let numbers = numbers.map(|((name, ..), n)| ((*name).to_owned(), Plain::Integer(i128::from(*n))));
+        let memories = form.pointers.iter().zip(&self.memories).map(|(pointer, memory)| {
+            (pointer.name.to_owned(), memory.as_ref().map_or(Plain::Null, |bytes| Plain::Bytes(bytes.clone())))
+        });
+        Plain::Object(numbers.chain(memories).collect())
     }
 
     pub fn boundaries(form: &Form) -> Vec<Self> {

@@ -3,6 +3,7 @@
 use super::codec::{Reader, Writer};
 use super::driver::{Case, Judged, judge};
 use super::guard::Broke;
+use super::plain::Plain;
 use super::report::{self, Json};
 use super::tally::SUBJECT_CALLS;
 use std::path::Path;
@@ -25,6 +26,52 @@ pub(super) fn show_input<C: Case>(data: &[u8]) {
         Ok(effects) => C::effects(&effects),
         Err(Broke(reason)) => vec![("rejected".into(), reason)],
     });
+}
+
+/// Answers for each line which input it stands for, or why for none.
+pub(super) fn read_inputs<C: Case>(lines: &str) {
+    for (number, line) in lines.lines().enumerate() {
+        let read = Plain::of_text(line).ok_or_else(|| "it is no text of this tool".to_owned());
+        let (input, plain, what) = match read.and_then(|plain| encoded::<C>(&plain)) {
+            Ok((input, plain)) => (report::hex(&input), plain.text(), String::new()),
+            Err(why) => (String::new(), String::new(), why),
+        };
+        let fields = [
+            ("number", Json::Number(number as u64)),
+            ("input", Json::Text(input)),
+            ("plain", Json::Text(plain)),
+            ("what", Json::Text(what)),
+        ];
+        report::send("read", &fields);
+    }
+}
+
+/// The input, and what it is read back as: the one is the other's, or it is none.
+fn encoded<C: Case>(plain: &Plain) -> Result<(Vec<u8>, Plain), String> {
+    let args = C::of_plain(plain)?;
+    let mut writer = Writer::default();
+    C::encode(&args, &mut writer);
+    let (meant, back) = (C::plain(&args), C::plain(&C::decode(&mut Reader::new(&writer.bytes))));
+    match meant == back {
+        true => Ok((writer.bytes, back)),
+        false => Err(format!("the contract has no such input: {}", unlike(&meant, &back, ""))),
+    }
+}
+
+/// The first place where two of them differ.
+fn unlike(meant: &Plain, back: &Plain, place: &str) -> String {
+    match (meant, back) {
+        (Plain::Object(a), Plain::Object(b)) if a.len() == b.len() => {
+            let other = a.iter().zip(b).find(|(a, b)| a != b);
+            other.map_or_else(String::new, |((name, a), (_, b))| unlike(a, b, name))
+        }
+        (Plain::Integer(a), Plain::Integer(b)) => format!("`{place}` can be {b}, not {a}"),
+        (Plain::Bytes(a), Plain::Bytes(b)) => {
+            format!("`{place}` has {} bytes where at most {} can be given, or bytes that cannot", a.len(), b.len())
+        }
+        (Plain::List(a), Plain::List(b)) => format!("`{place}` has {} elements, and {} are read", a.len(), b.len()),
+        _ => format!("`{place}` is read as something else"),
+    }
 }
 
 /// What came of an input in a replay.

@@ -1,6 +1,7 @@
 //! Mutants of the C original in the place of the port: which of them does this harness tell from the original?
 //! Written by cargo-implfuzz.
 
+use super::codec::Reader;
 use super::current;
 use super::driver::Case;
 use super::guard::{self, Broke};
@@ -51,6 +52,44 @@ fn leaks<C: Case>(args: &C::Args, mutant: *const c_void) -> bool {
     })
 }
 
+/// How a mutant gives itself away on an input that the original accepts, if it does.
+fn told<C: Case>(args: &C::Args, oracle: &C::Effects, mutant: *const c_void, was_slow: bool) -> Option<String> {
+    CALLS.fetch_add(1, Ordering::Relaxed);
+    guard::set_errno(0);
+    let held = guard::held();
+    let call = || C::oracle(args, mutant);
+    let what = match if was_slow { guard::patiently(call) } else { call() } {
+        Err(Broke(reason)) => Some(reason),
+        Ok(effects) => C::differs(oracle, &effects),
+    };
+    what.or_else(|| (guard::held() > held && leaks::<C>(args, mutant)).then(|| LEAK.to_owned()))
+}
+
+/// Every mutant on every input of a file, from the one with the number IMPLFUZZ_FROM on: which inputs tell which.
+pub fn each<C: Case>(file: &[u8]) {
+    let from = std::env::var("IMPLFUZZ_FROM").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
+    let Ok(all) = ALIVE.lock() else { return };
+    for (at, input) in super::apart::inputs(file).enumerate().skip(from) {
+        let args = C::decode(&mut Reader::new(input));
+        guard::set_errno(0);
+        guard::begin();
+        let oracle = match C::admits(&args).then(|| C::oracle(&args, C::original())) {
+            Some(Ok(oracle)) => oracle,
+            _ => continue,
+        };
+        let was_slow = guard::was_slow();
+        for (number, function) in all.iter() {
+            current::set((at as u64) << 32 | *number as u64);
+            if told::<C>(&args, &oracle, function.0, was_slow).is_some() {
+                let fields = [("number", Json::Number(*number as u64)), ("executions", Json::Number(at as u64))];
+                report::send("kills", &fields);
+            }
+        }
+        current::set(current::NONE);
+    }
+    report::send("kills-done", &[]);
+}
+
 /// Runs all that are alive on an input that the original accepts; true when none is left.
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
@@ -58,16 +97,7 @@ pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let was_slow = guard::was_slow();
     alive.retain(|(number, function)| {
         current::set(*number as u64);
-        CALLS.fetch_add(1, Ordering::Relaxed);
-        guard::set_errno(0);
-        let held = guard::held();
-        let mut call = || C::oracle(args, function.0);
-        let what = match if was_slow { guard::patiently(call) } else { call() } {
-            Err(Broke(reason)) => Some(reason),
-            Ok(effects) => C::differs(oracle, &effects),
-        };
-        let what = what.or_else(|| (guard::held() > held && leaks::<C>(args, function.0)).then(|| LEAK.to_owned()));
-        let Some(what) = what else { return true };
+        let Some(what) = told::<C>(args, oracle, function.0, was_slow) else { return true };
         let fields = [
             ("number", Json::Number(*number as u64)),
             ("what", Json::Text(what)),

@@ -5,6 +5,7 @@ use super::codec::{Reader, Writer};
 use super::driver::Case;
 use super::guard::{self, Broke};
 use super::ledger;
+use super::plain::Plain;
 use super::digest::Digest;
 use super::record::Record;
 use super::report::Parts;
@@ -23,6 +24,8 @@ pub trait Operation {
     fn decode(reader: &mut Reader) -> Self::Args;
     fn encode(args: &Self::Args, writer: &mut Writer);
     fn show(args: &Self::Args) -> Parts;
+    fn plain(args: &Self::Args) -> Plain;
+    fn of_plain(plain: &Plain) -> Result<Self::Args, String>;
     fn boundaries() -> Vec<Self::Args>;
     fn admits(args: &Self::Args) -> bool;
     /// Points all handles among the arguments to this instance.
@@ -34,6 +37,7 @@ pub trait Operation {
     fn subject(args: &Self::Args, world: &mut World) -> Result<Option<Self::Effects>, String>;
     fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
     fn effects(effects: &Self::Effects) -> Parts;
+    fn left(effects: &Self::Effects) -> Plain;
     fn record(effects: &Self::Effects) -> Record;
 }
 
@@ -46,6 +50,8 @@ pub struct Entry {
     pub decode: fn(&mut Reader) -> Erased,
     pub encode: fn(&dyn Any, &mut Writer),
     pub show: fn(&dyn Any) -> Parts,
+    pub plain: fn(&dyn Any) -> Plain,
+    pub of_plain: fn(&Plain) -> Result<Erased, String>,
     pub boundaries: fn() -> Vec<Erased>,
     pub admits: fn(&dyn Any) -> bool,
     /// The plainest arguments on this instance.
@@ -57,6 +63,7 @@ pub struct Entry {
     subject: fn(&dyn Any, &mut World) -> Result<Option<Erased>, String>,
     differs: fn(&dyn Any, &dyn Any) -> Option<String>,
     effects: fn(&dyn Any) -> Parts,
+    left: fn(&dyn Any) -> Plain,
     record: fn(&dyn Any) -> Record,
 }
 
@@ -75,6 +82,8 @@ impl Entry {
             decode: |reader| erase(O::decode(reader)),
             encode: |args, writer| O::encode(cast(args), writer),
             show: |args| O::show(cast(args)),
+            plain: |args| O::plain(cast(args)),
+            of_plain: |plain| O::of_plain(plain).map(erase),
             boundaries: || O::boundaries().into_iter().map(erase).collect(),
             admits: |args| O::admits(cast(args)),
             on: |which| {
@@ -92,6 +101,7 @@ impl Entry {
             subject: |args, world| Ok(O::subject(cast(args), world)?.map(erase)),
             differs: |a, b| O::differs(cast(a), cast(b)),
             effects: |effects| O::effects(cast(effects)),
+            left: |effects| O::left(cast(effects)),
             record: |effects| O::record(cast(effects)),
         }
     }
@@ -295,6 +305,14 @@ impl<U: UnderTest> Case for Sequence<U> {
         args.show(U::plan())
     }
 
+    fn plain(args: &Story) -> Plain {
+        args.plain(U::plan())
+    }
+
+    fn of_plain(plain: &Plain) -> Result<Story, String> {
+        Story::of_plain(U::plan(), plain)
+    }
+
     fn boundaries() -> Vec<Story> {
         lives::boundaries(U::plan())
     }
@@ -382,6 +400,26 @@ impl<U: UnderTest> Case for Sequence<U> {
             parts.push(("bad frees".into(), trace.bad_frees.to_string()));
         }
         parts
+    }
+
+    fn left(trace: &Trace) -> Plain {
+        let step = |done: &Done| match (done.entry, &done.effects) {
+            (Some(entry), Some(effects)) => Plain::Object(vec![
+                ("call".to_owned(), Plain::Bytes(entry.name.into())),
+                ("left".to_owned(), (entry.left)(&**effects)),
+            ]),
+            _ => Plain::Null,
+        };
+        let mut fields = vec![("steps".to_owned(), Plain::List(trace.steps.iter().map(step).collect()))];
+        let text = |text: &str| Plain::Bytes(text.into());
+        fields.extend(trace.broke.iter().map(|why| ("end".to_owned(), text(why))));
+        fields.extend(trace.file.iter().map(|file| ("file".to_owned(), Plain::Bytes(file.clone()))));
+        for (name, count) in [("left open", trace.open), ("blocks never freed", trace.live), ("bad frees", trace.bad_frees)] {
+            if count > 0 {
+                fields.push((name.to_owned(), Plain::Integer(count as i128)));
+            }
+        }
+        Plain::Object(fields)
     }
 
     /// Pictures are left out: what C never wrote is known only where both stand side by side.

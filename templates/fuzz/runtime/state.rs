@@ -4,6 +4,7 @@
 use super::codec::{Reader, Writer, choice, choose};
 use super::digest::Digest;
 use super::kind::Kind;
+use super::plain::{Fields, Plain};
 use super::record::Record;
 use super::report::Parts;
 
@@ -160,6 +161,38 @@ impl State {
     pub fn left(&self, held: &Held) -> Parts {
         let each = self.globals.iter().zip(held);
         each.map(|(global, held)| (format!("global {}", global.name), (global.kind.show)(held))).collect()
+    }
+
+    /// What is set before the call, by the parent's words; what is left out keeps C's initial value.
+    pub fn of_plain(&self, fields: &Fields) -> Result<Chosen, String> {
+        let one = |global: &Global| {
+            let set = |plain: &Plain| match global.vary {
+                true => (global.kind.of_plain)(plain).map(Some),
+                false => Err("the contract says that it keeps C's initial value".to_owned()),
+            };
+            fields.read_or(global.name, || None, set)
+        };
+        self.globals.iter().map(one).collect()
+    }
+
+    /// The names that [`State::of_plain`] knows.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.globals.iter().map(|global| global.name).collect()
+    }
+
+    /// The inverse of [`State::of_plain`].
+    pub fn plain(&self, chosen: &Chosen) -> Plain {
+        let each = self.globals.iter().zip(chosen);
+        let one = |(global, held): (&Global, &Option<Vec<u8>>)| {
+            Some((global.name.to_owned(), (global.kind.plain)(held.as_ref()?)))
+        };
+        Plain::Object(each.filter_map(one).collect())
+    }
+
+    /// What a side left, for the parent.
+    pub fn plain_left(&self, held: &Held) -> Plain {
+        let each = self.globals.iter().zip(held);
+        Plain::Object(each.map(|(global, held)| (global.name.to_owned(), (global.kind.plain)(held))).collect())
     }
 
     /// What a side left, in full, for another process.

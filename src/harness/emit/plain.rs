@@ -1,0 +1,211 @@
+//! Arguments and effects as the parent writes and reads them.
+
+use super::Emitter;
+use super::arguments::form;
+use crate::contract::types::{Direction, Returns, Role};
+use crate::harness::plan::Slot;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+
+/// Keys beside those of parameters, which no C name can have.
+const GLOBALS: &str = "$globals";
+const CHANCE: &str = "$chance";
+
+impl Emitter<'_> {
+    /// Arguments from the parent's words.
+    pub(super) fn of_plain(&self) -> TokenStream {
+        let labels = self.slots.iter().map(|slot| slot.label);
+        let known = labels.chain(self.extra());
+        let lets = self.slots.iter().map(|slot| {
+            let (name, read) = (slot.name, read(slot));
+            quote!(let #name = #read;)
+        });
+        let lengths = self.slots.iter().filter(|slot| *slot.role == Role::Length).map(|slot| {
+            let (name, label) = (slot.name, slot.label);
+            let sizes = self.sizes(slot);
+            quote!(args.#name = __fields.length(#label, &[#(#sizes),*])?;)
+        });
+        let (surroundings, fields) = self.surroundings();
+        let names = self.slots.iter().map(|slot| slot.name);
+        quote! {
+            let __fields = __plain.fields(&[#(#known),*])?;
+            #surroundings
+            #(#lets)*
+            let mut args = Args { #fields #(#names),* };
+            #(#lengths)*
+            Ok(args)
+        }
+    }
+
+    /// The inverse.
+    pub(super) fn plain(&self) -> TokenStream {
+        let lengths = self.lengths();
+        let parts = self.slots.iter().filter(|slot| *slot.role != Role::Token).map(|slot| {
+            let (name, label) = (slot.name, slot.label);
+            if *slot.role == Role::Length {
+                let length = format_ident!("{name}_length");
+                return quote!(parts.push((#label.to_owned(), #length.plain())););
+            }
+            let plain = write(slot);
+            match slot.nullable() {
+                true => quote!(parts.push((#label.to_owned(), args.#name.as_ref().map_or(Plain::Null, |value| #plain)));),
+                false => quote!(parts.push((#label.to_owned(), { let value = &args.#name; #plain }));),
+            }
+        });
+        let surroundings = self.plain_surroundings();
+        quote!(#lengths let mut parts: Vec<(String, Plain)> = Vec::new(); #(#parts)* #surroundings Plain::Object(parts))
+    }
+
+    fn extra(&self) -> impl Iterator<Item = &str> {
+        let globals = (!self.contract.globals.is_empty()).then_some(GLOBALS);
+        globals.into_iter().chain(self.contract.chance.then_some(CHANCE))
+    }
+
+    /// Variables and chance, and the fields of `Args` that have them.
+    fn surroundings(&self) -> (TokenStream, TokenStream) {
+        let globals = (!self.contract.globals.is_empty()).then(|| {
+            quote! {
+                let __names = __state().names();
+                let __nothing = Plain::Object(Vec::new());
+                let __globals = __fields.get(#GLOBALS).unwrap_or(&__nothing);
+                let __globals = __globals.fields(&__names).and_then(|fields| __state().of_plain(&fields))
+                    .map_err(|why| format!("`{}`: {why}", #GLOBALS))?;
+            }
+        });
+        let field = globals.as_ref().map(|_| quote!(__globals,));
+        let drawn = self.chance_name();
+        let chance = drawn
+            .as_ref()
+            .map(|_| quote!(let __chance = __fields.read_or(#CHANCE, Vec::new, Plain::bytes)?;));
+        let drawn = drawn.map(|name| quote!(#name,));
+        (quote!(#globals #chance), quote!(#field #drawn))
+    }
+
+    fn plain_surroundings(&self) -> TokenStream {
+        let globals = (!self.contract.globals.is_empty())
+            .then(|| quote!(parts.push((#GLOBALS.to_owned(), __state().plain(&args.__globals)));));
+        let chance = self
+            .contract
+            .chance
+            .then(|| quote!(parts.push((#CHANCE.to_owned(), Plain::Bytes(args.__chance.clone())));));
+        quote!(#globals #chance)
+    }
+
+    /// Both ways, where a fuzz target that a model wrote reads the bytes.
+    pub(super) fn target_plain(&self) -> (TokenStream, TokenStream) {
+        let known = ["bytes"].into_iter().chain(self.extra());
+        let ((surroundings, fields), written) = (self.surroundings(), self.plain_surroundings());
+        let plain = quote! {
+            let mut parts: Vec<(String, Plain)> = vec![("bytes".to_owned(), Plain::Bytes(args.bytes.clone()))];
+            #written
+            Plain::Object(parts)
+        };
+        let of_plain = quote! {
+            let __fields = __plain.fields(&[#(#known),*])?;
+            #surroundings
+            let bytes = __fields.read("bytes", Plain::bytes)?;
+            Ok(Args { #fields bytes })
+        };
+        (plain, of_plain)
+    }
+
+    /// What a call leaves behind.
+    pub(super) fn left(&self) -> TokenStream {
+        let ret = match self.contract.returns {
+            Returns::Nothing | Returns::Memory => None,
+            Returns::Value => Some(quote!(effects.ret.plain())),
+            Returns::Table(_) | Returns::StaticString => {
+                Some(quote!(effects.ret.as_ref().map_or(Plain::Null, |list| plain_slice(list))))
+            }
+            Returns::Handle => Some(quote!(effects.ret.plain())),
+            Returns::Address => Some(quote!(Plain::Bytes(effects.ret.clone().into_bytes()))),
+        };
+        let ret = ret.map(|ret| quote!(parts.push(("return".to_owned(), #ret));));
+        let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
+            let (name, label) = (slot.name, slot.label);
+            let one = slot.behind || matches!(slot.role, Role::Pointer { .. });
+            let plain = if one { quote!(m[0].plain()) } else { quote!(plain_slice(m)) };
+            quote!(if let Some(m) = &effects.#name { parts.push((#label.to_owned(), #plain)); })
+        });
+        let errno =
+            self.contract.errno.then(|| quote!(parts.push(("errno".to_owned(), effects.errno.plain()));));
+        let globals = (!self.contract.globals.is_empty())
+            .then(|| quote!(parts.push((#GLOBALS.to_owned(), __state().plain_left(&effects.__globals)));));
+        let (calls, drawn, blocks) = (self.calls_made(), self.drawn_parts(), self.blocks_left());
+        let others = (!(calls.is_empty() && drawn.is_empty() && blocks.is_empty())).then(|| {
+            quote! {
+                let others = {
+                    let mut parts = crate::runtime::report::Parts::new();
+                    #calls #drawn #blocks
+                    parts
+                };
+                parts.push(("$others".to_owned(), Plain::of_parts(others)));
+            }
+        });
+        quote!(let mut parts: Vec<(String, Plain)> = Vec::new(); #ret #(#outs)* #errno #globals #others Plain::Object(parts))
+    }
+}
+
+/// What the words for one parameter mean. A length stays open until its buffers are there.
+fn read(slot: &Slot) -> TokenStream {
+    let (label, element) = (slot.label, slot.element());
+    let make = match slot.role {
+        Role::Length => return quote!((false, 0)),
+        Role::Token => return quote!(()),
+        Role::Handle { nullable, .. } => {
+            let handle = quote!(|plain| Ok(plain.byte()? & 1));
+            return match nullable {
+                true => quote! {
+                    match __fields.get(#label) {
+                        Some(Plain::Null) => None,
+                        _ => Some(__fields.read_or(#label, || 0, #handle)?),
+                    }
+                },
+                false => quote!(__fields.read_or(#label, || 0, #handle)?),
+            };
+        }
+        Role::Value { .. } | Role::OneOf { .. } | Role::Pointer { .. } | Role::FixedArray { .. } => {
+            quote!(Value::of_plain)
+        }
+        Role::Buffer { direction: Direction::Out, .. } => quote!(crate::runtime::plain::output),
+        Role::Buffer { .. } | Role::CString { .. } => quote!(buffer_of::<#element>),
+        Role::Room { direction: Direction::Out, .. } => quote!(crate::runtime::plain::room),
+        Role::Room { len, .. } => quote!(|plain| filled::<#element>(plain, #len)),
+        Role::Elements { .. } => quote!(crate::runtime::plain::elements),
+        Role::Callback { order, .. } => quote!(|plain| crate::runtime::plain::answers(plain, #order)),
+        Role::Given { .. } => quote!(Plain::bytes),
+        Role::Lent { .. } => {
+            let form = form(slot);
+            quote!(|plain| Lent::of_plain(plain, &#form))
+        }
+    };
+    match slot.nullable() {
+        true => quote!(__fields.read_nullable(#label, #make)?),
+        false => quote!(__fields.read(#label, #make)?),
+    }
+}
+
+/// The inverse, of `value`.
+fn write(slot: &Slot) -> TokenStream {
+    match slot.role {
+        Role::Value { .. }
+        | Role::OneOf { .. }
+        | Role::Pointer { .. }
+        | Role::FixedArray { .. }
+        | Role::Length => quote!(value.plain()),
+        Role::Handle { .. } => quote!((*value & 1).plain()),
+        Role::Buffer { direction: Direction::Out, .. } => {
+            quote!(crate::runtime::plain::plain_output(value.0, value.1))
+        }
+        Role::Room { direction: Direction::Out, .. } => quote!(crate::runtime::plain::plain_room(*value)),
+        Role::Buffer { .. } | Role::CString { .. } | Role::Room { .. } => quote!(plain_slice(value)),
+        Role::Elements { .. } => quote!(crate::runtime::plain::plain_elements(value)),
+        Role::Callback { order, .. } => quote!(crate::runtime::plain::plain_answers(value, #order)),
+        Role::Given { .. } => quote!(Plain::Bytes(value.clone())),
+        Role::Token => quote!(Plain::Null),
+        Role::Lent { .. } => {
+            let form = form(slot);
+            quote!(value.plain(&#form))
+        }
+    }
+}

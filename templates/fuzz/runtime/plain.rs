@@ -1,0 +1,300 @@
+//! Inputs and results as text that the parent writes and reads: what JSON says, in a form that needs no parser worth its name. Values
+//! of a type come from it and go to it in the generated crate's `value`; this is the form. Written by cargo-implfuzz.
+
+use super::report::Parts;
+use std::fmt::Write;
+
+/// What an input or a result says.
+#[derive(Clone, PartialEq)]
+pub enum Plain {
+    Null,
+    Integer(i128),
+    /// A double, by its bits.
+    Float(u64),
+    Bytes(Vec<u8>),
+    List(Vec<Plain>),
+    /// In the order of the parameters, or of the fields.
+    Object(Vec<(String, Plain)>),
+}
+
+/// Nothing is deeper: handles of handles of structs of arrays.
+const DEPTH: usize = 32;
+
+impl Plain {
+    /// Text as [`Plain::text`] writes it.
+    pub fn of_text(text: &str) -> Option<Self> {
+        let mut rest = text.as_bytes();
+        let plain = parse(&mut rest, DEPTH)?;
+        rest.is_empty().then_some(plain)
+    }
+
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) {
+        // Writing to a string never fails.
+        match self {
+            Self::Null => text.push('~'),
+            Self::Integer(number) => _ = write!(text, "i{number};"),
+            Self::Float(bits) => _ = write!(text, "f{bits:x};"),
+            Self::Bytes(bytes) => _ = write!(text, "x{};", super::report::hex(bytes)),
+            Self::List(list) => {
+                text.push('[');
+                list.iter().for_each(|one| one.write(text));
+                text.push(']');
+            }
+            Self::Object(fields) => {
+                text.push('{');
+                for (name, value) in fields {
+                    _ = write!(text, "{};", super::report::hex(name.as_bytes()));
+                    value.write(text);
+                }
+                text.push('}');
+            }
+        }
+    }
+
+    pub fn float(value: f64) -> Self {
+        Self::Float(value.to_bits())
+    }
+
+    /// Texts for people, which no input has.
+    pub fn of_parts(parts: Parts) -> Self {
+        Self::Object(parts.into_iter().map(|(name, text)| (name, Self::Bytes(text.into_bytes()))).collect())
+    }
+
+    /// The object that is to have no other fields than these.
+    pub fn fields<'a>(&'a self, known: &[&str]) -> Result<Fields<'a>, String> {
+        let Self::Object(fields) = self else { return Err(format!("an object is wanted, not {}", self.kind())) };
+        match fields.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+            Some((name, _)) => Err(format!("`{name}` is unknown; known are {}", known.join(", "))),
+            None => Ok(Fields(fields)),
+        }
+    }
+
+    /// Also of a double that is one, and of digits.
+    pub fn integer(&self) -> Result<i128, String> {
+        let number = match self {
+            Self::Integer(number) => Some(*number),
+            Self::Float(bits) => {
+                let float = f64::from_bits(*bits);
+                (float.fract() == 0.0 && float.abs() < 1e15).then_some(float as i128)
+            }
+            Self::Bytes(digits) => std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()),
+            _ => None,
+        };
+        number.ok_or_else(|| format!("an integer is wanted, not {}", self.kind()))
+    }
+
+    /// A number of bytes, elements or steps.
+    pub fn count(&self) -> Result<usize, String> {
+        let number = self.integer()?;
+        usize::try_from(number).map_err(|_| format!("{number} is no number of elements"))
+    }
+
+    pub fn byte(&self) -> Result<u8, String> {
+        let number = self.integer()?;
+        u8::try_from(number).map_err(|_| format!("{number} is no byte"))
+    }
+
+    pub fn bytes(&self) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes.clone()),
+            Self::List(list) => list.iter().map(Self::byte).collect(),
+            _ => Err(format!("bytes are wanted, not {}", self.kind())),
+        }
+    }
+
+    pub fn list(&self) -> Result<&[Self], String> {
+        match self {
+            Self::List(list) => Ok(list),
+            _ => Err(format!("a list is wanted, not {}", self.kind())),
+        }
+    }
+
+    /// For words about what is wanted.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Integer(_) => "an integer",
+            Self::Float(_) => "a float",
+            Self::Bytes(_) => "bytes",
+            Self::List(_) => "a list",
+            Self::Object(_) => "an object",
+        }
+    }
+}
+
+/// The fields of an object.
+#[derive(Clone, Copy)]
+pub struct Fields<'a>(&'a [(String, Plain)]);
+
+impl<'a> Fields<'a> {
+    pub fn get(&self, name: &str) -> Option<&'a Plain> {
+        self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value)
+    }
+
+    /// What is made of a field that must be there; what is wrong with it is said with its name.
+    pub fn read<T>(&self, name: &str, make: impl FnOnce(&Plain) -> Result<T, String>) -> Result<T, String> {
+        let plain = self.get(name).ok_or_else(|| format!("`{name}` is missing"))?;
+        make(plain).map_err(|why| format!("`{name}`: {why}"))
+    }
+
+    /// The same, with what stands for a field that is left out.
+    pub fn read_or<T>(
+        &self,
+        name: &str,
+        default: impl FnOnce() -> T,
+        make: impl FnOnce(&Plain) -> Result<T, String>,
+    ) -> Result<T, String> {
+        self.get(name).map_or_else(|| Ok(default()), |plain| make(plain).map_err(|why| format!("`{name}`: {why}")))
+    }
+
+    /// A field that may be null.
+    pub fn read_nullable<T>(
+        &self,
+        name: &str,
+        make: impl FnOnce(&Plain) -> Result<T, String>,
+    ) -> Result<Option<T>, String> {
+        self.read(name, |plain| if *plain == Plain::Null { Ok(None) } else { make(plain).map(Some) })
+    }
+
+    /// The length that the buffers with these lengths have in common: below zero, or null buffers, where it is given so.
+    pub fn length(&self, name: &str, of: &[Option<usize>]) -> Result<(bool, usize), String> {
+        let given = self.get(name).map(Plain::integer).transpose().map_err(|why| format!("`{name}`: {why}"))?;
+        let mut lengths = of.iter().flatten().copied();
+        let first = lengths.next();
+        if let Some(first) = first
+            && let Some(other) = lengths.find(|other| *other != first)
+        {
+            return Err(format!("`{name}` is the length of buffers of {first} and of {other} elements"));
+        }
+        let below = given.is_some_and(|number| number < 0);
+        let said = given.map(|number| usize::try_from(if below { -1 - number } else { number }).unwrap_or(usize::MAX));
+        let length = first.or(said).unwrap_or(0);
+        match said {
+            Some(said) if said != length && below => {
+                Err(format!("`{name}`: with {length} elements a length below zero is {}", -1 - length as i128))
+            }
+            Some(said) if said != length => Err(format!("`{name}` is {said}, and the buffer has {length} elements")),
+            _ => Ok((below, length)),
+        }
+    }
+}
+
+/// Room for output: how many elements, and what stands there before the call.
+pub fn output(plain: &Plain) -> Result<(usize, [u8; 4]), String> {
+    match plain {
+        Plain::Integer(_) => Ok((plain.count()?, FILL)),
+        _ => {
+            let fields = plain.fields(&["room", "fill"])?;
+            Ok((fields.read("room", Plain::count)?, fields.read_or("fill", || FILL, fill)?))
+        }
+    }
+}
+
+/// The same of a known number of elements.
+pub fn room(plain: &Plain) -> Result<[u8; 4], String> {
+    plain.fields(&["fill"])?.read_or("fill", || FILL, fill)
+}
+
+/// What stands in an output of which nothing is said.
+pub const FILL: [u8; 4] = [0x5a; 4];
+
+fn fill(plain: &Plain) -> Result<[u8; 4], String> {
+    plain.bytes()?.try_into().map_err(|_| "a fill is four bytes".to_owned())
+}
+
+pub fn plain_output(room: usize, fill: [u8; 4]) -> Plain {
+    let room = ("room".to_owned(), Plain::Integer(room as i128));
+    Plain::Object(vec![room, ("fill".to_owned(), Plain::Bytes(fill.to_vec()))])
+}
+
+pub fn plain_room(fill: [u8; 4]) -> Plain {
+    Plain::Object(vec![("fill".to_owned(), Plain::Bytes(fill.to_vec()))])
+}
+
+/// Elements whose size is known when they are called.
+pub fn elements(plain: &Plain) -> Result<(usize, Vec<u8>), String> {
+    let fields = plain.fields(&["size", "bytes"])?;
+    let (size, bytes) = (fields.read("size", Plain::count)?, fields.read("bytes", Plain::bytes)?);
+    match size {
+        1..=16 if bytes.len() % size == 0 => Ok((size, bytes)),
+        1..=16 => Err(format!("{} bytes are no elements of {size}", bytes.len())),
+        _ => Err(format!("elements of {size} bytes: 1 to 16 are tried")),
+    }
+}
+
+pub fn plain_elements((size, bytes): &(usize, Vec<u8>)) -> Plain {
+    let size = ("size".to_owned(), Plain::Integer(*size as i128));
+    Plain::Object(vec![size, ("bytes".to_owned(), Plain::Bytes(bytes.clone()))])
+}
+
+/// What a callback answers: an order by its number, or bytes.
+pub fn answers(plain: &Plain, order: bool) -> Result<Vec<u8>, String> {
+    match (order, plain) {
+        (true, _) => Ok(vec![plain.byte()?]),
+        (false, Plain::Object(_)) => plain.fields(&["answers"])?.read("answers", Plain::bytes),
+        (false, _) => plain.bytes(),
+    }
+}
+
+pub fn plain_answers(answers: &[u8], order: bool) -> Plain {
+    match order {
+        true => Plain::Integer(i128::from(answers.first().copied().unwrap_or(0))),
+        false => Plain::Object(vec![("answers".to_owned(), Plain::Bytes(answers.to_vec()))]),
+    }
+}
+
+fn parse(rest: &mut &[u8], depth: usize) -> Option<Plain> {
+    let depth = depth.checked_sub(1)?;
+    Some(match next(rest)? {
+        b'~' => Plain::Null,
+        b'i' => Plain::Integer(word(rest)?.parse().ok()?),
+        b'f' => Plain::Float(u64::from_str_radix(word(rest)?, 16).ok()?),
+        b'x' => Plain::Bytes(unhex(word(rest)?)?),
+        b'[' => {
+            let mut list = Vec::new();
+            while *rest.first()? != b']' {
+                list.push(parse(rest, depth)?);
+            }
+            next(rest)?;
+            Plain::List(list)
+        }
+        b'{' => {
+            let mut fields = Vec::new();
+            while *rest.first()? != b'}' {
+                let name = String::from_utf8(unhex(word(rest)?)?).ok()?;
+                fields.push((name, parse(rest, depth)?));
+            }
+            next(rest)?;
+            Plain::Object(fields)
+        }
+        _ => return None,
+    })
+}
+
+fn next(rest: &mut &[u8]) -> Option<u8> {
+    let (first, tail) = rest.split_first()?;
+    *rest = tail;
+    Some(*first)
+}
+
+/// Up to the next semicolon.
+fn word<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
+    let end = rest.iter().position(|byte| *byte == b';')?;
+    let (word, tail) = rest.split_at(end);
+    *rest = &tail[1..];
+    std::str::from_utf8(word).ok()
+}
+
+fn unhex(word: &str) -> Option<Vec<u8>> {
+    let digits = word.as_bytes();
+    if digits.len() % 2 != 0 {
+        return None;
+    }
+    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
