@@ -22,12 +22,23 @@ impl HeldBack {
         hash.as_bytes().first().is_some_and(|digit| digit % 2 == 1)
     }
 
-    /// Deletes what is held back from a directory of inputs.
-    pub(super) fn take_from(&self, dir: &Path) -> Result<()> {
-        for entry in fs::read_dir(dir)? {
-            let path = entry?.path();
-            if self.holds(&fs::read(&path)?) {
-                fs::remove_file(&path)?;
+    /// Makes `shown` a directory of the inputs in `all` that are not held back. They are the same files by a second name, which
+    /// cost less than copies.
+    pub(super) fn link_others(&self, all: &Path, shown: &Path) -> Result<()> {
+        if shown.exists() {
+            fs::remove_dir_all(shown)?;
+        }
+        fs::create_dir_all(shown)?;
+        for entry in fs::read_dir(all)? {
+            let entry = entry?;
+            let bytes = fs::read(entry.path())?;
+            if self.holds(&bytes) {
+                continue;
+            }
+            let place = shown.join(entry.file_name());
+            // Not every file system has second names.
+            if fs::hard_link(entry.path(), &place).is_err() {
+                fs::write(&place, bytes)?;
             }
         }
         Ok(())
@@ -69,15 +80,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_back_is_gone_and_the_rest_stays() {
+    fn what_is_held_back_is_not_shown_and_the_rest_is() {
         let dir = tempfile::tempdir().unwrap();
         let held = HeldBack { key: "k".into() };
         for n in 0..40u8 {
             fs::write(dir.path().join(n.to_string()), [n]).unwrap();
         }
-        held.take_from(dir.path()).unwrap();
+        let shown = tempfile::tempdir().unwrap();
+        fs::write(shown.path().join("old"), "").unwrap();
+        held.link_others(dir.path(), shown.path()).unwrap();
         for n in 0..40u8 {
-            assert_eq!(dir.path().join(n.to_string()).exists(), !held.holds(&[n]));
+            assert_eq!(shown.path().join(n.to_string()).exists(), !held.holds(&[n]));
+            assert!(dir.path().join(n.to_string()).exists());
         }
+        assert!(!shown.path().join("old").exists());
     }
 }

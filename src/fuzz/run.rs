@@ -122,20 +122,21 @@ impl Campaign {
     }
 
     pub(super) fn write_boundaries(&self, interrupt: &Interrupt) -> Result<()> {
-        for dir in [self.corpus(), self.boundaries()] {
-            if dir.exists() {
-                fs::remove_dir_all(&dir)?;
-            }
-            fs::create_dir_all(&dir)?;
+        let corpus = self.corpus();
+        if corpus.exists() {
+            fs::remove_dir_all(&corpus)?;
         }
-        let job = self.job().env("IMPLFUZZ_MODE", "seeds").env("IMPLFUZZ_PATH", self.boundaries());
+        fs::create_dir_all(&corpus)?;
+        let all = self.all_boundaries();
+        fs::create_dir_all(&all)?;
+        let job = self.job().env("IMPLFUZZ_MODE", "seeds").env("IMPLFUZZ_PATH", &all);
         let output = job.timeout(SEEDS_TIME).run(interrupt)?;
         if output.exit == Exit::TimedOut {
             let text = format!("the fuzz binary wrote no boundary inputs within {} s", SEEDS_TIME.as_secs());
             return Err(Error::new(ErrorKind::Internal, text));
         }
         if output.exit.success() {
-            return self.held_back.as_ref().map_or(Ok(()), |held| held.take_from(&self.boundaries()));
+            return self.held_back.as_ref().map_or(Ok(()), |held| held.link_others(&all, &self.boundaries()));
         }
         let text = output.stderr_text();
         Err(Error::new(ErrorKind::Internal, format!("the fuzz binary wrote no seeds: {}", text.trim())))
@@ -155,7 +156,15 @@ impl Campaign {
         self.work.join("corpus")
     }
 
+    /// Boundary inputs of this run: all, but for what is held back.
     pub(super) fn boundaries(&self) -> PathBuf {
+        match self.held_back {
+            Some(_) => self.work.join("boundaries-shown"),
+            None => self.all_boundaries(),
+        }
+    }
+
+    fn all_boundaries(&self) -> PathBuf {
         self.work.join("boundaries")
     }
 

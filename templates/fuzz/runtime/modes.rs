@@ -9,11 +9,24 @@ use super::tally::SUBJECT_CALLS;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
+/// One file for each, and no others. A file that says it already is left alone: file systems take long to make many files where
+/// many were just removed.
 pub(super) fn write_seeds<C: Case>(dir: &Path) {
+    let mut written = std::collections::BTreeSet::new();
     for (index, args) in C::boundaries().iter().enumerate() {
         let mut writer = Writer::default();
         C::encode(args, &mut writer);
-        _ = std::fs::write(dir.join(format!("boundary-{index:04}")), writer.bytes);
+        let path = dir.join(format!("boundary-{index:04}"));
+        if std::fs::read(&path).ok().as_ref() != Some(&writer.bytes) {
+            _ = std::fs::remove_file(&path);
+            _ = std::fs::write(&path, writer.bytes);
+        }
+        written.insert(path);
+    }
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        if !written.contains(&entry.path()) {
+            _ = std::fs::remove_file(entry.path());
+        }
     }
 }
 
