@@ -6,7 +6,7 @@
 mod layers;
 mod model;
 
-pub use model::{Llm, ModelSettings, Prices, Profile, Provider, ROLES, RoleModel};
+pub use model::{Llm, ModelSettings, Prices, PORT_ROLES, Profile, Provider, RoleModel, TEST_ROLES};
 
 use crate::error::Result;
 use serde::{Deserialize, Serialize};

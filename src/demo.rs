@@ -1,12 +1,14 @@
 //! The demonstration: the fixture library is copied to a scratch directory and ported there with recorded replies.
 //! Library and recordings are part of the binary, so that it runs wherever the binary does.
 
+use crate::config::PORT_ROLES;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::init;
 use crate::judge::Judge;
-use crate::port::desk::Desk;
+use crate::port::desk::{Asks, Desk};
 use crate::port::run::{self, Order, PortResult};
+use crate::port::supervisor::Phase;
 use crate::ported::Ported;
 use crate::process::Interrupt;
 use crate::project::{Options, Project};
@@ -73,7 +75,8 @@ pub fn demo(
     });
     let porting = Judge::new(&project, interrupt);
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut desk = Desk::open(&project, &mut store, ("demo: port --all", true), interrupt)?;
+    let asks = Asks { roles: &PORT_ROLES, config: &project.config, phase: Some(Phase::Compilation) };
+    let mut desk = Desk::open(&project, &mut store, ("demo: port --all", asks), interrupt)?;
     let order = Order { wanted: &wanted, redo: false, jobs };
     let ports = run::port(&project, &mut store, order, (porting, &mut desk, None), reporter)?;
     let totals = run::finish(&mut store, &desk, &ports)?;

@@ -1,7 +1,7 @@
 //! The layers of the configuration: defaults, file, environment, command line. Each is read alone first, so that an
 //! error can say where it stands; then they are merged as TOML tables.
 
-use super::model::{OF_ONE_PROVIDER, ROLES};
+use super::model::{OF_ONE_PROVIDER, PORT_ROLES, TEST_ROLES};
 use super::{Config, Maker, VERSION};
 use crate::error::{Error, ErrorKind, Result};
 use std::path::Path;
@@ -162,10 +162,11 @@ fn validate(config: &Config, path: &Path) -> Result<()> {
         }
     }
     for role in config.llm.roles.keys() {
-        if !ROLES.contains(&role.as_str()) {
-            let all = format!("roles: {}", ROLES.join(", "));
+        let known = [&PORT_ROLES[..], &TEST_ROLES].concat();
+        if !known.contains(&role.as_str()) {
+            let all = format!("roles: {}", known.join(", "));
             return Err(
-                wrong(format!("llm.roles: there is no role `{role}`")).help(nearest_help(role, &ROLES, &all))
+                wrong(format!("llm.roles: there is no role `{role}`")).help(nearest_help(role, &known, &all))
             );
         }
         config.llm.models_of(role)?;

@@ -11,9 +11,11 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// The roles that ask a model.
-pub const ROLES: [&str; 6] =
+/// The roles that ask a model for a port and what belongs to it.
+pub const PORT_ROLES: [&str; 6] =
     ["analyzer", "target-writer", "prototyper", "enhancer", "crash-analyzer", "feasibility"];
+/// Those that ask one for tests, for what the tests lack, and for a better configuration.
+pub const TEST_ROLES: [&str; 3] = ["test-writer", "test-reflector", "config-reasoner"];
 
 /// Settings that belong to one provider's account or server and must not be carried over to another one: a key
 /// meant for one server would otherwise be sent to the next.

@@ -3,7 +3,7 @@
 
 use super::prompt::Templates;
 use super::supervisor::Phase;
-use crate::config::{Limits, ROLES};
+use crate::config::{Config, Limits};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::llm::{self, Asker, Budget, Chosen, Exchange, ModelError, Prompt, Reply};
@@ -23,9 +23,20 @@ pub struct Desk {
     /// Those of each role, from the cheapest to the strongest.
     models: BTreeMap<&'static str, Vec<Arc<Chosen>>>,
     pub budget: Budget,
+    phase: Option<Phase>,
     /// Functions about which the last question outside of their ports got no answer.
     unanswered: BTreeMap<SymbolKey, Silence>,
     logs: PathBuf,
+}
+
+/// Who is asked in a run.
+#[derive(Debug, Clone, Copy)]
+pub struct Asks<'a> {
+    pub roles: &'a [&'static str],
+    /// What is set for them.
+    pub config: &'a Config,
+    /// That of questions outside of the port of one function.
+    pub phase: Option<Phase>,
 }
 
 /// Why a question got no answer.
@@ -39,33 +50,35 @@ pub struct Silence {
 /// Where in the trace a question is asked.
 #[derive(Debug, Clone, Copy)]
 pub struct Asking {
-    pub phase: Phase,
+    /// Of a port; tests have none.
+    pub phase: Option<Phase>,
     pub step: Option<StepId>,
     /// Which model of the role, from 0; behind the last one, the last one.
     pub rank: usize,
 }
 
 impl Desk {
-    /// Begins a run. `asks`: models are needed.
+    /// Begins a run, in which the models of these roles are needed.
     ///
     /// # Errors
     /// `Config` where a model is missing or a budget cannot be kept, and those of templates and the store.
     pub fn open(
         project: &Project,
         store: &mut Store,
-        (command, asks): (&str, bool),
+        (command, asks): (&str, Asks),
         interrupt: &Interrupt,
     ) -> Result<Self> {
         let mut models = BTreeMap::new();
         let root = project.workspace.root();
-        for role in ROLES.into_iter().filter(|_| asks) {
+        for role in asks.roles {
             let env = |name: &str| std::env::var(name).ok();
-            let chosen = llm::select(&project.config, root, role, &env, interrupt)?;
-            models.insert(role, chosen.into_iter().map(Arc::new).collect::<Vec<_>>());
+            let chosen = llm::select(asks.config, root, role, &env, interrupt)?;
+            models.insert(*role, chosen.into_iter().map(Arc::new).collect::<Vec<_>>());
         }
         let settings: Vec<_> = models.values().flatten().map(|chosen| &chosen.settings).collect();
-        let budget = Budget::new(&project.config.llm, &settings)?;
-        let first = models.get("prototyper").and_then(|all| all.first());
+        let budget = Budget::new(&asks.config.llm, &settings)?;
+        let names = ["prototyper"].iter().chain(asks.roles);
+        let first = names.filter_map(|role| models.get(role)).flatten().next();
         let templates = Templates::load(Some(&root.join("prompts")))?;
         let id = store.start_run(&NewRun {
             command: command.to_owned(),
@@ -75,7 +88,7 @@ impl Desk {
             tool_version: env!("CARGO_PKG_VERSION").into(),
         })?;
         let logs = project.workspace.logs().join(id.0.to_string());
-        Ok(Self { templates, id, models, budget, unanswered: BTreeMap::new(), logs })
+        Ok(Self { templates, id, models, budget, phase: asks.phase, unanswered: BTreeMap::new(), logs })
     }
 
     /// The run is over, because of this.
@@ -171,7 +184,7 @@ impl Desk {
                 Err(error) => return Err(error),
             };
             let exchange = llm::ask(&chosen, permit, &Asker::silent(interrupt));
-            let asking = Asking { phase: Phase::Compilation, step: None, rank };
+            let asking = Asking { phase: self.phase, step: None, rank };
             self.heard((&mut *store, &mut *reporter), function, &exchange, &asking)?;
             match exchange.longer() {
                 Some(longer) => prompt = longer,
@@ -245,7 +258,7 @@ fn call_row(function: &Function, chosen: &Chosen, exchange: &Exchange, asking: &
     let call = ModelCall {
         symbol: Some(function.key.clone()),
         role: prompt.role.clone(),
-        phase: Some(asking.phase.word().to_owned()),
+        phase: asking.phase.map(|phase| phase.word().to_owned()),
         step: asking.step,
         attempt: prompt.attempt,
         provider: chosen.settings.provider.map(|p| p.word().to_owned()).unwrap_or_default(),

@@ -4,13 +4,14 @@
 
 use super::analysis::Roles;
 use super::cycles;
-use super::desk::Desk;
+use super::desk::{Asks, Desk};
 use super::feasibility::Feasibility;
 use super::inquiry::{Inquiry, Opened, Reopen};
 use super::resume::{self, Deed, Plan};
 use super::run::{self, End, Order, PortResult};
+use super::supervisor::Phase;
 use super::targets::Target;
-use crate::config::Maker;
+use crate::config::{Maker, PORT_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
@@ -49,6 +50,8 @@ pub fn port(
     let asks = plans.iter().any(|plan| plan.deed.asks());
     let transpiler = if asks { transpiler(&project, reporter)? } else { None };
     let asks = asks && project.config.asks_models();
+    let roles: &[&str] = if asks { &PORT_ROLES } else { &[] };
+    let asks = Asks { roles, config: &project.config, phase: Some(Phase::Compilation) };
     let mut desk = Desk::open(&project, &mut store, (request.command, asks), request.interrupt)?;
     let path = project.workspace.state_db();
     match rounds((project, store), (request, &mut desk, transpiler), &plans, reporter) {

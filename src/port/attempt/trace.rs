@@ -57,7 +57,7 @@ impl<'p> Attempting<'p> {
     /// Where in the trace a question is asked.
     pub(super) fn asking(&self) -> Asking {
         let (phase, rank) = (supervisor::phase(&self.state), self.state.rank());
-        Asking { phase, step: self.taking.as_ref().map(|taking| taking.id), rank }
+        Asking { phase: Some(phase), step: self.taking.as_ref().map(|taking| taking.id), rank }
     }
 
     /// One row per candidate, or reply that became none: what became of it.
