@@ -7,6 +7,7 @@ pub mod digest;
 pub mod symbol;
 pub mod memory;
 pub mod verdict;
+pub mod testgen;
 pub mod event;
 // floor 1
 pub mod process;

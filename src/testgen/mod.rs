@@ -1,0 +1,29 @@
+//! Generated tests, their configurations, and the formulas that judge both. Plain data and pure functions: who asks a
+//! model and who runs C is above, rows are in the store.
+//!
+//! What was not measured is absent, never a friendly default.
+
+mod analysis;
+mod bootstrap;
+mod case;
+mod category;
+mod change;
+mod config;
+pub(crate) mod date;
+mod guardrails;
+mod input;
+mod prompts;
+mod run;
+mod score;
+
+pub use analysis::{Measures, ParameterUse, PlantedCheat, Prediction, Proposed, Reflected, TestGenAnalysis};
+pub use bootstrap::{Comparison, compare, lower_bound};
+pub use case::{GeneratedTest, RecordedTest, make_ids_unique};
+pub use category::{TestCategory, TestGenContext};
+pub use change::{ChangeType, TestGenConfigChange};
+pub use config::{ConfigId, ModelType, TestGenConfig, by_weight};
+pub use guardrails::GuardrailViolation;
+pub use input::TestGenConfigInput;
+pub use prompts::MOST_PROMPT_CHARS;
+pub use run::{Means, Moment, RunId, SymbolStats, TestGenRun, TestGenStats};
+pub use score::TestGenScore;
