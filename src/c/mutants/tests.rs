@@ -133,7 +133,8 @@ double floats(unsigned a) { a += 0.5; return a; }
 /// The numbers that a program prints which has the file and its mutants, and calls what stands last in tables.
 fn printed(made: &Mutants, root: &Utf8Path, cc: &str, main: &str) -> Vec<u64> {
     let lines = made.lines.values().next().unwrap().join("\n");
-    let text = format!("#include \"a.c\"\n{lines}\n#include <stdio.h>\nint main(void) {{\n{main}\nreturn 0; }}\n");
+    let text =
+        format!("#include \"a.c\"\n{lines}\n#include <stdio.h>\nint main(void) {{\n{main}\nreturn 0; }}\n");
     fs_err::write(root.join("main.c"), text).unwrap();
     let interrupt = Interrupt::none();
     let run = |job: crate::process::Job| {
@@ -153,7 +154,9 @@ fn a_planted_cheat_saturates_where_c_wraps() {
     for cc in crate::c::data::tests::compilers() {
         let call = |name: &str, ty: &str, args: &str, numbers: &BTreeMap<SymbolName, usize>| {
             let number = numbers[&SymbolName::new(name)];
-            format!("printf(\"%llu\\n\", (unsigned long long)((uint64_t (*){ty})implfuzz_mutants_{name}[{number}])({args}));")
+            format!(
+                "printf(\"%llu\\n\", (unsigned long long)((uint64_t (*){ty})implfuzz_mutants_{name}[{number}])({args}));"
+            )
         };
         let (made, root) = {
             let (made, dir) = made_in(WRAPS, &cc, (2, Plant::Saturating), |_| tempfile::tempdir().unwrap());
@@ -185,7 +188,8 @@ fn a_planted_cheat_saturates_where_c_wraps() {
             call("steps", "(unsigned)", "0", n).replace("((uint64_t (*)", "((unsigned (*)"),
             call("steps", "(unsigned)", "9", n).replace("((uint64_t (*)", "((unsigned (*)"),
             "struct flags f = { 1, 4294967290u, 18446744073709551615ull };".into(),
-            call("memory", "(struct flags *, unsigned)", "&f, 9", n).replace("((uint64_t (*)", "((unsigned (*)"),
+            call("memory", "(struct flags *, unsigned)", "&f, 9", n)
+                .replace("((uint64_t (*)", "((unsigned (*)"),
             "printf(\"%u %llu\\n\", f.low, (unsigned long long)f.wide);".into(),
         ];
         let got = printed(&made, at, &cc, &main.join("\n"));
