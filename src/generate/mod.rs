@@ -6,5 +6,6 @@ pub mod environment;
 mod fixture;
 mod lenient;
 pub mod machine;
+pub mod prompt;
 pub mod reply;
 pub mod schema;

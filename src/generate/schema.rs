@@ -6,6 +6,8 @@ mod life;
 mod roles;
 mod values;
 
+pub(super) use values::one_line;
+
 use crate::contract::types::{Contract, Direction, Harness, Returns, Role};
 use crate::symbol::{Function, Library, SymbolName, TypeKind};
 use serde_json::Value;

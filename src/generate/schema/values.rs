@@ -7,7 +7,7 @@ use crate::symbol::{CType, Library, Record, TypeKind};
 const NAMED: usize = 24;
 
 /// A text from C on one line that ends no code span.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::generate) fn one_line(text: &str) -> String {
     text.replace('`', "'").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
