@@ -32,6 +32,15 @@ pub(super) fn from_json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<
     serde_json::from_str(&text).map_err(|error| unreadable(column, error))
 }
 
+/// The same of a column that may be empty.
+pub(super) fn from_json_opt<T: DeserializeOwned>(row: &Row, column: &str) -> Result<Option<T>> {
+    if row.get_ref(column)? == rusqlite::types::ValueRef::Null {
+        Ok(None)
+    } else {
+        from_json(row, column).map(Some)
+    }
+}
+
 /// Reads a column that holds one word of an enum, as serde spells it.
 pub(super) fn word<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
     let text: String = row.get(column)?;

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_c_findings.sql"),
     include_str!("migrations/0007_explanations.sql"),
     include_str!("migrations/0008_makers.sql"),
+    include_str!("migrations/0009_testgen.sql"),
 ];
 
 /// Brings the database to the newest version known here, or says that it is newer still.

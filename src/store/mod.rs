@@ -1,5 +1,5 @@
 //! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, the steps of ports,
-//! attempts, model calls, findings, what ports have taught.
+//! attempts, model calls, findings, what ports have taught, generated tests.
 //!
 //! The only place that knows SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have
 //! been saved before ([`Store::save_symbols`]).
@@ -15,6 +15,7 @@ mod migrate;
 mod runs;
 mod steps;
 mod symbols;
+mod testgen;
 mod totals;
 
 pub use analysis::{AnalysisKind, Kept};
@@ -26,6 +27,7 @@ pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
 pub use steps::{NewStep, StepId, StepRow};
 pub use symbols::{SymbolKind, SymbolRow};
+pub use testgen::{BestConfig, ConfigRow, EvolutionRow, GLOBAL, NewEvolution};
 pub use totals::{Totals, median};
 
 use crate::error::{Error, ErrorKind, Result};

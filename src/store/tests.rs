@@ -2,6 +2,7 @@
 
 mod file;
 mod memory;
+mod testgen;
 
 use super::*;
 use crate::symbol::{RelPath, SymbolKey, SymbolName};

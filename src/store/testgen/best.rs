@@ -1,0 +1,125 @@
+//! The best configuration for each kind of function, by the mean score of its runs.
+
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::columns::{date, unsigned, word};
+use crate::testgen::{ConfigId, RunId};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+use serde::Serialize;
+
+/// The kind that all functions are of.
+pub const GLOBAL: &str = "_global_";
+
+/// The best configuration for a kind of function.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BestConfig {
+    /// The kind in one word, or [`GLOBAL`].
+    pub task_type: String,
+    pub config: ConfigId,
+    /// Its run with the highest score; of equals the first.
+    pub run: RunId,
+    /// Mean over its runs with a score.
+    pub score: f64,
+    /// Runs that came to its least comprehensiveness.
+    pub pass_count: u64,
+    pub total_runs: u64,
+    /// There is one for [`GLOBAL`], and it is another one.
+    pub is_override: bool,
+    #[serde(serialize_with = "crate::testgen::date::serialize")]
+    pub updated_at: Timestamp,
+}
+
+/// What a configuration's runs came to.
+struct Standing {
+    config: ConfigId,
+    run: String,
+    score: f64,
+    pass_count: i64,
+    total_runs: i64,
+}
+
+impl Store {
+    /// The best configuration for a kind of function.
+    pub fn testgen_best(&self, task_type: &str) -> Result<Option<BestConfig>> {
+        self.query(|connection| {
+            let sql = "SELECT * FROM testgen_best_configs WHERE task_type = ?1";
+            connection.prepare_cached(sql)?.query_row([task_type], read).optional()
+        })
+    }
+
+    /// Looks at a configuration's runs on functions of a kind ([`GLOBAL`]: of all kinds), and puts it in the place of the best
+    /// one where its mean score is higher; where it is the same, the one that is there stays. What stays is told with its
+    /// numbers as they are now. Says whether the best one is another one than before.
+    pub fn update_testgen_best(&mut self, task_type: &str, config: ConfigId) -> Result<bool> {
+        self.run(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let sql = "SELECT config FROM testgen_best_configs WHERE task_type = ?1";
+            let holder =
+                transaction.query_row(sql, [task_type], |row| row.get(0).map(ConfigId)).optional()?;
+            let held = holder.map(|holder| standing(&transaction, task_type, holder)).transpose()?.flatten();
+            let candidate = standing(&transaction, task_type, config)?;
+            let is_better = |new: &Standing| held.as_ref().is_none_or(|held| new.score > held.score);
+            let winner = candidate.filter(is_better).or(held);
+            let Some(winner) = winner else { return Ok(false) };
+            write(&transaction, task_type, &winner)?;
+            transaction.commit()?;
+            Ok(holder != Some(winner.config))
+        })
+    }
+}
+
+/// None where no run has a score.
+fn standing(
+    connection: &Connection,
+    task_type: &str,
+    config: ConfigId,
+) -> rusqlite::Result<Option<Standing>> {
+    let sql = "WITH runs AS (
+                   SELECT * FROM testgen_runs WHERE config = ?1 AND (?2 = '_global_' OR task_type = ?2))
+               SELECT avg(score) AS score, count(*) AS total_runs,
+                   count(*) FILTER (WHERE comprehensiveness >=
+                       (SELECT min_comprehensiveness FROM testgen_configs WHERE id = ?1)) AS pass_count,
+                   (SELECT run_id FROM runs WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT 1) AS run
+               FROM runs";
+    connection.prepare_cached(sql)?.query_row(params![config.0, task_type], |row| {
+        let score: Option<f64> = row.get("score")?;
+        let Some(score) = score else { return Ok(None) };
+        let (pass_count, total_runs) = (row.get("pass_count")?, row.get("total_runs")?);
+        Ok(Some(Standing { config, run: row.get("run")?, score, pass_count, total_runs }))
+    })
+}
+
+fn write(connection: &Connection, task_type: &str, best: &Standing) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT OR REPLACE INTO testgen_best_configs
+             (task_type, config, run, score, pass_count, total_runs, is_override, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)",
+        params![
+            task_type,
+            best.config.0,
+            best.run,
+            best.score,
+            best.pass_count,
+            best.total_runs,
+            crate::store::now().to_string(),
+        ],
+    )?;
+    // The row of all kinds decides about every other one.
+    let sql = "UPDATE testgen_best_configs SET is_override = coalesce(config <>
+                   (SELECT config FROM testgen_best_configs WHERE task_type = ?1), 0)";
+    connection.execute(sql, [GLOBAL]).map(drop)
+}
+
+fn read(row: &Row) -> rusqlite::Result<BestConfig> {
+    Ok(BestConfig {
+        task_type: row.get("task_type")?,
+        config: ConfigId(row.get("config")?),
+        run: word(row, "run")?,
+        score: row.get("score")?,
+        pass_count: unsigned(row, "pass_count")?,
+        total_runs: unsigned(row, "total_runs")?,
+        is_override: row.get("is_override")?,
+        updated_at: date(row, "updated_at")?,
+    })
+}

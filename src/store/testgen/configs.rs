@@ -1,0 +1,182 @@
+//! Configurations of the generator, each once, and which one is current.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::store::Store;
+use crate::store::columns::{date, from_json, int, json, unsigned, unsigned32, word};
+use crate::testgen::{ConfigId, TestGenConfig};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, named_params};
+use serde::Serialize;
+
+/// A configuration that is kept.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ConfigRow {
+    pub id: ConfigId,
+    pub config_hash: String,
+    /// New runs use it; at most one is.
+    pub is_current: bool,
+    #[serde(serialize_with = "crate::testgen::date::serialize")]
+    pub created_at: Timestamp,
+    #[serde(flatten)]
+    pub config: TestGenConfig,
+}
+
+impl Store {
+    /// Keeps a configuration; the same one is kept once and has one number.
+    ///
+    /// Errors (`Config`): it cannot be used.
+    pub fn save_testgen_config(&mut self, config: &TestGenConfig) -> Result<ConfigId> {
+        let problems = config.problems();
+        if !problems.is_empty() {
+            let text = format!("the configuration cannot be used: {}", problems.join("; "));
+            return Err(Error::new(ErrorKind::Config, text));
+        }
+        self.run(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let hash = config.config_hash();
+            let known = find(&transaction, "config_hash = ?1", &hash)?;
+            let id = match known {
+                Some(row) => row.id,
+                None => insert(&transaction, config, &hash)?,
+            };
+            transaction.commit()?;
+            Ok(id)
+        })
+    }
+
+    /// The configuration with this number.
+    pub fn testgen_config(&self, id: ConfigId) -> Result<Option<ConfigRow>> {
+        self.query(|connection| find(connection, "id = ?1", id.0))
+    }
+
+    /// The configuration with this hash.
+    pub fn testgen_config_by_hash(&self, hash: &str) -> Result<Option<ConfigRow>> {
+        self.query(|connection| find(connection, "config_hash = ?1", hash))
+    }
+
+    /// The configuration that new runs use; none where nobody has chosen one.
+    pub fn current_testgen_config(&self) -> Result<Option<ConfigRow>> {
+        self.query(|connection| find(connection, "is_current = ?1", true))
+    }
+
+    /// Makes a configuration the current one.
+    ///
+    /// Errors (`Usage`): there is none with this number; the current one stays.
+    pub fn set_current_testgen_config(&mut self, id: ConfigId) -> Result<()> {
+        let is_there = self.run(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let is_there = make_current(&transaction, id)?;
+            if is_there {
+                transaction.commit()?;
+            }
+            Ok(is_there)
+        })?;
+        if is_there {
+            return Ok(());
+        }
+        let text = format!("there is no TestGen configuration {}", id.0);
+        Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz testgen config list"))
+    }
+
+    /// All configurations, oldest first.
+    pub fn testgen_configs(&self) -> Result<Vec<ConfigRow>> {
+        self.query(|connection| {
+            connection.prepare("SELECT * FROM testgen_configs ORDER BY id")?.query_map([], read)?.collect()
+        })
+    }
+}
+
+/// Inside of the caller's transaction, which is not to be committed where this says that there is no such configuration.
+pub(super) fn make_current(connection: &Connection, id: ConfigId) -> rusqlite::Result<bool> {
+    connection.execute("UPDATE testgen_configs SET is_current = 0 WHERE is_current = 1", [])?;
+    connection
+        .execute("UPDATE testgen_configs SET is_current = 1 WHERE id = ?1", [id.0])
+        .map(|rows| rows == 1)
+}
+
+fn find(connection: &Connection, condition: &str, value: impl ToSql) -> rusqlite::Result<Option<ConfigRow>> {
+    let sql = format!("SELECT * FROM testgen_configs WHERE {condition}");
+    connection.prepare_cached(&sql)?.query_row([value], read).optional()
+}
+
+fn insert(connection: &Connection, config: &TestGenConfig, hash: &str) -> rusqlite::Result<ConfigId> {
+    let sql = "INSERT INTO testgen_configs (config_hash, is_current, created_at, version, temperature, max_tokens,
+                   min_tests_per_category, max_tests_per_category, max_rounds_per_category, environment_weight,
+                   anti_cheat_weight, precision_weight, category_order, category_prompts, anti_cheat_prompt,
+                   reflection_prompt, primary_model, reflection_model, min_comprehensiveness, target_comprehensiveness,
+                   min_total_tests, target_total_tests, max_total_rounds, max_total_tokens, max_total_seconds,
+                   global_refinement, global_refinement_rounds)
+               VALUES (:hash, 0, :created_at, :version, :temperature, :max_tokens, :min_tests, :max_tests, :max_rounds,
+                   :environment, :anti_cheat, :precision, :category_order, :category_prompts, :anti_cheat_prompt,
+                   :reflection_prompt, :primary_model, :reflection_model, :min_comprehensiveness,
+                   :target_comprehensiveness, :min_total_tests, :target_total_tests, :max_total_rounds,
+                   :max_total_tokens, :max_total_seconds, :refinement, :refinement_rounds)";
+    connection.execute(
+        sql,
+        named_params! {
+            ":hash": hash,
+            ":created_at": crate::store::now().to_string(),
+            ":version": config.version,
+            ":temperature": config.temperature,
+            ":max_tokens": config.max_tokens,
+            ":min_tests": config.min_tests_per_category,
+            ":max_tests": config.max_tests_per_category,
+            ":max_rounds": config.max_rounds_per_category,
+            ":environment": config.environment_weight,
+            ":anti_cheat": config.anti_cheat_weight,
+            ":precision": config.precision_weight,
+            ":category_order": json(&config.category_order),
+            ":category_prompts": json(&config.category_prompts),
+            ":anti_cheat_prompt": config.anti_cheat_prompt,
+            ":reflection_prompt": config.reflection_prompt,
+            ":primary_model": config.primary_model.word(),
+            ":reflection_model": config.reflection_model.word(),
+            ":min_comprehensiveness": config.min_comprehensiveness,
+            ":target_comprehensiveness": config.target_comprehensiveness,
+            ":min_total_tests": config.min_total_tests,
+            ":target_total_tests": config.target_total_tests,
+            ":max_total_rounds": config.max_total_rounds,
+            ":max_total_tokens": int(config.max_total_tokens),
+            ":max_total_seconds": int(config.max_total_seconds),
+            ":refinement": config.global_refinement,
+            ":refinement_rounds": config.global_refinement_rounds,
+        },
+    )?;
+    Ok(ConfigId(connection.last_insert_rowid()))
+}
+
+fn read(row: &Row) -> rusqlite::Result<ConfigRow> {
+    let config = TestGenConfig {
+        version: row.get("version")?,
+        temperature: row.get("temperature")?,
+        max_tokens: unsigned32(row, "max_tokens")?,
+        min_tests_per_category: unsigned32(row, "min_tests_per_category")?,
+        max_tests_per_category: unsigned32(row, "max_tests_per_category")?,
+        max_rounds_per_category: unsigned32(row, "max_rounds_per_category")?,
+        environment_weight: row.get("environment_weight")?,
+        anti_cheat_weight: row.get("anti_cheat_weight")?,
+        precision_weight: row.get("precision_weight")?,
+        category_order: from_json(row, "category_order")?,
+        category_prompts: from_json(row, "category_prompts")?,
+        anti_cheat_prompt: row.get("anti_cheat_prompt")?,
+        reflection_prompt: row.get("reflection_prompt")?,
+        primary_model: word(row, "primary_model")?,
+        reflection_model: word(row, "reflection_model")?,
+        min_comprehensiveness: row.get("min_comprehensiveness")?,
+        target_comprehensiveness: row.get("target_comprehensiveness")?,
+        min_total_tests: unsigned32(row, "min_total_tests")?,
+        target_total_tests: unsigned32(row, "target_total_tests")?,
+        max_total_rounds: unsigned32(row, "max_total_rounds")?,
+        max_total_tokens: unsigned(row, "max_total_tokens")?,
+        max_total_seconds: unsigned(row, "max_total_seconds")?,
+        global_refinement: row.get("global_refinement")?,
+        global_refinement_rounds: unsigned32(row, "global_refinement_rounds")?,
+    };
+    Ok(ConfigRow {
+        id: ConfigId(row.get("id")?),
+        config_hash: row.get("config_hash")?,
+        is_current: row.get("is_current")?,
+        created_at: date(row, "created_at")?,
+        config,
+    })
+}

@@ -1,0 +1,100 @@
+//! How configurations evolved: one row for each round, whatever came of it.
+
+use super::configs::make_current;
+use crate::error::Result;
+use crate::store::Store;
+use crate::store::columns::{date, from_json, json, word};
+use crate::testgen::{ConfigId, TestGenConfigChange};
+use jiff::Timestamp;
+use rusqlite::{Row, TransactionBehavior, params};
+use serde::Serialize;
+
+/// A round that has ended.
+#[derive(Debug, Clone)]
+pub struct NewEvolution<'a> {
+    /// The configuration that was current.
+    pub from: ConfigId,
+    /// The candidate; absent where none came of the proposal.
+    pub to: Option<ConfigId>,
+    pub change: &'a TestGenConfigChange,
+    /// Mean gain of the score, in points; absent where it was not measured.
+    pub actual_improvement: Option<f64>,
+    /// Mean gain of comprehensiveness, −10 to 10.
+    pub quality_delta: Option<f64>,
+    pub accepted: bool,
+    /// Why, or why not.
+    pub reason: &'a str,
+}
+
+/// A round that is kept.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvolutionRow {
+    pub id: i64,
+    pub from: ConfigId,
+    pub to: Option<ConfigId>,
+    pub change: TestGenConfigChange,
+    pub actual_improvement: Option<f64>,
+    pub quality_delta: Option<f64>,
+    pub accepted: bool,
+    pub reason: String,
+    #[serde(serialize_with = "crate::testgen::date::serialize")]
+    pub created_at: Timestamp,
+}
+
+impl Store {
+    /// Keeps a round. Where its candidate was accepted, it becomes the current configuration in the same transaction.
+    pub fn add_testgen_evolution(&mut self, round: &NewEvolution) -> Result<()> {
+        self.run(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            transaction.execute(
+                "INSERT INTO testgen_evolution (from_config, to_config, type, changes, reasoning, expected_improvement,
+                     actual_improvement, quality_delta, accepted, reason, created_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                params![
+                    round.from.0,
+                    round.to.map(|to| to.0),
+                    round.change.kind.word(),
+                    json(&round.change.changes),
+                    round.change.reasoning,
+                    round.change.expected_improvement,
+                    round.actual_improvement,
+                    round.quality_delta,
+                    round.accepted,
+                    round.reason,
+                    crate::store::now().to_string(),
+                ],
+            )?;
+            if let Some(to) = round.to.filter(|_| round.accepted) {
+                make_current(&transaction, to)?;
+            }
+            transaction.commit()
+        })
+    }
+
+    /// All rounds, oldest first.
+    pub fn testgen_evolution(&self) -> Result<Vec<EvolutionRow>> {
+        self.query(|connection| {
+            connection.prepare("SELECT * FROM testgen_evolution ORDER BY id")?.query_map([], read)?.collect()
+        })
+    }
+}
+
+fn read(row: &Row) -> rusqlite::Result<EvolutionRow> {
+    let change = TestGenConfigChange {
+        kind: word(row, "type")?,
+        changes: from_json(row, "changes")?,
+        reasoning: row.get("reasoning")?,
+        expected_improvement: row.get("expected_improvement")?,
+    };
+    Ok(EvolutionRow {
+        id: row.get("id")?,
+        from: ConfigId(row.get("from_config")?),
+        to: row.get::<_, Option<i64>>("to_config")?.map(ConfigId),
+        change,
+        actual_improvement: row.get("actual_improvement")?,
+        quality_delta: row.get("quality_delta")?,
+        accepted: row.get("accepted")?,
+        reason: row.get("reason")?,
+        created_at: date(row, "created_at")?,
+    })
+}
