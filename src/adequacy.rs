@@ -10,7 +10,7 @@ pub mod port;
 pub use bench::Bench;
 
 use crate::c::archive::units_file;
-use crate::c::mutants::{Mutant, Mutants, mutants, table};
+use crate::c::mutants::{Mutant, Mutants, Plant, mutants, table};
 use crate::c::{Programs, Tools};
 use crate::config::Grades;
 use crate::digest::sha256;
@@ -244,7 +244,7 @@ fn make(project: &Project, judge: &Judge, batch: &[&Planned]) -> Result<Mutants>
     let scratch = project.workspace.cache();
     let tools = Tools { identity: "", programs: &programs, scratch: &scratch, interrupt: judge.interrupt };
     let functions: Vec<_> = batch.iter().map(|p| &p.function).collect();
-    mutants(root, &project.library, &functions, MOST, tools)
+    mutants(root, &project.library, &functions, (MOST, Plant::Nothing), tools)
 }
 
 fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {

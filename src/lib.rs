@@ -48,6 +48,7 @@ pub mod reach;
 pub mod proofs;
 pub mod verify;
 pub mod port;
+pub mod generate;
 pub mod dropin;
 pub mod demo;
 // floor 5

@@ -27,7 +27,7 @@ pub use ask::{Asker, Exchange, ask};
 pub use budget::{Budget, Permit};
 pub use error::{ModelError, excerpt};
 pub use exchange::{Block, Drift, Message, Prompt, Reply, Speaker, StopReason};
-pub use reply::{Blocks, Label, ReplyProblem};
+pub use reply::{Blocks, Label, ReplyProblem, after_thoughts};
 pub use select::{Chosen, key_variables, select};
 pub use usage::{Cost, Tokens, Usage};
 

@@ -164,8 +164,8 @@ impl Blocks {
     }
 }
 
-/// Some local models put their thoughts in front of the answer.
-fn after_thoughts(text: &str) -> &str {
+/// The answer without the thoughts that some local models put in front of it.
+pub fn after_thoughts(text: &str) -> &str {
     let start = text.trim_start_matches(['\u{feff}', ' ', '\n', '\r']);
     match start.strip_prefix("<think>").and_then(|rest| rest.split_once("</think>")) {
         Some((_, answer)) => answer,

@@ -162,7 +162,8 @@ fn arguments(row: &FindingRow) -> String {
     if lines.is_empty() { "no arguments".to_owned() } else { lines.join("\n") }
 }
 
-fn wrong(name: &str, error: &minijinja::Error) -> Error {
+/// What is wrong with a template of this name.
+pub fn wrong(name: &str, error: &minijinja::Error) -> Error {
     Error::new(ErrorKind::Config, format!("prompt template {name}: {error:#}"))
         .help(format!("mend or remove your own {name}; the built-in one is used in its absence"))
 }

@@ -34,6 +34,17 @@ pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
     walk.edits
 }
 
+/// The bytes between two places of a file, counted from `start`, where `text` stands; none where they are not in it.
+pub(super) fn between(
+    text: &str,
+    start: &Location,
+    (from, to): (&Location, &Location),
+) -> Option<Range<usize>> {
+    let here = from.file == start.file && to.file == start.file;
+    let range = from.offset.checked_sub(start.offset)?..to.offset.checked_sub(start.offset)?;
+    (here && text.get(range.clone()).is_some()).then_some(range)
+}
+
 struct Walk<'a> {
     text: &'a str,
     start: &'a Location,
@@ -78,9 +89,7 @@ impl Walk<'_> {
     }
 
     fn between(&self, from: &Location, to: &Location) -> Option<Range<usize>> {
-        let here = from.file == self.start.file && to.file == self.start.file;
-        let range = from.offset.checked_sub(self.start.offset)?..to.offset.checked_sub(self.start.offset)?;
-        (here && self.text.get(range.clone()).is_some()).then_some(range)
+        between(self.text, self.start, (from, to))
     }
 
     fn push(&mut self, node: Cursor<'_>, range: Option<Range<usize>>, by: &str, what: &str) {

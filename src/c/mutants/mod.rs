@@ -7,10 +7,12 @@
 mod edits;
 mod operators;
 mod same_code;
+mod saturating;
 
 pub use operators::others;
+pub use saturating::SATURATING;
 
-use super::cursor::TranslationUnit;
+use super::cursor::{Location, TranslationUnit};
 use super::flags::clang_arguments;
 use super::keeper::Tools;
 use super::translate::{Compiler, PLAIN};
@@ -19,8 +21,9 @@ use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{Function, Library, Linkage, RelPath, SymbolName, Unit};
 use camino::Utf8Path;
-use clang_sys::CXCursor_FunctionDecl;
+use clang_sys::{CXCursor_FunctionDecl, CXCursor_MacroExpansion};
 use edits::{Edit, edits};
+use saturating::saturating;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,6 +38,14 @@ pub struct Mutant {
     pub what: String,
 }
 
+/// What is made of a function beside its small changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plant {
+    Nothing,
+    /// The whole function, saturating where C's unsigned arithmetic wraps: one mutant more, behind all others.
+    Saturating,
+}
+
 /// The mutants of some functions, as the C side is built with them.
 #[derive(Debug, Clone, Default)]
 pub struct Mutants {
@@ -43,6 +54,9 @@ pub struct Mutants {
     pub of: BTreeMap<SymbolName, Vec<Mutant>>,
     /// Numbers in that table of mutants that are compiled to the function's own code.
     pub same: BTreeMap<SymbolName, BTreeSet<usize>>,
+    /// Numbers in that table of what [`Plant`] asked for, where it is C and not compiled to the function's own code; it is the last
+    /// of the function's mutants, too.
+    pub planted: BTreeMap<SymbolName, usize>,
     /// Functions of which no mutant can be made, and why.
     pub without: BTreeMap<SymbolName, String>,
     /// What stands behind each unit, after its other lines.
@@ -70,7 +84,7 @@ struct Copy {
     text: String,
 }
 
-/// Makes at most `most` mutants of each of `functions`, spread evenly over its text.
+/// Makes at most `most` mutants of each of `functions`, spread evenly over its text, and what is to be planted beside them.
 ///
 /// # Errors
 /// `Environment` without libclang or the compiler, `Io` when the scratch folder cannot be written, and Ctrl-C.
@@ -78,7 +92,7 @@ pub fn mutants(
     root: &Utf8Path,
     library: &Library,
     functions: &[&Function],
-    most: usize,
+    (most, plant): (usize, Plant),
     tools: Tools,
 ) -> Result<Mutants> {
     let mut by_unit: BTreeMap<&RelPath, Vec<&Function>> = BTreeMap::new();
@@ -96,13 +110,14 @@ pub fn mutants(
     let compiler = Compiler { root, cc: &cc, scratch: &scratch, flags: PLAIN, interrupt: tools.interrupt };
     let answers = workers::map(&work, |(unit, functions)| {
         tools.interrupt.check()?;
-        of_unit(&compiler, library, unit, functions, most)
+        of_unit(&compiler, library, unit, functions, (most, plant))
     })?;
     let mut all = Mutants::default();
     for answer in answers {
         let own = answer?;
         all.of.extend(own.of);
         all.same.extend(own.same);
+        all.planted.extend(own.planted);
         all.without.extend(own.without);
         all.lines.extend(own.lines);
     }
@@ -115,11 +130,11 @@ fn of_unit(
     library: &Library,
     unit: &Unit,
     functions: &[&Function],
-    most: usize,
+    wanted: (usize, Plant),
 ) -> Result<Mutants> {
     let mut without = BTreeMap::new();
     let mut copies = Vec::new();
-    let found = copies_of(compiler.root, unit, functions, most)?;
+    let found = copies_of(compiler.root, unit, functions, wanted)?;
     for (function, found) in functions.iter().zip(found) {
         match found {
             Ok(found) => copies.extend(found),
@@ -168,7 +183,21 @@ fn of_unit(
         tables.insert(function.name.clone(), kept.into_iter().map(|copy| copy.name.clone()).collect());
     }
     let same = same_code(compiler, unit, before.iter().chain(&lines), &tables)?;
-    Ok(Mutants { of, same, without, lines: BTreeMap::from([(unit.file.clone(), lines)]) })
+    let planted = planted(&of, &same);
+    Ok(Mutants { of, same, planted, without, lines: BTreeMap::from([(unit.file.clone(), lines)]) })
+}
+
+/// Where in each table the cheat stands.
+fn planted(
+    of: &BTreeMap<SymbolName, Vec<Mutant>>,
+    same: &BTreeMap<SymbolName, BTreeSet<usize>>,
+) -> BTreeMap<SymbolName, usize> {
+    let number = |(name, list): (&SymbolName, &Vec<Mutant>)| {
+        let is_last = list.last().is_some_and(|mutant| mutant.id == SATURATING);
+        let is_same = same.get(name).is_some_and(|same| same.contains(&list.len()));
+        (is_last && !is_same).then(|| (name.clone(), list.len()))
+    };
+    of.iter().filter_map(number).collect()
 }
 
 /// Which of the mutants in each table are the function itself for an optimising compiler.
@@ -194,7 +223,7 @@ fn copies_of(
     root: &Utf8Path,
     unit: &Unit,
     functions: &[&Function],
-    most: usize,
+    (most, plant): (usize, Plant),
 ) -> Result<Vec<std::result::Result<Vec<Copy>, String>>> {
     let parsed = TranslationUnit::parse(root.join(&unit.file.0).as_str(), &clang_arguments(root, unit));
     let parsed = parsed
@@ -203,6 +232,13 @@ fn copies_of(
     let definitions = items.iter().filter(|c| c.kind() == CXCursor_FunctionDecl && c.is_definition());
     let definitions: BTreeMap<(String, usize), _> =
         definitions.map(|c| ((c.name(), c.start().offset), *c)).collect();
+    let expansions: Vec<(Location, Location)> = match plant {
+        Plant::Nothing => Vec::new(),
+        Plant::Saturating => {
+            let all = items.iter().filter(|c| c.kind() == CXCursor_MacroExpansion);
+            all.map(|c| (c.start(), c.end())).collect()
+        }
+    };
     Ok(functions
         .iter()
         .map(|function| {
@@ -216,7 +252,11 @@ fn copies_of(
                 .ok_or("its name comes out of a macro")?;
             let edits = edits(*definition, &function.text);
             let ids = ids(function, &edits);
-            let edits = spread(edits.into_iter().zip(ids).collect(), most);
+            let mut edits = spread(edits.into_iter().zip(ids).collect(), most);
+            if plant == Plant::Saturating {
+                let cheat = saturating(*definition, &function.text, &expansions);
+                edits.extend(cheat.map(|edit| (edit, SATURATING.to_owned())));
+            }
             let plain = copy(function, &name, 0, None);
             let mutants =
                 edits.iter().enumerate().map(|(at, edit)| copy(function, &name, at + 1, Some(edit)));

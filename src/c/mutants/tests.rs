@@ -22,6 +22,16 @@ fn mutants_of(cc: &str, most: usize) -> Mutants {
 }
 
 fn mutants_in(text: &str, cc: &str, most: usize) -> Mutants {
+    made_in(text, cc, (most, Plant::Nothing), |_| ()).0
+}
+
+/// The mutants of a file, and what `then` makes of the folder that it is in.
+fn made_in<T>(
+    text: &str,
+    cc: &str,
+    wanted: (usize, Plant),
+    then: impl FnOnce(&Utf8Path) -> T,
+) -> (Mutants, T) {
     let (_dir, root) = project(&[("a.c", text)]);
     let library = load(&root, cc).unwrap().library;
     let interrupt = Interrupt::none();
@@ -30,7 +40,8 @@ fn mutants_in(text: &str, cc: &str, most: usize) -> Mutants {
     let tools =
         Tools { identity: "", programs: &programs, scratch: scratch.as_std_path(), interrupt: &interrupt };
     let functions: Vec<&Function> = library.functions.iter().collect();
-    mutants(&root, &library, &functions, most, tools).unwrap()
+    let made = mutants(&root, &library, &functions, wanted, tools).unwrap();
+    (made, then(&root))
 }
 
 #[test]
@@ -95,5 +106,108 @@ const char *version(void) { return VERSION; }
             all.of[&SymbolName::new("version")].iter().map(|m| m.what.as_str()).collect();
         assert_eq!(version, ["`VERSION` → `((void *)0)`", "`VERSION` → `(VERSION + 1)`"]);
         assert!(all.same[&SymbolName::new("version")].is_empty());
+    }
+}
+
+const WRAPS: &str = "\
+#include <stdint.h>
+#include <stddef.h>
+#define PRIME 16777619u
+#define ADDED(x, y) ((x) + (y))
+struct flags { unsigned low : 3; unsigned plain; uint64_t wide; };
+uint32_t add(uint32_t a, uint32_t b) { return a + b; }
+uint32_t nested(uint32_t a, uint32_t b) { return (a - b) * 2 + b * PRIME; }
+uint64_t compound(uint64_t a, unsigned b) { a += b; a *= 3; a -= b; return a; }
+unsigned steps(unsigned n) { unsigned seen = n--; return seen ? --n : n; }
+unsigned memory(struct flags *f, unsigned by) { f->plain += by; f->low += by; f->wide++; return f->plain; }
+int narrow(unsigned short a, unsigned short b) { return (unsigned short)(a + b); }
+unsigned macros(unsigned a, unsigned b) { return ADDED(a * b, 1u); }
+const char *pointers(const char *p, size_t n) { return p + n; }
+unsigned fixed(unsigned n) {
+    static const unsigned table[2 + 1u] = { 4u + 5u, 1, 2 };
+    switch (n) { case 1u + 1u: return table[2]; default: return table[0]; }
+}
+double floats(unsigned a) { a += 0.5; return a; }
+";
+
+/// The numbers that a program prints which has the file and its mutants, and calls what stands last in tables.
+fn printed(made: &Mutants, root: &Utf8Path, cc: &str, main: &str) -> Vec<u64> {
+    let lines = made.lines.values().next().unwrap().join("\n");
+    let text =
+        format!("#include \"a.c\"\n{lines}\n#include <stdio.h>\nint main(void) {{\n{main}\nreturn 0; }}\n");
+    fs_err::write(root.join("main.c"), text).unwrap();
+    let interrupt = Interrupt::none();
+    let run = |job: crate::process::Job| {
+        let output = job.dir(root.as_std_path()).run(&interrupt).unwrap();
+        assert!(output.exit.success(), "{cc}: {}", output.stderr_text());
+        output.stdout_text()
+    };
+    let options = ["-w", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover", "-o", "main", "main.c"];
+    run(crate::process::Job::new(cc).args(options));
+    let out = run(crate::process::Job::new(root.join("main").as_std_path()));
+    out.split_whitespace().map(|word| word.parse().unwrap()).collect()
+}
+
+#[test]
+fn a_planted_cheat_saturates_where_c_wraps() {
+    const MAX: u64 = u32::MAX as u64;
+    for cc in crate::c::data::tests::compilers() {
+        let call = |name: &str, ty: &str, args: &str, numbers: &BTreeMap<SymbolName, usize>| {
+            let number = numbers[&SymbolName::new(name)];
+            format!(
+                "printf(\"%llu\\n\", (unsigned long long)((uint64_t (*){ty})implfuzz_mutants_{name}[{number}])({args}));"
+            )
+        };
+        let (made, root) = {
+            let (made, dir) = made_in(WRAPS, &cc, (2, Plant::Saturating), |_| tempfile::tempdir().unwrap());
+            (made, dir)
+        };
+        let at = Utf8Path::from_path(root.path()).unwrap();
+        fs_err::write(at.join("a.c"), WRAPS).unwrap();
+        let planted: Vec<&str> = made.planted.keys().map(SymbolName::as_str).collect();
+        assert_eq!(planted, ["add", "compound", "memory", "nested", "steps"], "{cc}");
+        for (name, number) in &made.planted {
+            let last = made.of[name].last().unwrap();
+            assert_eq!((*number, last.id.as_str()), (made.of[name].len(), SATURATING));
+        }
+        let told = |name: &str| made.of[&SymbolName::new(name)].last().unwrap().what.clone();
+        assert_eq!(told("add"), "saturates where C wraps (1 place)");
+        assert_eq!(told("nested"), "saturates where C wraps (4 places)");
+        assert_eq!(told("steps"), "saturates where C wraps (2 places)");
+        assert_eq!(told("memory"), "saturates where C wraps (2 places)", "a bit-field stays as it is");
+        let two = "(uint32_t, uint32_t)";
+        let wide = "(uint64_t, unsigned)";
+        let n = &made.planted;
+        let main = [
+            call("add", two, "4294967295u, 2", n).replace("((uint64_t (*)", "((uint32_t (*)"),
+            call("add", two, "40, 2", n).replace("((uint64_t (*)", "((uint32_t (*)"),
+            call("nested", two, "1, 2", n).replace("((uint64_t (*)", "((uint32_t (*)"),
+            call("nested", two, "3000000000u, 1", n).replace("((uint64_t (*)", "((uint32_t (*)"),
+            call("compound", wide, "18446744073709551615ull, 5", n),
+            call("compound", wide, "7, 5", n),
+            call("steps", "(unsigned)", "0", n).replace("((uint64_t (*)", "((unsigned (*)"),
+            call("steps", "(unsigned)", "9", n).replace("((uint64_t (*)", "((unsigned (*)"),
+            "struct flags f = { 1, 4294967290u, 18446744073709551615ull };".into(),
+            call("memory", "(struct flags *, unsigned)", "&f, 9", n)
+                .replace("((uint64_t (*)", "((unsigned (*)"),
+            "printf(\"%u %llu\\n\", f.low, (unsigned long long)f.wide);".into(),
+        ];
+        let got = printed(&made, at, &cc, &main.join("\n"));
+        let prime = 16_777_619;
+        let wanted =
+            [MAX, 42, 2 * prime, MAX, u64::MAX - 5, (7 + 5) * 3 - 5, 0, 7, MAX, (1 + 9) % 8, u64::MAX];
+        assert_eq!(got, wanted, "{cc}");
+    }
+}
+
+#[test]
+fn the_cheat_is_beside_the_mutants_and_changes_none_of_them() {
+    let plain = mutants_in(WRAPS, "gcc", 100);
+    let (with, ()) = made_in(WRAPS, "gcc", (100, Plant::Saturating), |_| ());
+    assert!(plain.planted.is_empty());
+    for (name, list) in &with.of {
+        let own: Vec<&Mutant> = list.iter().filter(|mutant| mutant.id != SATURATING).collect();
+        assert_eq!(own, plain.of.get(name).into_iter().flatten().collect::<Vec<_>>(), "{name}");
+        assert_eq!(own.len() + usize::from(with.planted.contains_key(name)), list.len(), "{name}");
     }
 }

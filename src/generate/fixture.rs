@@ -1,0 +1,248 @@
+//! A small library for tests: one function over bytes, and functions on a handle.
+
+use crate::contract::types::{
+    Contract, Direction, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
+};
+use crate::symbol::*;
+
+pub fn int(spelling: &str, signed: bool, bits: u16) -> CType {
+    let plain_char = spelling == "char";
+    CType { spelling: spelling.into(), is_const: false, kind: TypeKind::Int { signed, bits, plain_char } }
+}
+
+pub fn pointer(spelling: &str, to: CType) -> CType {
+    CType { spelling: spelling.into(), is_const: false, kind: TypeKind::Pointer(Box::new(to)) }
+}
+
+pub fn record(key: &str) -> CType {
+    CType { spelling: key.into(), is_const: false, kind: TypeKind::Record(key.into()) }
+}
+
+pub fn place(line: u32) -> Place {
+    Place { file: RelPath("src/sum.c".into()), start: 0, end: 0, line, end_line: line + 9 }
+}
+
+pub fn function(name: &str, text: &str, params: Vec<(&str, CType)>) -> Function {
+    Function {
+        key: SymbolKey(format!("c:@F@{name}")),
+        name: SymbolName::new(name),
+        c_name: name.into(),
+        module: "sum".into(),
+        place: place(20),
+        text: text.into(),
+        comment: "/* Digests `n` bytes. */".into(),
+        linkage: Linkage::External,
+        is_inline: false,
+        is_variadic: false,
+        is_kr: false,
+        params: params
+            .into_iter()
+            .map(|(name, ty)| Param { name: name.into(), ty, uses: Vec::new() })
+            .collect(),
+        ret: int("uint32_t", false, 32),
+        calls: Vec::new(),
+        externs: Vec::new(),
+        indirect_calls: 0,
+        address_taken: Vec::new(),
+        globals_read: Vec::new(),
+        globals_written: Vec::new(),
+        foreign_globals: Vec::new(),
+        macros: Vec::new(),
+        comparisons: Vec::new(),
+        assignments: Vec::new(),
+        returns: Vec::new(),
+        local_statics: Vec::new(),
+        unsupported: None,
+    }
+}
+
+pub fn contract(name: &str, params: Vec<(&str, Role)>) -> Contract {
+    let param = |(name, role): (&str, Role)| Parameter {
+        name: name.into(),
+        role,
+        likely: Vec::new(),
+        texts: Vec::new(),
+        made_by: Vec::new(),
+        reason: String::new(),
+    };
+    Contract {
+        symbol: SymbolName::new(name),
+        harness: Harness::Inferred,
+        signature: Signature::C,
+        params: params.into_iter().map(param).collect(),
+        returns: Returns::Value,
+        errno: false,
+        require: Vec::new(),
+        interesting: Vec::new(),
+        equivalent: Vec::new(),
+        chance: false,
+        globals: Vec::new(),
+        sequence: None,
+        proposed_by: None,
+    }
+}
+
+pub fn buffer(direction: Direction, length: &str, nullable: bool) -> Role {
+    Role::Buffer { direction, length: length.into(), max: 4096, nullable }
+}
+
+/// `kit_digest(dst, cap, data, n, mode)`, which calls `mix` and is called by `twice`.
+pub fn digest() -> (Function, Contract) {
+    let byte = || int("uint8_t", false, 8);
+    let size = || int("size_t", false, 64);
+    let text = "uint32_t kit_digest(uint8_t *dst, size_t cap, const uint8_t *data, int n, unsigned mode)\n{\n    \
+                uint32_t s = START;\n    for (int i = 0; data && i < n; i++)\n        s += mix(data[i]) * mode;\n    \
+                return s;\n}";
+    let params = vec![
+        ("dst", pointer("uint8_t *", byte())),
+        ("cap", size()),
+        ("data", pointer("const uint8_t *", byte())),
+        ("n", int("int", true, 32)),
+        ("mode", int("unsigned int", false, 32)),
+    ];
+    let mut function = function("kit_digest", text, params);
+    function.calls = vec![SymbolKey("c:@F@mix".into())];
+    function.macros = vec!["START".into()];
+    let mut contract = contract(
+        "kit_digest",
+        vec![
+            ("dst", buffer(Direction::Out, "cap", false)),
+            ("cap", Role::Length),
+            ("data", buffer(Direction::In, "n", true)),
+            ("n", Role::Length),
+            ("mode", Role::Value { min: Some(0), max: Some(9) }),
+        ],
+    );
+    contract.errno = true;
+    contract.chance = true;
+    contract.require = vec!["mode <= cap".into()];
+    contract.globals = vec![GlobalUse {
+        name: SymbolName::new("table"),
+        direction: Direction::InOut,
+        vary: true,
+        values: Vec::new(),
+        reason: String::new(),
+    }];
+    (function, contract)
+}
+
+/// `s_init`, `s_add` and `s_end` on a `struct s` of the caller's.
+pub fn steps() -> Vec<(Function, Contract)> {
+    let handle = || pointer("struct s *", record("struct s"));
+    let role = |life| Role::Handle { life, through: None, nullable: false };
+    let sequence = Sequence {
+        of: "s".into(),
+        by_caller: true,
+        buffers: vec![("next".into(), "avail".into())],
+        texts: Vec::new(),
+        fail_allocations: false,
+        file: None,
+        makers: vec![SymbolName::new("s_init")],
+        operations: vec![SymbolName::new("s_add")],
+        enders: vec![SymbolName::new("s_end")],
+    };
+    let mode = CType {
+        spelling: "enum mode".into(),
+        is_const: false,
+        kind: TypeKind::Enum {
+            name: "mode".into(),
+            signed: false,
+            bits: 32,
+            values: vec![("FAST".into(), 0), ("SLOW".into(), 4)],
+        },
+    };
+    let mut all = vec![
+        (
+            function(
+                "s_init",
+                "int s_init(struct s *s, enum mode m) { return 0; }",
+                vec![("s", handle()), ("m", mode)],
+            ),
+            contract("s_init", vec![("s", role(Life::Makes)), ("m", Role::OneOf { values: vec![0, 4] })]),
+        ),
+        (
+            function(
+                "s_add",
+                "int s_add(struct s *s, const struct p *at) { return 0; }",
+                vec![("s", handle()), ("at", pointer("const struct p *", record("struct p")))],
+            ),
+            contract(
+                "s_add",
+                vec![
+                    ("s", role(Life::Uses)),
+                    ("at", Role::Pointer { direction: Direction::In, nullable: true }),
+                ],
+            ),
+        ),
+        (
+            function("s_end", "void s_end(struct s *s) {}", vec![("s", handle())]),
+            contract("s_end", vec![("s", role(Life::Ends))]),
+        ),
+    ];
+    for (_, contract) in &mut all {
+        contract.sequence = Some(Box::new(sequence.clone()));
+    }
+    all
+}
+
+pub fn library() -> Library {
+    let (digest, _) = digest();
+    let mut twice = function(
+        "twice",
+        "uint32_t twice(const uint8_t *p)\n{\n    return kit_digest(0, 0, p, 2, 1) * 2;\n}",
+        vec![],
+    );
+    twice.calls = vec![digest.key.clone()];
+    let field = |name: &str, ty| Field { name: name.into(), ty, bits: None, offset: Some(0) };
+    let made = |fields| Record {
+        rust_name: "p".into(),
+        c_name: "struct p".into(),
+        is_union: false,
+        complete: true,
+        opaque: false,
+        size: 16,
+        align: 8,
+        fields,
+    };
+    let float = CType { spelling: "double".into(), is_const: false, kind: TypeKind::Float { bits: 64 } };
+    let list = CType {
+        spelling: "short[2]".into(),
+        is_const: false,
+        kind: TypeKind::Array { of: Box::new(int("short", true, 16)), len: Some(2) },
+    };
+    let table = Global {
+        key: SymbolKey("c:@table".into()),
+        name: SymbolName::new("table"),
+        c_name: "table".into(),
+        module: "sum".into(),
+        place: place(3),
+        linkage: Linkage::Static,
+        ty: int("unsigned int", false, 32),
+        is_const: false,
+        is_thread_local: false,
+        unsupported: None,
+    };
+    let start = Macro {
+        key: SymbolKey("START".into()),
+        name: "START".into(),
+        place: place(1),
+        is_function_like: false,
+        text: "START 7".into(),
+        comment: String::new(),
+    };
+    let unit = Unit { file: RelPath("src/sum.c".into()), module: "sum".into(), flags: Vec::new() };
+    let other = Unit { file: RelPath("src/other.c".into()), module: "other".into(), flags: Vec::new() };
+    let mix = function(
+        "mix",
+        "uint32_t mix(uint32_t a) { return a * 3; }",
+        vec![("a", int("uint32_t", false, 32))],
+    );
+    Library {
+        units: vec![other, unit],
+        functions: vec![mix, digest, twice],
+        globals: vec![table],
+        macros: vec![start],
+        records: [("struct p".to_owned(), made(vec![field("x", float), field("at", list)]))].into(),
+        ..Library::default()
+    }
+}

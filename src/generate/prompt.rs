@@ -1,0 +1,213 @@
+//! Prompts for tests and for reflections on them: templates filled with the function, what a valid input is, where C runs, and
+//! what is known so far.
+//!
+//! What stays the same over all rounds of a function comes first, so that providers cache it. Text from C, from models and from
+//! configurations, which models may write, stands in fences.
+
+use super::environment::EnvironmentInfo;
+use super::schema::Schema;
+use super::schema::one_line;
+use crate::digest::of_parts;
+use crate::error::Result;
+use crate::llm::{Block, Message, Prompt, Speaker};
+use crate::port::fenced::fenced;
+use crate::port::prompt::wrong;
+use crate::symbol::Function;
+use crate::testgen::{TestCategory, TestGenConfig};
+use minijinja::value::Serde;
+use minijinja::{Environment, UndefinedBehavior, Value, context};
+use std::path::Path;
+
+/// The built-in templates: name and text.
+const BUILT_IN: [(&str, &str); 4] = [
+    ("testgen-task.j2", include_str!("../../templates/prompts/testgen-task.j2")),
+    ("testgen-state.j2", include_str!("../../templates/prompts/testgen-state.j2")),
+    ("testgen.j2", include_str!("../../templates/prompts/testgen.j2")),
+    ("testgen-reflect.j2", include_str!("../../templates/prompts/testgen-reflect.j2")),
+];
+
+/// Tests, branches and survivors, dropped inputs: of more of them the last, or the first, are shown.
+const TESTS: usize = 40;
+const GAPS: usize = 20;
+const DROPPED: usize = 10;
+/// Characters of an input, of a result, and of any other line.
+const CHARS: usize = 300;
+
+/// What all prompts about a function have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    pub function: &'a Function,
+    pub schema: &'a Schema,
+    pub environment: &'a EnvironmentInfo,
+    /// The text of the fuzz target, where one reads the arguments.
+    pub target: Option<&'a str>,
+}
+
+/// A test that was run, as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tried {
+    pub id: String,
+    pub input: serde_json::Value,
+    /// What C left behind.
+    pub left: serde_json::Value,
+}
+
+/// What is known when a model is asked. Whoever fills it decides what may be shown: of the mutants the visible half alone.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Round<'a> {
+    /// Valid tests of the category that are there.
+    pub have: usize,
+    /// In the order in which they came.
+    pub tests: &'a [Tried],
+    /// Branches of C that no test reaches, a line each.
+    pub uncovered: &'a [String],
+    /// Mutants that no test tells from C, a line each.
+    pub survivors: &'a [String],
+    /// Inputs and entries of replies that could not be used, each with the reason.
+    pub dropped: &'a [String],
+    /// What was thought about the round before.
+    pub reflection: Option<&'a str>,
+}
+
+/// The templates of prompts about tests.
+#[derive(Debug)]
+pub struct Templates {
+    environment: Environment<'static>,
+    version: String,
+}
+
+impl Templates {
+    /// The built-in templates, each replaced by the file of the same name in `overrides` where there is one. `Err`
+    /// (kind `Config`) when such a file is no template.
+    pub fn load(overrides: Option<&Path>) -> Result<Self> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        environment.add_filter("fenced", |text: String, info: String| fenced(&text, &info));
+        environment.add_filter("span", |text: String| format!("`{}`", one_line(&text)));
+        let mut texts = Vec::new();
+        for (name, built_in) in BUILT_IN {
+            let file = overrides.map(|dir| dir.join(name)).filter(|file| file.is_file());
+            let text = match &file {
+                Some(file) => fs_err::read_to_string(file)?,
+                None => built_in.to_owned(),
+            };
+            environment.add_template_owned(name, text.clone()).map_err(|error| wrong(name, &error))?;
+            texts.push(text);
+        }
+        Ok(Self { environment, version: of_parts(texts.iter().map(String::as_str))[..12].to_owned() })
+    }
+
+    /// What tells these templates from others: 12 digits of a hash over their texts.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Asks for tests of a category. `attempt` is counted from 1 over all rounds of the function.
+    pub fn tests(
+        &self,
+        config: &TestGenConfig,
+        subject: &Subject,
+        (category, round): (TestCategory, &Round),
+        attempt: u32,
+    ) -> Result<Prompt> {
+        let values = context! {
+            category => category.word(),
+            count => config.wanted(category).saturating_sub(round.have).max(1),
+            demand => config.prompt(category),
+            shortcuts => &config.anti_cheat_prompt,
+            example => subject.schema.example.to_string(),
+            reflection => round.reflection,
+            ..state(round)
+        };
+        let user = self.render("testgen.j2", values)?;
+        self.prompt(config, subject, ("testgen", user), attempt)
+    }
+
+    /// Asks for thoughts about the last round.
+    pub fn reflection(
+        &self,
+        config: &TestGenConfig,
+        subject: &Subject,
+        (category, round): (TestCategory, &Round),
+        attempt: u32,
+    ) -> Result<Prompt> {
+        let question = &config.reflection_prompt;
+        let values = context! { category => category.word(), question => question, ..state(round) };
+        let user = self.render("testgen-reflect.j2", values)?;
+        self.prompt(config, subject, ("testgen-reflect", user), attempt)
+    }
+
+    fn prompt(
+        &self,
+        config: &TestGenConfig,
+        subject: &Subject,
+        (role, user): (&str, String),
+        attempt: u32,
+    ) -> Result<Prompt> {
+        let task = self.render("testgen-task.j2", task(subject))?;
+        Ok(Prompt {
+            role: role.to_owned(),
+            symbol: subject.function.name.clone(),
+            attempt,
+            enlarged: false,
+            system: vec![Block { text: task, cache: true }],
+            messages: vec![Message { speaker: Speaker::User, text: user }],
+            max_tokens: u64::from(config.max_tokens),
+        })
+    }
+
+    fn render(&self, name: &str, values: Value) -> Result<String> {
+        let template = self.environment.get_template(name).map_err(|error| wrong(name, &error))?;
+        let text = template.render(values).map_err(|error| wrong(name, &error))?;
+        Ok(text.trim().to_owned())
+    }
+}
+
+/// What the first part of each prompt says.
+fn task(subject: &Subject) -> Value {
+    let function = subject.function;
+    let comment = if function.comment.is_empty() { String::new() } else { format!("{}\n", function.comment) };
+    context! {
+        function => context! {
+            name => &function.c_name,
+            file => one_line(function.place.file.0.as_str()),
+            line => function.place.line,
+            text => format!("{comment}{}", function.text),
+        },
+        target => subject.target,
+        schema => subject.schema.text(),
+        result => &subject.schema.result,
+        environment => Value::from(Serde(subject.environment)),
+    }
+}
+
+/// What is known so far.
+fn state(round: &Round) -> Value {
+    let hidden = round.tests.len().saturating_sub(TESTS);
+    let told = |test: &Tried| {
+        let (input, left) = (short(&test.input.to_string()), short(&test.left.to_string()));
+        format!("{}: {input} → {left}", short(&test.id))
+    };
+    let first = |lines: &[String], most: usize| -> Vec<String> {
+        lines.iter().take(most).map(|line| short(line)).collect()
+    };
+    context! {
+        tests => round.tests[hidden..].iter().map(told).collect::<Vec<_>>(),
+        hidden,
+        uncovered => first(round.uncovered, GAPS),
+        survivors => first(round.survivors, GAPS),
+        dropped => first(round.dropped, DROPPED),
+    }
+}
+
+/// One line that is not too long.
+fn short(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.char_indices().nth(CHARS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,195 @@
+//! From the text of a model's reply to the tests in it.
+//!
+//! Tests are objects with an `input`, wherever they stand: in a bare array, in an object of arrays, in fenced blocks of any
+//! kind, with prose around them. So fences need no reading, and an array that was cut off keeps what is whole. An entry that is
+//! wrong is told with its number and never loses the others.
+
+use super::lenient::{self, CUT_OFF, value_at};
+use crate::llm::after_thoughts;
+use crate::testgen::{GeneratedTest, TestCategory, make_ids_unique};
+use serde_json::{Map, Value};
+
+/// Tests that one reply may bring.
+pub const MOST_ENTRIES: usize = 64;
+/// Bytes of a reply that are read.
+pub const LONGEST: usize = 1 << 20;
+/// Bytes of an id, and of a reasoning, that are kept.
+const ID: usize = 80;
+const REASONING: usize = 1_000;
+/// Problems that are told; whoever writes more of them does not read them.
+const TOLD: usize = 32;
+
+/// What a reply brought.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Entries {
+    /// With ids that are unique among them. No input was held against a contract yet.
+    pub tests: Vec<GeneratedTest>,
+    /// What could not be used, in words that are meant for the next prompt. Entries are counted from 1.
+    pub problems: Vec<String>,
+}
+
+/// Reads a reply. Tests that name no category, or none that there is, are of the one that was `asked` for.
+pub fn read(text: &str, asked: TestCategory) -> Entries {
+    let mut scan = Scan { found: Entries::default(), asked, number: 0, lost: false };
+    let mut text = after_thoughts(text);
+    if text.len() > LONGEST {
+        scan.problem(format!("the reply has {} bytes; {LONGEST} of them were read", text.len()));
+        text = &text[..text.floor_char_boundary(LONGEST)];
+    }
+    scan.over(text);
+    let mut found = scan.found;
+    make_ids_unique(&mut found.tests);
+    if found.tests.is_empty() && found.problems.is_empty() {
+        found.problems.push("the reply has no JSON array of tests".into());
+    }
+    found
+}
+
+struct Scan {
+    found: Entries,
+    asked: TestCategory,
+    /// Of the entry that was seen last.
+    number: usize,
+    /// Behind an entry that could not be read: objects without an input are parts of it.
+    lost: bool,
+}
+
+impl Scan {
+    /// Goes from object to object.
+    fn over(&mut self, text: &str) {
+        let mut at = 0;
+        while let Some(next) = text[at..].find('{').map(|next| at + next) {
+            at = next + 1;
+            if !is_object(text, next) || is_wrapper(text, next) {
+                continue;
+            }
+            if self.number >= MOST_ENTRIES {
+                return self.problem(format!("only the first {MOST_ENTRIES} entries were read"));
+            }
+            match value_at(text, next) {
+                Ok((Value::Object(fields), end)) => {
+                    at = end;
+                    self.entry(fields);
+                }
+                Ok((_, end)) => at = end,
+                Err(wrong) if !self.lost => {
+                    self.number += 1;
+                    self.lost = true;
+                    let line = text[..text.floor_char_boundary(wrong.at)].matches('\n').count() + 1;
+                    let place = if wrong.what == CUT_OFF { String::new() } else { format!(" (line {line})") };
+                    self.problem(format!("entry {}: {}{place}", self.number, wrong.what));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn entry(&mut self, mut fields: Map<String, Value>) {
+        let input = take(&mut fields, &["input", "inputs", "arguments"]);
+        if input.is_none() && self.lost {
+            return;
+        }
+        self.number += 1;
+        match input.map(object) {
+            Some(Some(input)) => {
+                self.lost = false;
+                let test = self.test(input, fields);
+                self.found.tests.push(test);
+            }
+            // A parameter may have the name.
+            Some(None) if self.lost => self.number -= 1,
+            Some(None) => self.problem(format!("entry {}: `input` is no object", self.number)),
+            None => self.problem(format!("entry {}: it has no `input`", self.number)),
+        }
+    }
+
+    fn test(&self, input: Value, mut fields: Map<String, Value>) -> GeneratedTest {
+        let said = |value: Option<Value>, most: usize| {
+            let text = match value {
+                Some(Value::String(text)) => text,
+                Some(Value::Number(number)) => number.to_string(),
+                _ => String::new(),
+            };
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            text[..text.floor_char_boundary(most)].to_owned()
+        };
+        let category = take(&mut fields, &["category"]).and_then(|word| category(word.as_str()?));
+        let predicted =
+            take(&mut fields, &["predicted_output", "prediction", "predicted", "expected_output"]);
+        GeneratedTest {
+            id: said(take(&mut fields, &["id", "name"]), ID),
+            input,
+            predicted_output: predicted.or_else(|| take(&mut fields, &["expected", "output"])),
+            expected_output: None,
+            reasoning: said(take(&mut fields, &["reasoning", "reason", "rationale", "purpose"]), REASONING),
+            category: category.unwrap_or(self.asked),
+            confidence: take(&mut fields, &["confidence"]).and_then(|value| confidence(&value)),
+        }
+    }
+
+    fn problem(&mut self, what: String) {
+        if self.found.problems.len() < TOLD {
+            self.found.problems.push(what);
+        }
+    }
+}
+
+/// Whether an object begins here: a key in quotes with a colon behind it. C's initialisers and placeholders in prose do not.
+fn is_object(text: &str, at: usize) -> bool {
+    let is_in_list = || text[..at].trim_end().ends_with(['[', ',']);
+    key(text, at).is_some() || text[at + 1..].starts_with('}') && is_in_list()
+}
+
+/// Where the first value of an object stands, by its key.
+fn key(text: &str, at: usize) -> Option<(String, usize)> {
+    let (key, end) = value_at(text, lenient::skip(text, at + 1)).ok()?;
+    let Value::String(key) = key else { return None };
+    let colon = lenient::skip(text, end);
+    (text.as_bytes().get(colon) == Some(&b':')).then(|| (key, lenient::skip(text, colon + 1)))
+}
+
+/// An object whose first value is a list of objects is there for the list.
+fn is_wrapper(text: &str, at: usize) -> bool {
+    key(text, at).is_some_and(|(_, value)| {
+        let first = lenient::skip(text, value + 1);
+        text.as_bytes().get(value) == Some(&b'[') && matches!(text.as_bytes().get(first), Some(b'{' | b']'))
+    })
+}
+
+/// The first of these keys that is there, however its words are joined.
+fn take(fields: &mut Map<String, Value>, names: &[&str]) -> Option<Value> {
+    let plain = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
+    let key = names.iter().find_map(|name| fields.keys().find(|key| plain(key) == plain(name)))?.clone();
+    fields.remove(&key).filter(|value| !value.is_null())
+}
+
+/// An input, which some write as a text with the object in it.
+fn object(value: Value) -> Option<Value> {
+    match value {
+        Value::Object(_) => Some(value),
+        Value::String(text) => value_at(&text, 0).ok().map(|(value, _)| value).filter(Value::is_object),
+        _ => None,
+    }
+}
+
+/// `anti_cheat`, `AntiCheat`, `anti-cheat`.
+fn category(word: &str) -> Option<TestCategory> {
+    let plain = |word: &str| word.chars().filter(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
+    TestCategory::ALL.into_iter().find(|category| plain(category.word()) == plain(word))
+}
+
+/// 0 to 1; also of a text, and of percents.
+fn confidence(value: &Value) -> Option<f64> {
+    let share = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => match text.trim().strip_suffix('%') {
+            Some(percents) => percents.trim().parse::<f64>().ok()? / 100.0,
+            None => text.trim().parse().ok()?,
+        },
+        _ => return None,
+    };
+    (!share.is_nan()).then(|| share.clamp(0.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests;
