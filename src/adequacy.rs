@@ -171,7 +171,7 @@ pub fn measure(
     let (mut all, interrupt) = (Vec::new(), judge.interrupt);
     for batch in wanted.chunks(BATCH) {
         reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
-        let made = make(project, judge, batch)?;
+        let made = make(project, judge, (batch, Plant::Nothing))?;
         let binary = build(project, judge, &made)?;
         let count: usize = made.of.values().map(Vec::len).sum();
         reporter.event(Event::StepFinished {
@@ -230,7 +230,7 @@ fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
     Event::SymbolFinished { symbol, ok: shortcomings.is_empty(), summary }
 }
 
-fn make(project: &Project, judge: &Judge, batch: &[&Planned]) -> Result<Mutants> {
+fn make(project: &Project, judge: &Judge, (batch, plant): (&[&Planned], Plant)) -> Result<Mutants> {
     let root = Utf8Path::from_path(project.workspace.root())
         .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
     let toolchain = project.toolchain(judge.interrupt)?;
@@ -244,7 +244,7 @@ fn make(project: &Project, judge: &Judge, batch: &[&Planned]) -> Result<Mutants>
     let scratch = project.workspace.cache();
     let tools = Tools { identity: "", programs: &programs, scratch: &scratch, interrupt: judge.interrupt };
     let functions: Vec<_> = batch.iter().map(|p| &p.function).collect();
-    mutants(root, &project.library, &functions, (MOST, Plant::Nothing), tools)
+    mutants(root, &project.library, &functions, (MOST, plant), tools)
 }
 
 fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {

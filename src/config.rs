@@ -6,7 +6,7 @@
 mod layers;
 mod model;
 
-pub use model::{Llm, ModelSettings, Prices, PORT_ROLES, Profile, Provider, RoleModel, TEST_ROLES};
+pub use model::{Llm, ModelSettings, PORT_ROLES, Prices, Profile, Provider, RoleModel, TEST_ROLES};
 
 use crate::error::Result;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,7 @@
 //! What happens while the tool works. Code emits events; the reporters in `report` decide how they look.
 
 use crate::symbol::SymbolName;
+use crate::testgen::TestGenEvent;
 use crate::verdict::{Finding, RunStats};
 
 /// Something that happened.
@@ -22,6 +23,8 @@ pub enum Event {
     Fuzzing { symbol: SymbolName, stats: RunStats },
     /// The C original disagrees.
     Found { symbol: SymbolName, finding: Box<Finding> },
+    /// Tests of a symbol are generated.
+    TestGen { symbol: SymbolName, event: TestGenEvent },
     /// Work on a symbol ended.
     SymbolFinished { symbol: SymbolName, ok: bool, summary: String },
 }

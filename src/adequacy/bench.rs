@@ -1,7 +1,7 @@
 //! The mutants of one function, built to be run on inputs that somebody chose.
 
 use super::{build, make};
-use crate::c::mutants::Mutant;
+use crate::c::mutants::{Mutant, Plant};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
@@ -17,6 +17,8 @@ pub struct Bench {
     pub mutants: Vec<Mutant>,
     /// Numbers of those that are no other function, by the compiler or the word of a person.
     pub same: BTreeSet<usize>,
+    /// The number of the one that saturates where C wraps: a planted cheat, and no mutant.
+    pub saturating: Option<usize>,
     /// Why there are none.
     pub without: Option<String>,
 }
@@ -28,7 +30,7 @@ impl Bench {
     /// Those of the build, and Ctrl-C.
     pub fn build(judge: &Judge, planned: &Planned, reporter: &mut dyn Reporter) -> Result<Self> {
         reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
-        let made = make(judge.project, judge, &[planned])?;
+        let made = make(judge.project, judge, (&[planned], Plant::Saturating))?;
         let binary = build(judge.project, judge, &made)?;
         let name = &planned.function.name;
         let mutants = made.of.get(name).cloned().unwrap_or_default();
@@ -39,15 +41,21 @@ impl Bench {
         let by_word = (1..).zip(&mutants).filter(|(_, mutant)| ids.contains(mutant.id.as_str()));
         let by_word: BTreeSet<usize> = by_word.map(|(number, _)| number).collect();
         let same = made.same.get(name).cloned().unwrap_or_default();
-        let without = mutants.is_empty().then(|| {
-            made.without.get(name).cloned().unwrap_or_else(|| "no small change makes another function of it".into())
+        let planted = usize::from(made.planted.contains_key(name));
+        let without = (mutants.len() == planted).then(|| {
+            made.without
+                .get(name)
+                .cloned()
+                .unwrap_or_else(|| "no small change makes another function of it".into())
         });
-        Ok(Self { binary, mutants, same: &same | &by_word, without })
+        let saturating = made.planted.get(name).copied();
+        Ok(Self { binary, mutants, same: &same | &by_word, saturating, without })
     }
 
     /// Numbers of those that a test should tell from C.
     pub fn telling(&self) -> BTreeSet<usize> {
-        (1..=self.mutants.len()).filter(|number| !self.same.contains(number)).collect()
+        let is_one = |number: &usize| !self.same.contains(number) && self.saturating != Some(*number);
+        (1..=self.mutants.len()).filter(is_one).collect()
     }
 
     /// The mutant with this number.

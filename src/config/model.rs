@@ -15,7 +15,7 @@ use std::time::Duration;
 pub const PORT_ROLES: [&str; 6] =
     ["analyzer", "target-writer", "prototyper", "enhancer", "crash-analyzer", "feasibility"];
 /// Those that ask one for tests, for what the tests lack, and for a better configuration.
-pub const TEST_ROLES: [&str; 3] = ["test-writer", "test-reflector", "config-reasoner"];
+pub const TEST_ROLES: [&str; 3] = ["testgen", "testgen-reflect", "testgen-config"];
 
 /// Settings that belong to one provider's account or server and must not be carried over to another one: a key
 /// meant for one server would otherwise be sent to the next.

@@ -247,7 +247,10 @@ mod tests {
             assert_eq!(back(&given), canonical, "{given}");
         }
         assert_eq!(of_text("i340282366920938463463374607431768211455;"), None, "no type has such numbers");
-        assert_eq!(of_text("i-170141183460469231731687303715884105728;").unwrap(), json!("-170141183460469231731687303715884105728"));
+        assert_eq!(
+            of_text("i-170141183460469231731687303715884105728;").unwrap(),
+            json!("-170141183460469231731687303715884105728")
+        );
     }
 
     #[test]

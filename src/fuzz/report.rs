@@ -154,7 +154,13 @@ impl Told {
                     "rejected" => AloneOutcome::Rejected(line.what),
                     word => AloneOutcome::Failed(class(word), in_the_tree(&line.what)),
                 };
-                self.alone.push(Alone { number: line.number, outcome, shown: line.subject, given: line.given, plain: line.plain });
+                self.alone.push(Alone {
+                    number: line.number,
+                    outcome,
+                    shown: line.subject,
+                    given: line.given,
+                    plain: line.plain,
+                });
             }
             "read" => {
                 let said = Said { input: bytes(&line.input), plain: line.plain, what: line.what };

@@ -55,8 +55,8 @@ pub struct Tried {
 /// What is known when a model is asked. Whoever fills it decides what may be shown: of the mutants the visible half alone.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Round<'a> {
-    /// Valid tests of the category that are there.
-    pub have: usize,
+    /// Tests that are asked for.
+    pub wanted: usize,
     /// In the order in which they came.
     pub tests: &'a [Tried],
     /// Branches of C that no test reaches, a line each.
@@ -112,7 +112,7 @@ impl Templates {
     ) -> Result<Prompt> {
         let values = context! {
             category => category.word(),
-            count => config.wanted(category).saturating_sub(round.have).max(1),
+            count => round.wanted.max(1),
             demand => config.prompt(category),
             shortcuts => &config.anti_cheat_prompt,
             example => subject.schema.example.to_string(),

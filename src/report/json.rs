@@ -91,6 +91,7 @@ fn object(event: Event) -> (&'static str, Value) {
         Event::Found { symbol, finding } => {
             ("found", json!({ "symbol": symbol, "finding": finding_json(&finding) }))
         }
+        Event::TestGen { symbol, event } => ("testgen-event", json!({ "symbol": symbol, "what": event })),
         Event::SymbolFinished { symbol, ok, summary } => {
             ("symbol-finished", json!({ "symbol": symbol, "ok": ok, "summary": summary }))
         }

@@ -7,6 +7,7 @@ mod render;
 mod screen;
 mod shorten;
 mod terminal;
+mod testgen;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
 pub use render::{Align, Column, checks, error, finding, finding_of_c, lines, printable, table};

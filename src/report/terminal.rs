@@ -99,6 +99,10 @@ impl Reporter for Terminal {
                 let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
                 self.say(Quiet, &indented);
             }
+            Event::TestGen { event, .. } => {
+                let (verbosity, text) = super::testgen::line(&event);
+                self.say(verbosity, &format!("  {text}\n"));
+            }
             Event::SymbolFinished { symbol, ok, summary } => {
                 self.bars.iter_mut().for_each(Bars::symbol_done);
                 self.open.remove(&symbol);

@@ -21,7 +21,11 @@ fn round_trip(campaign: &Campaign, interrupt: &Interrupt) -> usize {
     let said: Vec<Value> = known.iter().map(|left| left.given.clone()).collect();
     let read: Vec<_> = campaign.read_inputs(&said, interrupt).unwrap();
     let name = &campaign.target;
-    let read: Vec<_> = said.iter().zip(read).map(|(said, read)| read.unwrap_or_else(|why| panic!("{name}: {said}: {why}"))).collect();
+    let read: Vec<_> = said
+        .iter()
+        .zip(read)
+        .map(|(said, read)| read.unwrap_or_else(|why| panic!("{name}: {said}: {why}")))
+        .collect();
     let bytes: Vec<&Vec<u8>> = read.iter().map(|input| &input.bytes).collect();
     let again = campaign.left_by_c(&bytes, interrupt).unwrap();
     for ((before, read), after) in known.iter().zip(&read).zip(again) {
@@ -72,7 +76,8 @@ fn what_is_no_input_is_refused_in_words() {
     let planned = project.find("sum_bytes").unwrap();
     let campaign = judge.campaign(&binary, planned);
     let read = |input: Value| campaign.read_inputs(&[input], &interrupt).unwrap().pop().unwrap();
-    let names: Vec<&str> = planned.judgeable.contract().unwrap().params.iter().map(|p| p.name.as_str()).collect();
+    let names: Vec<&str> =
+        planned.judgeable.contract().unwrap().params.iter().map(|p| p.name.as_str()).collect();
     let [buffer, length] = names[..] else { panic!("{names:?}") };
     let right = read(json!({ buffer: {"repeat": "ab", "times": 2} })).unwrap();
     assert_eq!(right.canonical, json!({ buffer: "abab", length: 4 }));

@@ -178,7 +178,8 @@ impl Emitter<'_> {
         self.slots.iter().filter_map(|other| {
             let buffer = other.name;
             if let Role::Elements { count, size, .. } = other.role {
-                let count = (*count == slot.label).then(|| quote!(Some(args.#buffer.1.len() / args.#buffer.0)));
+                let count =
+                    (*count == slot.label).then(|| quote!(Some(args.#buffer.1.len() / args.#buffer.0)));
                 return count.or_else(|| (*size == slot.label).then(|| quote!(Some(args.#buffer.0))));
             }
             let Role::Buffer { length: of, direction, .. } = other.role else { return None };

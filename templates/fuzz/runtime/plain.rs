@@ -68,7 +68,9 @@ impl Plain {
 
     /// The object that is to have no other fields than these.
     pub fn fields<'a>(&'a self, known: &[&str]) -> Result<Fields<'a>, String> {
-        let Self::Object(fields) = self else { return Err(format!("an object is wanted, not {}", self.kind())) };
+        let Self::Object(fields) = self else {
+            return Err(format!("an object is wanted, not {}", self.kind()));
+        };
         match fields.iter().find(|(name, _)| !known.contains(&name.as_str())) {
             Some((name, _)) => Err(format!("`{name}` is unknown; known are {}", known.join(", "))),
             None => Ok(Fields(fields)),
@@ -150,7 +152,8 @@ impl<'a> Fields<'a> {
         default: impl FnOnce() -> T,
         make: impl FnOnce(&Plain) -> Result<T, String>,
     ) -> Result<T, String> {
-        self.get(name).map_or_else(|| Ok(default()), |plain| make(plain).map_err(|why| format!("`{name}`: {why}")))
+        self.get(name)
+            .map_or_else(|| Ok(default()), |plain| make(plain).map_err(|why| format!("`{name}`: {why}")))
     }
 
     /// A field that may be null.
@@ -164,7 +167,8 @@ impl<'a> Fields<'a> {
 
     /// The length that the buffers with these lengths have in common: below zero, or null buffers, where it is given so.
     pub fn length(&self, name: &str, of: &[Option<usize>]) -> Result<(bool, usize), String> {
-        let given = self.get(name).map(Plain::integer).transpose().map_err(|why| format!("`{name}`: {why}"))?;
+        let given =
+            self.get(name).map(Plain::integer).transpose().map_err(|why| format!("`{name}`: {why}"))?;
         let mut lengths = of.iter().flatten().copied();
         let first = lengths.next();
         if let Some(first) = first
@@ -173,13 +177,17 @@ impl<'a> Fields<'a> {
             return Err(format!("`{name}` is the length of buffers of {first} and of {other} elements"));
         }
         let below = given.is_some_and(|number| number < 0);
-        let said = given.map(|number| usize::try_from(if below { -1 - number } else { number }).unwrap_or(usize::MAX));
+        let said = given
+            .map(|number| usize::try_from(if below { -1 - number } else { number }).unwrap_or(usize::MAX));
         let length = first.or(said).unwrap_or(0);
         match said {
-            Some(said) if said != length && below => {
-                Err(format!("`{name}`: with {length} elements a length below zero is {}", -1 - length as i128))
+            Some(said) if said != length && below => Err(format!(
+                "`{name}`: with {length} elements a length below zero is {}",
+                -1 - length as i128
+            )),
+            Some(said) if said != length => {
+                Err(format!("`{name}` is {said}, and the buffer has {length} elements"))
             }
-            Some(said) if said != length => Err(format!("`{name}` is {said}, and the buffer has {length} elements")),
             _ => Ok((below, length)),
         }
     }

@@ -1,0 +1,256 @@
+//! Planted cheats: ports that do not do the work. None is compiled but the one that saturates: what the others would answer to an
+//! input is what C answers to a changed one, or has answered to another, so that C measures them, too.
+
+use super::values::{answer, arguments, arguments_mut, elements, same};
+use crate::contract::types::{Contract, Direction, Role};
+use crate::fuzz::measure::Left;
+use serde_json::Value;
+
+/// A way to get by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cheat {
+    /// Always the answer to the first visible test.
+    Constant,
+    /// The first argument is what comes back.
+    FirstArgument,
+    /// Of a long input only the beginning is looked at.
+    LongInput,
+    /// The last element of an input is not looked at.
+    LastElement,
+    /// What calls before, or variables, have changed is not looked at.
+    StaleState,
+    /// The visible tests are answered from a table, all others as the first of them.
+    RecordedAnswers,
+    /// Unsigned arithmetic ends at its limit instead of wrapping. It is compiled, with the mutants.
+    Saturating,
+}
+
+/// Elements of an input that is not long.
+const LONG: usize = 16;
+
+impl Cheat {
+    /// All, in the order of reports.
+    pub const ALL: [Self; 7] = [
+        Self::Constant,
+        Self::FirstArgument,
+        Self::LongInput,
+        Self::LastElement,
+        Self::Saturating,
+        Self::StaleState,
+        Self::RecordedAnswers,
+    ];
+
+    /// As in reports and in the store.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Constant => "constant return",
+            Self::FirstArgument => "identity of the first argument",
+            Self::LongInput => "early return on long input",
+            Self::LastElement => "last element ignored",
+            Self::StaleState => "stale state between calls",
+            Self::RecordedAnswers => "recorded answers",
+            Self::Saturating => "saturating instead of wrapping",
+        }
+    }
+
+    /// Whether a port of a function with this contract could get by with it. What saturates is known by its mutant alone.
+    pub fn applies(self, contract: &Contract) -> bool {
+        let reads = |longer: usize| {
+            contract.params.iter().any(|param| length_limit(&param.role).is_some_and(|max| max > longer))
+        };
+        match self {
+            Self::Constant | Self::RecordedAnswers => true,
+            Self::FirstArgument => matches!(
+                contract.params.first().map(|param| &param.role),
+                Some(Role::Value { .. } | Role::OneOf { .. })
+            ),
+            Self::LongInput => reads(LONG),
+            Self::LastElement => reads(0),
+            Self::StaleState => {
+                contract.sequence.is_some() || contract.globals.iter().any(|global| global.vary)
+            }
+            Self::Saturating => false,
+        }
+    }
+
+    /// The input that the cheat would answer in the place of this one; none where it answers as C does, or asks nobody.
+    pub fn changed(self, contract: &Contract, input: &Value) -> Option<Value> {
+        let mut changed = input.clone();
+        let is_other = match self {
+            Self::LongInput => cut(&mut changed, contract, &|n| n.min(LONG)),
+            Self::LastElement => cut(&mut changed, contract, &|n| n.saturating_sub(1)),
+            Self::StaleState => forget(&mut changed),
+            _ => false,
+        };
+        is_other.then_some(changed)
+    }
+}
+
+/// The most elements of what is read, where it has a length.
+fn length_limit(role: &Role) -> Option<usize> {
+    match role {
+        Role::Buffer { direction: Direction::In | Direction::InOut, max, .. } | Role::CString { max, .. } => {
+            Some(*max)
+        }
+        _ => None,
+    }
+}
+
+/// Shortens everything that is read and has a length; lengths are left to follow.
+fn cut(input: &mut Value, contract: &Contract, keep: &dyn Fn(usize) -> usize) -> bool {
+    let Some(args) = arguments_mut(input) else { return false };
+    let mut is_other = false;
+    for param in contract.params.iter().filter(|param| length_limit(&param.role).is_some()) {
+        let Some(mut list) = args.get(&param.name).and_then(elements) else { continue };
+        let kept = keep(list.len());
+        is_other |= kept < list.len();
+        list.truncate(kept);
+        args.insert(param.name.clone(), Value::Array(list));
+    }
+    // Rooms that share a length with what was cut follow it, too.
+    for param in &contract.params {
+        match &param.role {
+            Role::Length => drop(args.remove(&param.name)),
+            Role::Buffer { direction: Direction::Out, length, .. } => {
+                let others = contract.buffers_of(length).filter(|other| length_limit(&other.role).is_some());
+                let n = others
+                    .filter_map(|other| args.get(&other.name).and_then(elements))
+                    .map(|list| list.len())
+                    .min();
+                if let (Some(n), Some(Value::Object(room))) = (n, args.get_mut(&param.name)) {
+                    room.insert("room".into(), n.into());
+                }
+            }
+            _ => {}
+        }
+    }
+    is_other
+}
+
+/// What was before the call is gone: the calls of a life, the variables.
+fn forget(input: &mut Value) -> bool {
+    let Some(fields) = input.as_object_mut() else { return false };
+    let steps = fields.get_mut("before").and_then(Value::as_array_mut);
+    let had_steps = steps.is_some_and(|steps| {
+        let had = !steps.is_empty();
+        steps.clear();
+        had
+    });
+    let Some(args) = arguments_mut(input) else { return had_steps };
+    let globals = args.remove("$globals");
+    had_steps || globals.is_some_and(|set| set.as_object().is_some_and(|set| !set.is_empty()))
+}
+
+/// A test as a cheat sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    pub input: &'a Value,
+    pub left: &'a Left,
+    /// No prompt shows it.
+    pub hidden: bool,
+}
+
+/// Whether any of the tests tells a cheat that answers from what it has seen, or from its argument. Nothing where the cheat asks C
+/// something else, or cannot be asked.
+///
+/// `bits`: of the integer that the function returns, if it returns one.
+pub fn told_by_answers(
+    cheat: Cheat,
+    contract: &Contract,
+    bits: Option<u32>,
+    tests: &[Asked],
+) -> Option<bool> {
+    let first = tests.iter().find(|test| !test.hidden).or(tests.first())?;
+    let recorded = answer(first.input, &first.left.value);
+    let is_other = |test: &Asked| !all_same(&answer(test.input, &test.left.value), &recorded);
+    match cheat {
+        Cheat::Constant => Some(tests.iter().any(is_other)),
+        Cheat::RecordedAnswers => Some(tests.iter().filter(|test| test.hidden).any(|test| is_other(test))),
+        Cheat::FirstArgument => {
+            let name = &contract.params.first()?.name;
+            // As C converts it.
+            let mask = u128::MAX.checked_shr(128 - bits?)?;
+            let pairs = tests.iter().map(|test| {
+                let first = integer(arguments(test.input)?.get(name)?)?;
+                let ret = integer(answer(test.input, &test.left.value).first()?.get("return")?)?;
+                Some((first ^ ret).cast_unsigned() & mask != 0)
+            });
+            let pairs: Vec<bool> = pairs.flatten().collect();
+            (!pairs.is_empty()).then(|| pairs.contains(&true))
+        }
+        _ => None,
+    }
+}
+
+fn integer(value: &Value) -> Option<i128> {
+    value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from))
+}
+
+fn all_same(a: &[&Value], b: &[&Value]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+}
+
+/// Whether what C left on the changed input, with what the change has cut off put back, is another answer than C's to the test.
+pub fn tells(contract: &Contract, test: (&Value, &Value), changed: (&Value, &Value)) -> bool {
+    let mine = answer(test.0, test.1);
+    let theirs: Vec<Value> = answer(changed.0, changed.1).into_iter().cloned().collect();
+    let restored: Vec<Value> =
+        theirs.into_iter().map(|left| restored(contract, test.0, changed.0, left)).collect();
+    !all_same(&mine, &restored.iter().collect::<Vec<_>>())
+}
+
+/// A buffer that is written, too, and was cut keeps its end as it was: a port that does not look at it does not change it.
+fn restored(contract: &Contract, input: &Value, changed: &Value, mut left: Value) -> Value {
+    let (Some(args), Some(other)) = (arguments(input), arguments(changed)) else { return left };
+    for param in contract.params.iter().filter(|param| length_limit(&param.role).is_some()) {
+        let whole = args.get(&param.name).and_then(elements);
+        let cut = other.get(&param.name).and_then(elements);
+        let (Some(whole), Some(cut)) = (whole, cut) else { continue };
+        if let Some(value) = left.get_mut(&param.name)
+            && let Some(mut list) = elements(value)
+        {
+            list.extend(whole.into_iter().skip(cut.len()));
+            *value = Value::Array(list);
+        }
+    }
+    left
+}
+
+/// The same input with what another one has in the place of one parameter; lengths follow. None where it has that anyway.
+pub fn with_constant(contract: &Contract, name: &str, input: &Value, constant: &Value) -> Option<Value> {
+    let role = contract.role(name)?;
+    let mut changed = input.clone();
+    let args = arguments_mut(&mut changed)?;
+    let mine = args.get(name)?;
+    if same(mine, constant) {
+        return None;
+    }
+    let shared = match role {
+        Role::Buffer { length, .. } => contract.buffers_of(length).count() > 1,
+        _ => false,
+    };
+    let value = match (shared, elements(mine), elements(constant)) {
+        // As long as it was, so that the others that have this length still do.
+        (true, Some(mine), Some(other)) if !other.is_empty() => {
+            Value::Array(other.into_iter().cycle().take(mine.len()).collect())
+        }
+        _ => constant.clone(),
+    };
+    if same(mine, &value) {
+        return None;
+    }
+    args.insert(name.to_owned(), value);
+    for param in contract.params.iter().filter(|param| param.role == Role::Length) {
+        args.remove(&param.name);
+    }
+    Some(changed)
+}
+
+/// The same input, no longer than the length that a parameter has in another one; none where that changes nothing.
+pub fn with_length(contract: &Contract, name: &str, input: &Value, constant: &Value) -> Option<Value> {
+    let most = usize::try_from(constant.as_i64()?).ok()?;
+    let mut changed = input.clone();
+    cut(&mut changed, contract, &|n| n.min(most))
+        .then_some(changed)
+        .filter(|_| contract.role(name) == Some(&Role::Length))
+}

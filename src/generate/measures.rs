@@ -1,0 +1,147 @@
+//! From the tests of a run to what was measured in it: which planted cheats and operand mutants they tell, and all the counts that the
+//! formulas want. C is asked for what a cheat would answer; nothing else is run.
+
+use super::cheats::{Asked, Cheat, tells, told_by_answers, with_constant, with_length};
+use super::instruments::Instruments;
+use super::suite::Suite;
+use super::values::arguments;
+use crate::contract::types::{Contract, Role};
+use crate::error::Result;
+use crate::symbol::{Function, TypeKind};
+use crate::testgen::{ParameterUse, PlantedCheat};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Notes for every test which cheats it tells from C; for those that the tests can only tell together, which is noted for the first
+/// test that does its part. Returns all cheats that were planted.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn cheats(
+    instruments: &Instruments,
+    (function, contract): (&Function, &Contract),
+    suite: &mut Suite,
+) -> Result<Vec<PlantedCheat>> {
+    suite.tests.iter_mut().for_each(|known| known.cheats.clear());
+    let bits = match &function.ret.kind {
+        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u32::from(*bits)),
+        _ => None,
+    };
+    let mut planted = Vec::new();
+    for cheat in Cheat::ALL {
+        let is_planted = match cheat {
+            Cheat::Saturating => {
+                let Some(number) = instruments.bench.saturating else { continue };
+                for known in suite.tests.iter_mut().filter(|known| known.kills.contains(&number)) {
+                    known.cheats.insert(cheat);
+                }
+                true
+            }
+            _ if !cheat.applies(contract) => false,
+            Cheat::LongInput | Cheat::LastElement | Cheat::StaleState => {
+                by_other_inputs(instruments, contract, cheat, suite)?
+            }
+            _ => by_answers(contract, bits, cheat, suite),
+        };
+        if is_planted {
+            let rejected = suite.tests.iter().any(|known| known.cheats.contains(&cheat));
+            planted.push(PlantedCheat { name: cheat.word().to_owned(), rejected });
+        }
+    }
+    Ok(planted)
+}
+
+/// Each test alone: does C answer something else to what the cheat looks at?
+fn by_other_inputs(
+    instruments: &Instruments,
+    contract: &Contract,
+    cheat: Cheat,
+    suite: &mut Suite,
+) -> Result<bool> {
+    let inputs: Vec<Option<Value>> =
+        suite.tests.iter().map(|known| cheat.changed(contract, &known.test.input)).collect();
+    let told = told(instruments, contract, suite, &inputs)?;
+    for (known, told) in suite.tests.iter_mut().zip(told) {
+        if told == Some(true) {
+            known.cheats.insert(cheat);
+        }
+    }
+    Ok(true)
+}
+
+/// The tests before and up to each: the first with which the cheat is told is the one that tells it.
+fn by_answers(contract: &Contract, bits: Option<u32>, cheat: Cheat, suite: &mut Suite) -> bool {
+    let asked: Vec<Asked> = suite
+        .tests
+        .iter()
+        .map(|known| Asked { input: &known.test.input, left: &known.left, hidden: known.hidden })
+        .collect();
+    let verdict = told_by_answers(cheat, contract, bits, &asked);
+    let telling: BTreeSet<usize> = (0..asked.len())
+        .filter(|at| {
+            let first = asked.iter().position(|test| !test.hidden).unwrap_or(0);
+            let pair = [asked[first], asked[*at]];
+            told_by_answers(cheat, contract, bits, if first == *at { &pair[..1] } else { &pair })
+                == Some(true)
+        })
+        .collect();
+    for (at, known) in suite.tests.iter_mut().enumerate() {
+        if telling.contains(&at) {
+            known.cheats.insert(cheat);
+        }
+    }
+    verdict.is_some()
+}
+
+/// For each test whether C answers something else to the input in its place; nothing where there is none, or C breaks on it.
+fn told(
+    instruments: &Instruments,
+    contract: &Contract,
+    suite: &Suite,
+    inputs: &[Option<Value>],
+) -> Result<Vec<Option<bool>>> {
+    let given: Vec<Value> = inputs.iter().flatten().cloned().collect();
+    let mut outcomes = instruments.measure(&given)?.into_iter();
+    let one = |(known, changed): (&super::suite::Test, &Option<Value>)| {
+        changed.as_ref()?;
+        let (read, left) = outcomes.next()?.ok()?;
+        let test = (&known.test.input, &known.left.value);
+        Some(tells(contract, test, (&read.canonical, &left.value)))
+    };
+    Ok(suite.tests.iter().zip(inputs).map(one).collect())
+}
+
+/// What the tests do with each parameter: how many values it takes, and whether a test tells the function from the one that has a
+/// constant in its place, the value of the first test.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn parameters(
+    instruments: &Instruments,
+    contract: &Contract,
+    suite: &Suite,
+) -> Result<Vec<ParameterUse>> {
+    let mut all = Vec::new();
+    for param in contract.params.iter().filter(|param| param.role != Role::Token) {
+        let name = &param.name;
+        let constant = suite.tests.first().and_then(|known| arguments(&known.test.input)?.get(name)).cloned();
+        let inputs: Vec<Option<Value>> = suite
+            .tests
+            .iter()
+            .map(|known| {
+                let constant = constant.as_ref()?;
+                match param.role {
+                    Role::Length => with_length(contract, name, &known.test.input, constant),
+                    _ => with_constant(contract, name, &known.test.input, constant),
+                }
+            })
+            .collect();
+        let told = told(instruments, contract, suite, &inputs)?;
+        let operand_mutant_died = match told.iter().flatten().count() {
+            0 => None,
+            _ => Some(told.contains(&Some(true))),
+        };
+        all.push(ParameterUse { name: name.clone(), distinct: suite.distinct(name), operand_mutant_died });
+    }
+    Ok(all)
+}

@@ -1,0 +1,480 @@
+//! One run: a model is asked, what it says is run on C and measured, and what that lacks goes into the next question, until the machine
+//! in `rounds` says that it is over.
+
+use super::environment::EnvironmentInfo;
+use super::existence;
+use super::instruments::{Instruments, Outcome, Reached};
+use super::measures;
+use super::prompt::{Round, Subject, Templates, Tried};
+use super::reply;
+use super::rounds::{Done, IterationState, Next, apply, next};
+use super::schema::{Schema, Sources};
+use super::suite::{Dropped, Suite, Test};
+use super::values::same;
+use crate::contract::types::Contract;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::judge::Judge;
+use crate::llm::{Prompt, Reply};
+use crate::port::desk::Desk;
+use crate::project::{Planned, Project};
+use crate::reach::{Missed, Way};
+use crate::store::Store;
+use crate::symbol::SymbolName;
+use crate::testgen::{
+    GeneratedTest, Measures, PlantedCheat, Prediction, Proposed, Reflected, TestCategory, TestGenAnalysis,
+    TestGenConfig, TestGenContext, TestGenEvent, TestGenScore, TestVerdict, make_ids_unique,
+};
+use crate::verdict::{Measured, Share};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub config: &'a TestGenConfig,
+    pub context: &'a TestGenContext,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Generated {
+    pub symbol: SymbolName,
+    pub suite: Suite,
+    /// Of category Existence; they are not run, but compiled.
+    pub existence: Vec<GeneratedTest>,
+    /// Places in the suite of the tests that are kept.
+    pub kept: BTreeSet<usize>,
+    pub cheats: Vec<PlantedCheat>,
+    pub reached: Reached,
+    /// Mutants that no test tells from C, with their lines.
+    pub survivors: Vec<String>,
+    pub analysis: TestGenAnalysis,
+    pub score: TestGenScore,
+    pub proposed: Proposed,
+    pub rounds: u32,
+    pub reflections: u32,
+    pub tokens: u64,
+    pub duration_ms: u64,
+    /// Why it ended.
+    pub why: String,
+    /// What the harness could not do, told once.
+    pub without_mutants: Option<String>,
+}
+
+/// Generates tests for a function that has a contract.
+///
+/// # Errors
+/// `Usage` without a contract, those of the builds, of the fuzz process and of the store, and Ctrl-C.
+pub fn generate(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &Planned),
+    desk: &mut Desk,
+    request: Request,
+    reporter: &mut dyn Reporter,
+) -> Result<Generated> {
+    let name = &planned.function.name;
+    let contract = planned.judgeable.contract().ok_or_else(|| {
+        Error::new(ErrorKind::Usage, format!("{name} has no harness, so nothing can run its tests"))
+            .help(format!("cargo implfuzz contract {name} says what is missing"))
+    })?;
+    let begun = Instant::now();
+    let instruments = Instruments::build(judge, planned, reporter)?;
+    let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
+    let weight = request.config.environment_weight;
+    let environment = EnvironmentInfo::collect(project, planned, weight, judge.interrupt)?;
+    let other = |other: &SymbolName| {
+        let found = project.planned.iter().find(|planned| planned.function.name == *other)?;
+        Some((&found.function, found.judgeable.contract()?))
+    };
+    let sources = Sources { library: &project.library, function: &planned.function, contract, other: &other };
+    let schema = Schema::of(&sources);
+    let categories = request.config.ordered(request.context);
+    let existence = match categories.contains(&TestCategory::Existence) {
+        true => existence::tests(&project.library, planned),
+        false => Vec::new(),
+    };
+    let asked = categories.iter().copied().filter(|category| *category != TestCategory::Existence);
+    let mut state = IterationState::new(asked.collect());
+    state.tests = counted(&Suite::default(), &existence);
+    let mut run = Run {
+        planned,
+        contract,
+        request,
+        instruments,
+        templates,
+        environment,
+        schema,
+        suite: Suite::default(),
+        existence,
+        attempts: BTreeMap::new(),
+        unusable: Vec::new(),
+        reflection: None,
+        reflections: 0,
+        survivors_before: None,
+        category: categories.first().copied().unwrap_or(TestCategory::Correctness),
+        reached: Reached { share: Measured::No("no test was run".into()), missed: Vec::new() },
+        begun,
+    };
+    let why = run.rounds(&mut state, (store, desk), reporter)?;
+    run.finish(&state, &categories, why)
+}
+
+struct Run<'a, 'p> {
+    planned: &'a Planned,
+    contract: &'a Contract,
+    request: Request<'a>,
+    instruments: Instruments<'a, 'p>,
+    templates: Templates,
+    environment: EnvironmentInfo,
+    schema: Schema,
+    suite: Suite,
+    existence: Vec<GeneratedTest>,
+    /// Questions by role.
+    attempts: BTreeMap<String, u32>,
+    /// What of the last reply could not be used, and why.
+    unusable: Vec<String>,
+    reflection: Option<String>,
+    reflections: u32,
+    /// Mutants that survived when the model was first asked to reflect.
+    survivors_before: Option<BTreeSet<usize>>,
+    /// That was asked for last.
+    category: TestCategory,
+    reached: Reached,
+    begun: Instant,
+}
+
+impl Run<'_, '_> {
+    /// Goes from step to step; returns why that ended.
+    fn rounds(
+        &mut self,
+        state: &mut IterationState,
+        (store, desk): (&mut Store, &mut Desk),
+        reporter: &mut dyn Reporter,
+    ) -> Result<String> {
+        let config = self.request.config;
+        loop {
+            let step = next(state, config);
+            let before = desk.budget.of_symbol(&self.planned.function.name).0;
+            let answered = match step {
+                Next::Done(why) => return Ok(why.words().to_owned()),
+                Next::Reflect => self.reflect((store, desk), reporter)?,
+                Next::Ask { category, wanted, round } => {
+                    self.category = category;
+                    self.ask((store, desk), (wanted, round, state.total_rounds + 1, false), reporter)?
+                }
+                Next::Refine { wanted } => {
+                    self.category = self.gap(&state.order);
+                    self.ask(
+                        (store, desk),
+                        (wanted, state.refinements + 1, state.total_rounds + 1, true),
+                        reporter,
+                    )?
+                }
+            };
+            if let Err(why) = answered {
+                self.tell(reporter, TestGenEvent::Error { why: why.clone() });
+                return Ok(format!("the model did not answer: {why}"));
+            }
+            let tokens = desk.budget.of_symbol(&self.planned.function.name).0.saturating_sub(before);
+            let done = Done { tokens, elapsed_ms: self.elapsed() };
+            let tests = counted(&self.suite, &self.existence);
+            *state = apply(state.clone(), config, step, done, tests, self.comprehensiveness());
+        }
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn tell(&self, reporter: &mut dyn Reporter, event: TestGenEvent) {
+        reporter.event(Event::TestGen { symbol: self.planned.function.name.clone(), event });
+    }
+
+    /// The category that what is missing belongs to.
+    fn gap(&self, order: &[TestCategory]) -> TestCategory {
+        let wanted = match (self.reached.missed.is_empty(), self.survivors().is_empty()) {
+            (false, _) => [TestCategory::Boundary, TestCategory::Correctness],
+            (true, false) => [TestCategory::Correctness, TestCategory::Boundary],
+            (true, true) => [TestCategory::AntiCheat, TestCategory::Correctness],
+        };
+        let found = wanted.into_iter().find(|category| order.contains(category));
+        found.or(order.first().copied()).unwrap_or(self.category)
+    }
+
+    /// Mutants that no test tells from C.
+    fn survivors(&self) -> BTreeSet<usize> {
+        &self.instruments.bench.telling() - &self.suite.killed()
+    }
+
+    /// Those of them that a prompt may show, a line each.
+    fn shown_survivors(&self) -> Vec<String> {
+        let bench = &self.instruments.bench;
+        let mutants = self.survivors().into_iter().filter_map(|number| bench.mutant(number));
+        let shown = mutants.filter(|mutant| !self.instruments.is_hidden(mutant.id.as_bytes()));
+        shown.map(|mutant| format!("line {}: {}", mutant.line, mutant.what)).collect()
+    }
+
+    fn kill_rate(&self) -> Option<Share> {
+        let bench = &self.instruments.bench;
+        if bench.without.is_some() {
+            return None;
+        }
+        let telling = bench.telling();
+        let reached = telling.intersection(&self.suite.killed()).count() as u64;
+        Some(Share { reached, total: telling.len() as u64 })
+    }
+
+    /// By the formula of the analysis, with what is known now.
+    fn comprehensiveness(&self) -> Option<f64> {
+        let measures = Measures {
+            mutants: self.kill_rate(),
+            branches: self.reached.share.value().copied(),
+            ..Measures::default()
+        };
+        TestGenAnalysis::of(&measures).comprehensiveness
+    }
+
+    /// Asks for tests and runs them; the inner `Err` says why there is no answer.
+    fn ask(
+        &mut self,
+        (store, desk): (&mut Store, &mut Desk),
+        (wanted, round, total_rounds, refinement): (usize, u32, u32, bool),
+        reporter: &mut dyn Reporter,
+    ) -> Result<std::result::Result<(), String>> {
+        let category = self.category;
+        self.tell(reporter, TestGenEvent::Progress { category, round, total_rounds, refinement });
+        let prompt = self.prompt(false, wanted)?;
+        let reply = match self.question((store, desk), prompt, reporter)? {
+            Ok(reply) => reply,
+            Err(why) => return Ok(Err(why)),
+        };
+        let entries = reply::read(&reply.text, category);
+        self.unusable = entries.problems;
+        self.add(entries.tests, reporter)?;
+        Ok(Ok(()))
+    }
+
+    /// Asks what the last round has missed.
+    fn reflect(
+        &mut self,
+        (store, desk): (&mut Store, &mut Desk),
+        reporter: &mut dyn Reporter,
+    ) -> Result<std::result::Result<(), String>> {
+        let survivors = self.survivors();
+        self.survivors_before.get_or_insert(survivors);
+        let prompt = self.prompt(true, 0)?;
+        let reply = match self.question((store, desk), prompt, reporter)? {
+            Ok(reply) => reply,
+            Err(why) => return Ok(Err(why)),
+        };
+        self.reflections += 1;
+        let text = reply.text.trim().to_owned();
+        self.tell(reporter, TestGenEvent::Reflection { text: text.clone() });
+        self.reflection = Some(text);
+        Ok(Ok(()))
+    }
+
+    fn prompt(&mut self, reflects: bool, wanted: usize) -> Result<Prompt> {
+        let shown = self.suite.tests.iter().filter(|known| !known.hidden);
+        let tests: Vec<Tried> = shown
+            .map(|known| Tried {
+                id: known.test.id.clone(),
+                input: known.test.input.clone(),
+                left: known.left.value.clone(),
+            })
+            .collect();
+        let uncovered: Vec<String> = self.reached.missed.iter().map(missed).collect();
+        let survivors = self.shown_survivors();
+        let round = Round {
+            wanted,
+            tests: &tests,
+            uncovered: &uncovered,
+            survivors: &survivors,
+            dropped: &self.unusable,
+            reflection: self.reflection.as_deref(),
+        };
+        let target = self.planned.target.as_deref();
+        let subject = Subject {
+            function: &self.planned.function,
+            schema: &self.schema,
+            environment: &self.environment,
+            target,
+        };
+        let (config, role) = (self.request.config, if reflects { "testgen-reflect" } else { "testgen" });
+        let attempt = self.attempts.entry(role.to_owned()).or_default();
+        *attempt += 1;
+        match reflects {
+            true => self.templates.reflection(config, &subject, (self.category, &round), *attempt),
+            false => self.templates.tests(config, &subject, (self.category, &round), *attempt),
+        }
+    }
+
+    fn question(
+        &self,
+        (store, desk): (&mut Store, &mut Desk),
+        prompt: Prompt,
+        reporter: &mut dyn Reporter,
+    ) -> Result<std::result::Result<Reply, String>> {
+        desk.ask((store, reporter), &self.planned.function, prompt, self.instruments.interrupt())
+    }
+
+    /// Runs what was proposed; what is valid and new becomes a test.
+    fn add(&mut self, proposed: Vec<GeneratedTest>, reporter: &mut dyn Reporter) -> Result<()> {
+        let inputs: Vec<_> = proposed.iter().map(|test| test.input.clone()).collect();
+        let outcomes = self.instruments.measure(&inputs)?;
+        let mut fresh = Vec::new();
+        for (test, outcome) in proposed.into_iter().zip(outcomes) {
+            self.take(test.as_proposal(), outcome, &mut fresh, reporter);
+        }
+        let bytes: Vec<&Vec<u8>> = fresh.iter().map(|known| &known.bytes).collect();
+        let kills = self.instruments.kills(&bytes)?;
+        for (mut known, kills) in fresh.into_iter().zip(kills) {
+            known.kills = kills;
+            let verdict = TestVerdict::Valid { kills: known.kills.len() };
+            let (id, category) = (known.test.id.clone(), known.test.category);
+            self.tell(reporter, TestGenEvent::Test { id, category, verdict });
+            self.suite.tests.push(known);
+        }
+        let all: Vec<&Vec<u8>> = self.suite.tests.iter().map(|known| &known.bytes).collect();
+        if !all.is_empty() {
+            self.reached = self.instruments.reached(&all)?;
+        }
+        Ok(())
+    }
+
+    /// One test: dropped, there already, or new.
+    fn take(
+        &mut self,
+        mut test: GeneratedTest,
+        outcome: Outcome,
+        fresh: &mut Vec<Test>,
+        reporter: &mut dyn Reporter,
+    ) {
+        let (id, category) = (test.id.clone(), test.category);
+        let verdict = match outcome {
+            Err(why) => {
+                self.unusable.push(format!("{id}: {} ({why})", test.input));
+                self.suite.dropped.push(Dropped { test, why: why.clone() });
+                TestVerdict::Dropped { why }
+            }
+            Ok((read, _)) if self.suite.has(&read.canonical) || has(fresh, &read.canonical) => {
+                self.unusable.push(format!("{id}: {} (there already)", read.canonical));
+                self.suite.duplicates.push(test);
+                TestVerdict::Duplicate
+            }
+            Ok((read, left)) => {
+                test.input = read.canonical;
+                test.expected_output = Some(left.value.clone());
+                test.id = self.free_id(&test, fresh);
+                let hidden = self.instruments.is_hidden(&read.bytes);
+                let (kills, cheats) = (BTreeSet::new(), BTreeSet::new());
+                fresh.push(Test { test, bytes: read.bytes, left, kills, cheats, hidden });
+                return;
+            }
+        };
+        self.tell(reporter, TestGenEvent::Test { id, category, verdict });
+    }
+
+    fn free_id(&self, test: &GeneratedTest, fresh: &[Test]) -> String {
+        let known = self.suite.tests.iter().chain(fresh).map(|known| known.test.clone());
+        let mut all: Vec<GeneratedTest> = known.chain([test.clone()]).collect();
+        make_ids_unique(&mut all);
+        all.pop().map_or_else(|| test.id.clone(), |test| test.id)
+    }
+
+    fn finish(
+        mut self,
+        state: &IterationState,
+        categories: &[TestCategory],
+        why: String,
+    ) -> Result<Generated> {
+        let function = &self.planned.function;
+        let cheats = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
+        let parameters = measures::parameters(&self.instruments, self.contract, &self.suite)?;
+        let tests = self.suite.tests.iter().map(|known| known.test.category);
+        let predictions = self.suite.tests.iter().filter_map(|known| {
+            let predicted = known.test.predicted_output.as_ref()?;
+            let agreed = agrees(predicted, &known.left.value);
+            Some(Prediction { confidence: known.test.confidence, agreed })
+        });
+        let proposed = Proposed {
+            valid: self.suite.tests.len() as u64,
+            dropped: self.suite.dropped.len() as u64,
+            duplicates: self.suite.duplicates.len() as u64,
+        };
+        let reflection =
+            self.survivors_before.as_ref().filter(|_| self.reflections > 0).map(|before| Reflected {
+                survivors_before: before.len() as u64,
+                killed_after: before.intersection(&self.suite.killed()).count() as u64,
+            });
+        let measures = Measures {
+            categories: categories.to_vec(),
+            tests: self.existence.iter().map(|test| test.category).chain(tests).collect(),
+            mutants: self.kill_rate(),
+            branches: self.reached.share.value().copied(),
+            cheats: cheats.clone(),
+            parameters,
+            reflection,
+            tokens: state.tokens,
+            proposed,
+            predictions: predictions.collect(),
+        };
+        let analysis = TestGenAnalysis::of(&measures);
+        let bench = &self.instruments.bench;
+        let survivors = self.survivors().into_iter().filter_map(|number| bench.mutant(number));
+        Ok(Generated {
+            symbol: function.name.clone(),
+            kept: self.suite.kept(),
+            cheats,
+            survivors: survivors.map(|mutant| format!("line {}: {}", mutant.line, mutant.what)).collect(),
+            score: TestGenScore::of(&analysis),
+            analysis,
+            proposed,
+            rounds: state.total_rounds,
+            reflections: self.reflections,
+            tokens: state.tokens,
+            duration_ms: self.elapsed(),
+            why,
+            without_mutants: bench.without.clone(),
+            existence: self.existence,
+            reached: self.reached,
+            suite: self.suite,
+        })
+    }
+}
+
+fn has(fresh: &[Test], input: &serde_json::Value) -> bool {
+    fresh.iter().any(|known| known.test.input == *input)
+}
+
+/// Whether C left what was predicted, as far as the prediction goes: keys that it leaves out are not held against it.
+fn agrees(predicted: &serde_json::Value, left: &serde_json::Value) -> bool {
+    match (predicted.as_object(), left.as_object()) {
+        (Some(fields), Some(left)) if !fields.is_empty() => {
+            fields.iter().all(|(name, value)| left.get(name).is_some_and(|left| same(value, left)))
+        }
+        // Models often say the returned value alone.
+        (None, Some(left)) => left.get("return").is_some_and(|left| same(predicted, left)),
+        _ => same(predicted, left),
+    }
+}
+
+fn counted(suite: &Suite, existence: &[GeneratedTest]) -> BTreeMap<TestCategory, usize> {
+    let mut counts = BTreeMap::new();
+    let all = suite.tests.iter().map(|known| known.test.category);
+    for category in all.chain(existence.iter().map(|test| test.category)) {
+        *counts.entry(category).or_default() += 1;
+    }
+    counts
+}
+
+/// A way that no test takes, for a prompt.
+fn missed(missed: &Missed) -> String {
+    let never = match missed.way {
+        Way::True => "never holds",
+        Way::False => "always holds",
+        Way::Run => "never runs",
+    };
+    format!("line {}: `{}` {never}", missed.line, missed.code)
+}

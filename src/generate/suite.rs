@@ -1,0 +1,151 @@
+//! The tests of a run so far: what each tells from C, and which of them are worth keeping.
+
+use super::cheats::Cheat;
+use super::values::arguments;
+use crate::fuzz::measure::Left;
+use crate::testgen::{GeneratedTest, TestCategory};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A test that was run against C.
+#[derive(Debug, Clone)]
+pub struct Test {
+    /// Its input is canonical; what is expected is what C left.
+    pub test: GeneratedTest,
+    /// The input of the harness.
+    pub bytes: Vec<u8>,
+    pub left: Left,
+    /// Numbers of the mutants that it tells from C.
+    pub kills: BTreeSet<usize>,
+    /// Cheats that it tells from C.
+    pub cheats: BTreeSet<Cheat>,
+    /// No prompt shows it.
+    pub hidden: bool,
+}
+
+/// A test that is none, and why.
+#[derive(Debug, Clone)]
+pub struct Dropped {
+    pub test: GeneratedTest,
+    pub why: String,
+}
+
+/// All tests of a run.
+#[derive(Debug, Clone, Default)]
+pub struct Suite {
+    pub tests: Vec<Test>,
+    pub dropped: Vec<Dropped>,
+    pub duplicates: Vec<GeneratedTest>,
+}
+
+impl Suite {
+    /// Whether there is a test with this canonical input.
+    pub fn has(&self, input: &Value) -> bool {
+        self.tests.iter().any(|known| known.test.input == *input)
+    }
+
+    /// Valid tests of a category.
+    pub fn count(&self, category: TestCategory) -> usize {
+        self.tests.iter().filter(|known| known.test.category == category).count()
+    }
+
+    /// Mutants that some test tells from C.
+    pub fn killed(&self) -> BTreeSet<usize> {
+        self.tests.iter().flat_map(|known| known.kills.iter().copied()).collect()
+    }
+
+    /// Which tests are kept, by their places. One goes where the others that stay kill all that it kills, mutants and cheats alike,
+    /// unless it is its category's only one; later ones go first.
+    pub fn kept(&self) -> BTreeSet<usize> {
+        let mut kept: BTreeSet<usize> = (0..self.tests.len()).collect();
+        let mut mutants: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut cheats: BTreeMap<Cheat, usize> = BTreeMap::new();
+        let mut left: BTreeMap<TestCategory, usize> = BTreeMap::new();
+        for known in &self.tests {
+            known.kills.iter().for_each(|mutant| *mutants.entry(*mutant).or_default() += 1);
+            known.cheats.iter().for_each(|cheat| *cheats.entry(*cheat).or_default() += 1);
+            *left.entry(known.test.category).or_default() += 1;
+        }
+        for (at, known) in self.tests.iter().enumerate().rev() {
+            let is_needed = known.kills.iter().any(|mutant| mutants[mutant] == 1)
+                || known.cheats.iter().any(|cheat| cheats[cheat] == 1)
+                || left[&known.test.category] == 1;
+            if is_needed {
+                continue;
+            }
+            kept.remove(&at);
+            known.kills.iter().for_each(|mutant| *mutants.entry(*mutant).or_default() -= 1);
+            known.cheats.iter().for_each(|cheat| *cheats.entry(*cheat).or_default() -= 1);
+            *left.entry(known.test.category).or_default() -= 1;
+        }
+        kept
+    }
+
+    /// How many different values a parameter has over all tests.
+    pub fn distinct(&self, parameter: &str) -> u64 {
+        let values = self.tests.iter().filter_map(|known| arguments(&known.test.input)?.get(parameter));
+        values.map(Value::to_string).collect::<BTreeSet<_>>().len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use TestCategory::*;
+    use serde_json::json;
+
+    fn test(n: i64, category: TestCategory, kills: &[usize], cheats: &[Cheat]) -> Test {
+        let given = json!({ "n": n });
+        Test {
+            test: GeneratedTest {
+                id: n.to_string(),
+                input: given.clone(),
+                predicted_output: None,
+                expected_output: None,
+                reasoning: String::new(),
+                category,
+                confidence: None,
+            },
+            bytes: Vec::new(),
+            left: Left { given, value: Value::Null, record: Vec::new() },
+            kills: kills.iter().copied().collect(),
+            cheats: cheats.iter().copied().collect(),
+            hidden: false,
+        }
+    }
+
+    #[test]
+    fn what_others_kill_too_goes_unless_it_is_the_only_one_of_its_kind() {
+        let cheat = Cheat::Constant;
+        for (tests, kept) in [
+            (vec![test(1, Boundary, &[1], &[]), test(2, Boundary, &[1], &[])], vec![0]),
+            (vec![test(1, Boundary, &[1], &[]), test(2, Boundary, &[1, 2], &[])], vec![1]),
+            (vec![test(1, Boundary, &[1], &[]), test(2, Correctness, &[1], &[])], vec![0, 1]),
+            (vec![test(1, Boundary, &[], &[]), test(2, Boundary, &[], &[])], vec![0]),
+            (vec![test(1, Boundary, &[1], &[]), test(2, Boundary, &[1], &[cheat])], vec![1]),
+            (
+                vec![
+                    test(1, Boundary, &[1, 2], &[]),
+                    test(2, Boundary, &[2, 3], &[]),
+                    test(3, Boundary, &[1, 3], &[]),
+                ],
+                vec![0, 1],
+            ),
+            (vec![], vec![]),
+        ] {
+            let suite = Suite { tests, ..Suite::default() };
+            assert_eq!(suite.kept(), kept.into_iter().collect());
+        }
+    }
+
+    #[test]
+    fn counts_are_of_the_tests_that_are_there() {
+        let tests =
+            vec![test(1, Boundary, &[1], &[]), test(1, Boundary, &[3], &[]), test(2, AntiCheat, &[1], &[])];
+        let suite = Suite { tests, ..Suite::default() };
+        assert_eq!((suite.count(Boundary), suite.count(AntiCheat), suite.count(Existence)), (2, 1, 0));
+        assert_eq!(suite.killed(), [1, 3].into());
+        assert_eq!((suite.distinct("n"), suite.distinct("m")), (2, 0));
+        assert!(suite.has(&json!({"n": 2})) && !suite.has(&json!({"n": 3})));
+    }
+}

@@ -1,0 +1,95 @@
+//! Inputs and results as JSON, changed and compared: what tests and planted cheats need to know of them. What a value means to the
+//! harness is not known here.
+
+use serde_json::{Map, Value};
+
+/// The elements of a buffer, however it is written; none where it is no buffer.
+pub fn elements(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::String(text) => Some(text.bytes().map(Value::from).collect()),
+        Value::Array(list) => Some(list.clone()),
+        Value::Object(fields) if fields.len() == 1 => {
+            let digits = fields.get("hex")?.as_str()?.as_bytes();
+            let bytes = digits.chunks(2).map(|pair| {
+                let pair = std::str::from_utf8(pair).ok()?;
+                u8::from_str_radix(pair, 16).ok().map(Value::from)
+            });
+            bytes.collect()
+        }
+        _ => None,
+    }
+}
+
+/// Whether both say the same, bytes written as bytes or as a string.
+pub fn same(a: &Value, b: &Value) -> bool {
+    if a == b {
+        return true;
+    }
+    match (elements(a), elements(b)) {
+        (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same(a, b)),
+        (None, None) => same_fields(a, b),
+        _ => false,
+    }
+}
+
+fn same_fields(a: &Value, b: &Value) -> bool {
+    let (Value::Object(a), Value::Object(b)) = (a, b) else { return false };
+    a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+}
+
+/// The arguments in an input: of a life those of the function under test.
+pub fn arguments(input: &Value) -> Option<&Map<String, Value>> {
+    let fields = input.as_object()?;
+    match fields.get("args") {
+        Some(args) => args.as_object(),
+        None => Some(fields),
+    }
+}
+
+/// The same, to be changed.
+pub fn arguments_mut(input: &mut Value) -> Option<&mut Map<String, Value>> {
+    let fields = input.as_object_mut()?;
+    if fields.contains_key("args") {
+        return fields.get_mut("args")?.as_object_mut();
+    }
+    Some(fields)
+}
+
+/// What the function under test, and all calls after it, left: of a life without the calls before it, which no port of this function
+/// decides.
+pub fn answer<'a>(input: &Value, left: &'a Value) -> Vec<&'a Value> {
+    let Some(steps) = left.get("steps").and_then(Value::as_array) else { return vec![left] };
+    let before = input.get("before").and_then(Value::as_array).map_or(0, Vec::len);
+    let at = before + usize::from(input.get("make").is_some());
+    steps.iter().skip(at).map(|step| step.get("left").unwrap_or(&Value::Null)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn bytes_are_the_same_however_they_are_written() {
+        assert!(same(&json!("AB"), &json!({"hex": "4142"})));
+        assert!(same(&json!("AB"), &json!([65, 66])));
+        assert!(same(&json!({"s": "A", "n": 1}), &json!({"n": 1, "s": [65]})));
+        assert!(!same(&json!("AB"), &json!([65])));
+        assert!(!same(&json!({"n": 1}), &json!({"n": 1, "m": 2})));
+        assert!(!same(&json!(1), &json!("1")));
+        assert_eq!(elements(&json!({"hex": "0g"})), None);
+        assert_eq!(elements(&json!(7)), None);
+    }
+
+    #[test]
+    fn the_answer_of_a_life_begins_with_the_call_under_test() {
+        let input =
+            json!({"make": {"call": "new"}, "before": [{"call": "put"}], "args": {"k": 1}, "after": []});
+        let left = json!({"steps": [{"left": 1}, {"left": 2}, {"left": 3}, null]});
+        assert_eq!(answer(&input, &left), [&json!(3), &json!(null)]);
+        assert_eq!(arguments(&input).unwrap().len(), 1);
+        let plain = json!({"a": 1});
+        assert_eq!(answer(&plain, &json!({"return": 2})), [&json!({"return": 2})]);
+        assert_eq!(arguments(&plain).unwrap()["a"], 1);
+    }
+}
