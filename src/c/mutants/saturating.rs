@@ -80,6 +80,9 @@ struct Walk<'a> {
 /// What stands in place of a part of the text.
 type Change = (Range<usize>, String);
 
+/// A node with the bytes of the text that it is.
+type Operand<'tu> = (Cursor<'tu>, Range<usize>);
+
 impl Walk<'_> {
     /// The text of a node after all changes in it.
     fn rewritten(&mut self, node: Cursor<'_>, range: &Range<usize>) -> String {
@@ -180,7 +183,7 @@ impl Walk<'_> {
     fn assigned(
         &mut self,
         place: Place,
-        (node, range): (Cursor<'_>, Range<usize>),
+        (node, range): Operand<'_>,
         (n, stopped): (usize, &dyn Fn(&str) -> String),
     ) -> String {
         let own = self.text[range.clone()].to_owned();
@@ -195,10 +198,7 @@ impl Walk<'_> {
     }
 
     /// Both operands with their places, where nothing but the operator stands between them.
-    fn parts<'tu>(
-        &self,
-        node: Cursor<'tu>,
-    ) -> Option<((Cursor<'tu>, Range<usize>), (Cursor<'tu>, Range<usize>), Operation)> {
+    fn parts<'tu>(&self, node: Cursor<'tu>) -> Option<(Operand<'tu>, Operand<'tu>, Operation)> {
         let [left, right] = node.children()[..] else { return None };
         let operation = Operation::of(&node.operator_text())?;
         let (own, other) = (self.range(left)?, self.range(right)?);

@@ -85,7 +85,7 @@ fn every_knob_of_prompts_changes_one() {
         prompts.map(|prompt| (prompt.to_markdown(), prompt.max_tokens))
     };
     let [tests, reflection] = text(&base);
-    let prompts = |word: &str| base.category_prompts.iter().map(|(c, _)| (*c, word.to_owned())).collect();
+    let prompts = |word: &str| base.category_prompts.keys().map(|c| (*c, word.to_owned())).collect();
     for (knob, config, changes_tests, changes_reflection) in [
         ("max_tokens", TestGenConfig { max_tokens: 99, ..base.clone() }, true, true),
         ("min_tests_per_category", TestGenConfig { min_tests_per_category: 5, ..base.clone() }, true, false),
