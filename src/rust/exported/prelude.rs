@@ -128,7 +128,7 @@ fn alone(variables: &[&str]) -> TokenStream {
         /// One test at a time; whether another one has failed does not matter.
         fn alone() -> Alone {
             let guard = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            Alone(unsafe { vec![#(Kept::of(&raw mut globals::#variables)),*] }, guard)
+            Alone(unsafe { Vec::from([#(Kept::of(&raw mut globals::#variables)),*]) }, guard)
         }
     }
 }

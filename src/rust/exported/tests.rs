@@ -208,7 +208,7 @@ fn buffers_are_as_long_as_promised_and_outputs_hold_what_the_input_says() {
             r#"let mut out: [u8; 3] = *b"\x01\x02\x03";"#,
             "let from: [u16; 3] = [1, 2, 65535];",
             "capi::copy(out.as_mut_ptr() as _, from.as_ptr() as _, 3);",
-            r#"assert_eq!(out, *b"\x01\x02\x03", "`out` after copy");"#,
+            r#"assert_eq!(out, * b"\x01\x02\x03", "`out` after copy");"#,
         ],
     );
     // Nothing is said of the room: it is the other's.
