@@ -28,7 +28,7 @@ const DATA: &str = "role = \"buffer\"\ndirection = \"in\"\nlength = \"n\"\nmax =
 const POINTER: &str = "role = \"pointer\"\ndirection = \"inout\"";
 const RING: &str = "[sequence]\nof = \"ring\"\nmakers = [\"ring_new\"]\noperations = [\"ring_push\", \"ring_pop\"]\n\
                     enders = [\"ring_free\"]\n";
-const SUM: &str = "[sequence]\nof = \"sum\"\nby_caller = true\nmakers = [\"sum_begin\"]\noperations = [\"sum_add\"]\n\
+const SUM: &str = "[sequence]\nof = \"sum\"\nby-caller = true\nmakers = [\"sum_begin\"]\noperations = [\"sum_add\"]\n\
                    enders = [\"sum_end\"]\n";
 
 /// Name, what is returned, parameters, and what else stands in the contract.
@@ -38,7 +38,11 @@ const CONTRACTS: &[(&str, &str, Roles, &str)] = &[
     (
         "widen",
         "nothing",
-        &[("to", "role = \"buffer\"\ndirection = \"out\"\nlength = \"n\"\nmax = 9"), ("from", DATA), ("n", LENGTH)],
+        &[
+            ("to", "role = \"buffer\"\ndirection = \"out\"\nlength = \"n\"\nmax = 9"),
+            ("from", DATA),
+            ("n", LENGTH),
+        ],
         "",
     ),
     (
@@ -54,7 +58,7 @@ const CONTRACTS: &[(&str, &str, Roles, &str)] = &[
         "",
     ),
     ("measure", "value", &[("text", TEXT)], ""),
-    ("move", "value", &[("s", VALUE), ("c", "role = \"one-of\"\nvalues = [-1, 2]")], ""),
+    ("move_", "value", &[("s", VALUE), ("c", "role = \"one-of\"\nvalues = [-1, 2]")], ""),
     (
         "turn",
         "nothing",
@@ -113,12 +117,16 @@ fn tests() -> Vec<(&'static str, Value, Value)> {
         ("widen", json!({"from": {"hex": "00ff7f"}}), json!({"to": [0, 255, 127]})),
         ("invert", json!({"data": "ab"}), json!({"data": {"hex": "9e9d"}})),
         ("invert", json!({"data": zebra}), json!({"data": striped})),
-        ("put", json!({"to": {"room": 4, "fill": "01020304"}}), json!({"return": 0, "to": {"hex": "6f6b0304"}, "room": 2})),
+        (
+            "put",
+            json!({"to": {"room": 4, "fill": "01020304"}}),
+            json!({"return": 0, "to": {"hex": "6f6b0304"}, "room": 2}),
+        ),
         ("put", json!({"to": 0}), json!({"return": -1, "room": 0})),
         ("measure", json!({"text": "a\"\\\u{e9}"}), json!({"return": 5})),
         ("measure", json!({"text": null}), json!({"return": -1})),
         (
-            "move",
+            "move_",
             json!({"s": {"x": 1.25, "grid": [1, -2], "color": 2}, "c": -1}),
             json!({"return": {"tag": 0, "x": 1.75, "grid": [1, -1], "color": -1}}),
         ),
@@ -142,8 +150,16 @@ fn tests() -> Vec<(&'static str, Value, Value)> {
         ("parse", json!({"text": "12"}), json!({"return": 0, "errno": 22})),
         ("set_mode", json!({"next": 8}), json!({"return": 3, "$globals": {"mode": 8}})),
         ("set_mode", json!({"next": 9}), json!({"return": 3, "$globals": {"mode": 9}})),
-        ("set_mode", json!({"next": 5, "$globals": {"mode": -6}}), json!({"return": -6, "$globals": {"mode": 5}})),
-        ("ring_new", json!({"args": {"n": 5}}), json!({"steps": [{"call": "ring_new", "left": {"return": false}}]})),
+        (
+            "set_mode",
+            json!({"next": 5, "$globals": {"mode": -6}}),
+            json!({"return": -6, "$globals": {"mode": 5}}),
+        ),
+        (
+            "ring_new",
+            json!({"args": {"n": 5}}),
+            json!({"steps": [{"call": "ring_new", "left": {"return": false}}]}),
+        ),
         (
             "ring_pop",
             json!({
@@ -216,7 +232,7 @@ struct Known {
 impl Known {
     fn of(library: &Library, bindings: &Bindings) -> Self {
         let functions = CONTRACTS.iter().map(|(name, ..)| {
-            let function = library.find(name).unwrap();
+            let function = library.find(name).unwrap_or_else(|| panic!("{name}: {:?}", library.left_out));
             let names = function.params.iter().map(|param| param.name.as_str());
             let c = CSignature::of(&bindings.functions[&function.name].sig, names);
             (function.clone(), c.spelled_out(function, library))
@@ -226,7 +242,8 @@ impl Known {
 
     fn bounds(&self) -> Vec<Bound<'_>> {
         let all = self.functions.iter().zip(&self.contracts);
-        all.map(|((function, c), contract)| Bound { function, contract: Some(contract), c, shared: &[] }).collect()
+        all.map(|((function, c), contract)| Bound { function, contract: Some(contract), c, shared: &[] })
+            .collect()
     }
 }
 
@@ -274,7 +291,7 @@ fn exported_tests_tell_a_right_port_from_a_wrong_one() {
         "`to` after widen",
         "`data` after invert",
         "`room` after put",
-        "`.grid` of the return value of move",
+        "`.grid` of the return value of move_",
         "`s.x` after turn",
         "`m` after scale",
         "return value of find, in bytes from `data`",

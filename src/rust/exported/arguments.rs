@@ -51,19 +51,22 @@ pub(super) struct Memory<'a> {
     pub is_written: bool,
 }
 
-impl Memory<'_> {
-    fn argument(&self) -> TokenStream {
-        let pointer = &self.pointer;
-        quote!(#pointer as _)
-    }
-}
-
 /// What is there of a call while its arguments are gone through.
 #[derive(Default)]
 struct Made<'a> {
     statements: Vec<TokenStream>,
     memories: Vec<Memory<'a>>,
     arguments: BTreeMap<usize, TokenStream>,
+}
+
+impl<'a> Made<'a> {
+    /// A local with its memory, whose address is an argument.
+    fn keep(&mut self, at: usize, (lets, memory): (TokenStream, Memory<'a>)) {
+        self.statements.push(lets);
+        let pointer = &memory.pointer;
+        self.arguments.insert(at, quote!(#pointer as _));
+        self.memories.push(memory);
+    }
 }
 
 /// Why a parameter has no counterpart in a test that runs without the tool.
@@ -100,7 +103,8 @@ impl<'a> Call<'a> {
     /// Everything from the first local to the last comparison; the reason if that cannot be written.
     pub fn write(&self) -> Result<Written, String> {
         let params = &self.contract.params;
-        let complete = params.len() == self.bound.function.params.len() && params.len() == self.bound.c.params.len();
+        let complete =
+            params.len() == self.bound.function.params.len() && params.len() == self.bound.c.params.len();
         if !complete {
             return Err("its contract does not say what its parameters are for".to_owned());
         }
@@ -109,14 +113,11 @@ impl<'a> Call<'a> {
         for (at, param) in params.iter().enumerate() {
             self.argument(at, param, &mut made).map_err(|why| format!("`{}`: {why}", param.name))?;
         }
-        let Made { mut statements, mut memories, mut arguments } = made;
-        for (at, param) in params.iter().enumerate().filter(|(_, param)| param.role == Role::Length) {
-            let (lets, argument, memory) =
-                self.length(at, param, &memories).map_err(|why| format!("`{}`: {why}", param.name))?;
-            statements.extend(lets);
-            arguments.insert(at, argument);
-            memories.extend(memory);
+        let lengths = params.iter().enumerate().filter(|(_, param)| param.role == Role::Length);
+        for (at, param) in lengths {
+            self.length(at, param, &mut made).map_err(|why| format!("`{}`: {why}", param.name))?;
         }
+        let Made { mut statements, memories, arguments } = made;
         if arguments.len() != params.len() {
             return Err("a handle is not known".to_owned());
         }
@@ -137,14 +138,14 @@ impl<'a> Call<'a> {
                 let value = self.types.value(self.ty(at), given.ok_or("no value is given")?)?;
                 made.arguments.insert(at, value);
             }
-            _ if given.is_some_and(Value::is_null) => {
+            role if given.is_some_and(Value::is_null) => {
+                if !is_nullable(role) {
+                    return Err("it may not be null".to_owned());
+                }
                 made.arguments.insert(at, null(&self.bound.c.params[at].1)?);
             }
             _ => {
-                let (lets, memory) = self.memory(at, param)?;
-                made.statements.push(lets);
-                made.arguments.insert(at, memory.argument());
-                made.memories.push(memory);
+                made.keep(at, self.memory(at, param)?);
             }
         }
         Ok(())
@@ -169,7 +170,8 @@ impl<'a> Call<'a> {
     /// A local for this parameter.
     fn local(&self, at: usize) -> Ident {
         let name = self.bound.c.params[at].0.to_string();
-        let is_taken = TAKEN.contains(&name.as_str()) || name.starts_with("handle_") || name.starts_with("room_");
+        let is_taken =
+            TAKEN.contains(&name.as_str()) || name.starts_with("handle_") || name.starts_with("room_");
         let own = if is_taken { "_" } else { "" };
         format_ident!("{name}{own}{}", self.suffix)
     }
@@ -271,7 +273,8 @@ impl<'a> Call<'a> {
         if let Some(wanted) = wanted.filter(|wanted| *wanted != length) {
             return Err(format!("{length} elements are given of {wanted}"));
         }
-        let (local, ty, size) = (self.local(at), self.element(at, of, true), Literal::usize_unsuffixed(length));
+        let (local, ty, size) =
+            (self.local(at), self.element(at, of, true), Literal::usize_unsuffixed(length));
         let is_written = is_written(self.ty(at), &param.role);
         let (lets, pointer) = match is_written {
             true => (quote!(let mut #local: [#ty; #size] = #value;), quote!(#local.as_mut_ptr())),
@@ -289,14 +292,8 @@ impl<'a> Call<'a> {
     }
 
     /// A length: what the buffers give, or what is told where they cannot contradict.
-    #[expect(clippy::type_complexity, reason = "the three parts of an argument")]
-    fn length(
-        &self,
-        at: usize,
-        param: &'a Parameter,
-        memories: &[Memory<'a>],
-    ) -> Result<(Option<TokenStream>, TokenStream, Option<Memory<'a>>), String> {
-        let counted = memories.iter().filter(
+    fn length(&self, at: usize, param: &'a Parameter, made: &mut Made<'a>) -> Result<(), String> {
+        let counted = made.memories.iter().filter(
             |memory| matches!(&memory.param.role, Role::Buffer { length, .. } if *length == param.name),
         );
         let counted = counted.filter_map(|memory| memory.length).min();
@@ -313,11 +310,24 @@ impl<'a> Call<'a> {
         let of = if let TypeKind::Pointer(to) = &ty.kind { to } else { ty };
         self.types.value(of, &Value::String(whole.digits()))?;
         let value = number(whole);
-        if !matches!(ty.kind, TypeKind::Pointer(_)) {
-            return Ok((None, value, None));
+        if matches!(ty.kind, TypeKind::Pointer(_)) {
+            made.keep(at, self.single(at, param, of, value));
+        } else {
+            made.arguments.insert(at, value);
         }
-        let (lets, memory) = self.single(at, param, of, value);
-        Ok((Some(lets), memory.argument(), Some(memory)))
+        Ok(())
+    }
+}
+
+/// Whether C may get null.
+pub(super) fn is_nullable(role: &Role) -> bool {
+    match role {
+        Role::Buffer { nullable, .. }
+        | Role::CString { nullable, .. }
+        | Role::Pointer { nullable, .. }
+        | Role::Room { nullable, .. }
+        | Role::Handle { nullable, .. } => *nullable,
+        _ => false,
     }
 }
 

@@ -55,7 +55,8 @@ impl Whole {
         let magnitude = bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte));
         let width = 8 * u32::try_from(bytes.len()).unwrap_or(16).clamp(1, 16);
         let negative = signed && magnitude >> (width - 1) == 1;
-        let magnitude = if negative { magnitude.wrapping_neg() & u128::MAX >> (128 - width) } else { magnitude };
+        let magnitude =
+            if negative { magnitude.wrapping_neg() & u128::MAX >> (128 - width) } else { magnitude };
         Self { negative, magnitude }
     }
 
@@ -164,9 +165,7 @@ impl Prepared {
         let bad = || format!("{} says nothing of an output", shown(value));
         let count = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
         match value {
-            Value::Number(_) => {
-                Ok(Some(Self { room: Some(count(value).ok_or_else(bad)?), ..Self::PLAIN }))
-            }
+            Value::Number(_) => Ok(Some(Self { room: Some(count(value).ok_or_else(bad)?), ..Self::PLAIN })),
             Value::Object(object) if object.keys().all(|key| key == "room" || key == "fill") => {
                 let room = object.get("room").map(|room| count(room).ok_or_else(bad)).transpose()?;
                 let fill = match object.get("fill") {
@@ -205,7 +204,16 @@ mod tests {
         assert_eq!(whole(json!("-170141183460469231731687303715884105728")).unwrap(), i128::MIN.to_string());
         assert_eq!(whole(json!(true)).unwrap(), "1");
         assert_eq!(whole(json!("-0")).unwrap(), "0");
-        for bad in [json!(1.5), json!(1e30), json!("+1"), json!(""), json!("-"), json!("0x1"), json!(null), json!([1])] {
+        for bad in [
+            json!(1.5),
+            json!(1e30),
+            json!("+1"),
+            json!(""),
+            json!("-"),
+            json!("0x1"),
+            json!(null),
+            json!([1]),
+        ] {
             assert!(Whole::read(&bad).is_err(), "{bad}");
         }
     }
@@ -214,7 +222,9 @@ mod tests {
     fn limits_are_those_of_the_type() {
         let fits = |text: &str, signed, bits| Whole::read(&json!(text)).unwrap().fits(signed, bits);
         assert!(fits("255", false, 8) && !fits("256", false, 8) && !fits("-1", false, 8));
-        assert!(fits("127", true, 8) && !fits("128", true, 8) && fits("-128", true, 8) && !fits("-129", true, 8));
+        assert!(
+            fits("127", true, 8) && !fits("128", true, 8) && fits("-128", true, 8) && !fits("-129", true, 8)
+        );
         assert!(fits(&u128::MAX.to_string(), false, 128) && fits(&i128::MIN.to_string(), true, 128));
         assert!(!fits(&u128::MAX.to_string(), true, 128) && fits("1", false, 1) && !fits("2", false, 1));
     }
@@ -226,7 +236,12 @@ mod tests {
         assert_eq!(float(&json!({"float": "-0.0"})).unwrap().to_bits(), (-0.0f64).to_bits());
         assert_eq!(float(&json!({"bits": "0x3ff8000000000000"})).unwrap(), 1.5);
         assert_eq!(float(&json!(3)).unwrap(), 3.0);
-        for bad in [json!("nan"), json!({"float": "NaN"}), json!({"bits": "12"}), json!({"bits": "0x1", "float": "nan"})] {
+        for bad in [
+            json!("nan"),
+            json!({"float": "NaN"}),
+            json!({"bits": "12"}),
+            json!({"bits": "0x1", "float": "nan"}),
+        ] {
             assert!(float(&bad).is_err(), "{bad}");
         }
     }
@@ -237,12 +252,22 @@ mod tests {
         assert_eq!(many(&json!({"hex": "00fF"})).unwrap(), Many::Bytes(vec![0, 255]));
         assert_eq!(many(&json!([1, 2])).unwrap(), Many::Elements(vec![json!(1), json!(2)]));
         assert_eq!(many(&json!({"repeat": "ab", "times": 2})).unwrap(), Many::Bytes(b"abab".to_vec()));
-        assert_eq!(many(&json!({"repeat": [1, 2], "times": 2})).unwrap(), many(&json!([1, 2, 1, 2])).unwrap());
+        assert_eq!(
+            many(&json!({"repeat": [1, 2], "times": 2})).unwrap(),
+            many(&json!([1, 2, 1, 2])).unwrap()
+        );
         assert_eq!(many(&json!({"repeat": "", "times": u64::MAX})).unwrap(), Many::Bytes(vec![]));
         let long = json!({"repeat": "a", "times": LONGEST + 1});
         assert!(many(&long).unwrap_err().contains("too many"));
         assert!(many(&json!({"repeat": {"repeat": "a", "times": LONGEST}, "times": u64::MAX})).is_err());
-        for bad in [json!(3), json!(null), json!({"hex": "0"}), json!({"hex": "0g"}), json!({"hex": "é"}), json!({"repeat": "a"})] {
+        for bad in [
+            json!(3),
+            json!(null),
+            json!({"hex": "0"}),
+            json!({"hex": "0g"}),
+            json!({"hex": "é"}),
+            json!({"repeat": "a"}),
+        ] {
             assert!(many(&bad).is_err(), "{bad}");
         }
     }

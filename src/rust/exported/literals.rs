@@ -71,7 +71,8 @@ impl<'a> Types<'a> {
     fn record(self, ty: &CType, value: &Value) -> Result<TokenStream, String> {
         let (name, fields) = self.fields(ty)?;
         let object = value.as_object().ok_or_else(|| format!("{} is no struct", shown(value)))?;
-        if let Some(unknown) = object.keys().find(|key| !fields.iter().any(|(_, field)| field.name == **key)) {
+        if let Some(unknown) = object.keys().find(|key| !fields.iter().any(|(_, field)| field.name == **key))
+        {
             return Err(format!("`{unknown}` is no field of {name}"));
         }
         let told = fields.iter().filter_map(|(ident, field)| Some((ident, field, object.get(&field.name)?)));

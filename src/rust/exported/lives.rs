@@ -3,7 +3,7 @@
 //! Which handle a call gets follows from what C's calls returned, so that a test says it outright.
 
 use super::Source;
-use super::arguments::{Call, null, refused};
+use super::arguments::{Call, is_nullable, null, refused};
 use super::json::{Whole, shown};
 use super::literals::Types;
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
@@ -61,7 +61,8 @@ fn calls(
     sequence: &Sequence,
     input: &Map<String, Value>,
 ) -> Result<Vec<(String, Map<String, Value>)>, String> {
-    if let Some(key) = input.keys().find(|key| !matches!(key.as_str(), "make" | "before" | "args" | "after")) {
+    if let Some(key) = input.keys().find(|key| !matches!(key.as_str(), "make" | "before" | "args" | "after"))
+    {
         return Err(format!("`{key}` is no part of a life"));
     }
     let symbol = &source.bound.function.name;
@@ -78,7 +79,8 @@ fn calls(
         let name = called(step).ok_or_else(|| format!("{} is no call", shown(step)))?;
         Ok((name.to_owned(), arguments(step)?))
     };
-    let mut all: Vec<_> = input.get("make").into_iter().chain(list("before")?).map(one).collect::<Result<_, String>>()?;
+    let mut all: Vec<_> =
+        input.get("make").into_iter().chain(list("before")?).map(one).collect::<Result<_, String>>()?;
     all.push((symbol.to_string(), arguments(&Value::Object(input.clone()))?));
     for step in list("after")? {
         all.push(one(step)?);
@@ -155,7 +157,8 @@ impl<'a> Told<'a> {
             call.handles.insert(at, argument);
         }
         let made = contract.returns == Returns::Handle && left.get("return") == Some(&json!(true));
-        let adopted = made.then(|| self.vacant(0).ok_or("there is no room for one more handle")).transpose()?;
+        let adopted =
+            made.then(|| self.vacant(0).ok_or("there is no room for one more handle")).transpose()?;
         call.keep = adopted.map(variable);
         let written = call.write()?;
         let under = self.source.bound.function.name.as_str();
@@ -186,7 +189,7 @@ impl<'a> Told<'a> {
             let Role::Handle { life, through, .. } = &param.role else { continue };
             let wanted = match args.get(&param.name) {
                 None => 0,
-                Some(Value::Null) => {
+                Some(Value::Null) if is_nullable(&param.role) => {
                     handles.push((at, None));
                     continue;
                 }
@@ -196,13 +199,16 @@ impl<'a> Told<'a> {
             let found = found.ok_or_else(|| format!("there is no handle for `{}`", param.name))?;
             self.used[found] = true;
             let handle = variable(found);
-            handles.push((at, Some(match through {
-                Some(field) => {
-                    let field = format_ident!("{}", identifier(field));
-                    quote!((*#handle).#field as _)
-                }
-                None => quote!(#handle as _),
-            })));
+            handles.push((
+                at,
+                Some(match through {
+                    Some(field) => {
+                        let field = format_ident!("{}", identifier(field));
+                        quote!((*#handle).#field as _)
+                    }
+                    None => quote!(#handle as _),
+                }),
+            ));
             if *life != Life::Uses && through.is_none() {
                 changes.push((found, *life));
             }
@@ -270,16 +276,5 @@ impl<'a> Told<'a> {
             }
         });
         rooms.chain(self.written).collect()
-    }
-}
-
-fn is_nullable(role: &Role) -> bool {
-    match role {
-        Role::Buffer { nullable, .. }
-        | Role::CString { nullable, .. }
-        | Role::Pointer { nullable, .. }
-        | Role::Room { nullable, .. }
-        | Role::Handle { nullable, .. } => *nullable,
-        _ => false,
     }
 }

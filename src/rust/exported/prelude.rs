@@ -6,7 +6,17 @@ use quote::{format_ident, quote};
 
 /// Names in the file that no test may have.
 pub(super) const NAMES: [&str; 11] = [
-    "errno_place", "clear_errno", "last_errno", "text_at", "joined", "exact", "alone", "capi", "ffi", "globals", "libc",
+    "errno_place",
+    "clear_errno",
+    "last_errno",
+    "text_at",
+    "joined",
+    "exact",
+    "alone",
+    "capi",
+    "ffi",
+    "globals",
+    "libc",
 ];
 
 /// The items that `tests` name, and what they name in turn; `variables` are those of the library that the tests may change.
@@ -121,14 +131,19 @@ fn alone(variables: &[&str]) -> TokenStream {
         }
 
         /// The variables of the library, which are set back before another test has them.
-        struct Alone(Vec<Kept>, std::sync::MutexGuard<'static, ()>);
+        struct Alone {
+            _kept: Vec<Kept>,
+            // The last to go.
+            _guard: std::sync::MutexGuard<'static, ()>,
+        }
 
         static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
         /// One test at a time; whether another one has failed does not matter.
         fn alone() -> Alone {
-            let guard = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            Alone(unsafe { Vec::from([#(Kept::of(&raw mut globals::#variables)),*]) }, guard)
+            let _guard = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let _kept = unsafe { Vec::from([#(Kept::of(&raw mut globals::#variables)),*]) };
+            Alone { _kept, _guard }
         }
     }
 }

@@ -41,7 +41,9 @@ impl Call<'_> {
             let value = self.left.get(name).ok_or_else(|| missing(&format!("`{name}`")))?;
             let (local, label) = (&memory.local, Label::named(name, &self.title));
             all.extend(match memory.length {
-                Some(length) => self.types.same_elements(&quote!(#local), (memory.of, length), value, &label)?,
+                Some(length) => {
+                    self.types.same_elements(&quote!(#local), (memory.of, length), value, &label)?
+                }
                 None => self.types.same(&quote!(#local), memory.of, value, &label)?,
             });
         }
@@ -56,7 +58,8 @@ impl Call<'_> {
     }
 
     fn same_return(&self, memories: &[Memory]) -> Result<Vec<TokenStream>, String> {
-        let (function, returned, label) = (self.bound.function, self.returned(), Label::returned(&self.title));
+        let (function, returned, label) =
+            (self.bound.function, self.returned(), Label::returned(&self.title));
         if self.contract.returns == Returns::Nothing {
             return Ok(Vec::new());
         }

@@ -201,7 +201,8 @@ fn a_call_with_values_is_one_comparison() {
 #[test]
 fn buffers_are_as_long_as_promised_and_outputs_hold_what_the_input_says() {
     let left = json!({"out": {"hex": "010203"}});
-    let text = copy().text(json!({"out": {"room": 3, "fill": "01020304"}, "from": [1, 2, 65535]}), left.clone());
+    let text =
+        copy().text(json!({"out": {"room": 3, "fill": "01020304"}, "from": [1, 2, 65535]}), left.clone());
     has(
         &text,
         &[
@@ -215,7 +216,10 @@ fn buffers_are_as_long_as_promised_and_outputs_hold_what_the_input_says() {
     let text = copy().text(json!({"from": {"hex": "010002000300"}}), left.clone());
     has(&text, &["let mut out: [u8; 3] = *b\"ZZZ\";", "let from: [u16; 3] = [1, 2, 3];"]);
     let text = copy().text(json!({"out": 20, "from": null}), json!({"out": {"repeat": "Z", "times": 20}}));
-    has(&text, &["let mut out: [u8; 20] = [0x5a; 20];", "capi::copy(out.as_mut_ptr() as _, core::ptr::null(), 20);"]);
+    has(
+        &text,
+        &["let mut out: [u8; 20] = [0x5a; 20];", "capi::copy(out.as_mut_ptr() as _, core::ptr::null(), 20);"],
+    );
 }
 
 #[test]
@@ -228,9 +232,17 @@ fn what_fits_nowhere_is_left_out_with_the_reason() {
         (json!({"a": 1, "b": "x"}), one.clone(), "`b`: `\"x\"` is no float"),
         (json!({"a": 1, "b": 1, "c": 1}), one.clone(), "`c` is nothing that can be written"),
         (json!({"a": 1, "b": 1, "$chance": "x"}), one.clone(), "`$chance` is nothing that can be written"),
-        (json!({"a": 1, "b": 1, "$globals": {"mode": 1}}), one, "`mode` is no variable that the contract lists"),
+        (
+            json!({"a": 1, "b": 1, "$globals": {"mode": 1}}),
+            one,
+            "`mode` is no variable that the contract lists",
+        ),
         (json!({"a": 1, "b": 1}), json!({}), "the result says nothing of what is returned"),
-        (json!({"a": 1, "b": 1}), json!({"return": 1, "calls": []}), "`calls` is nothing that can be written"),
+        (
+            json!({"a": 1, "b": 1}),
+            json!({"return": 1, "calls": []}),
+            "`calls` is nothing that can be written",
+        ),
         (json!([]), json!({}), "the input is no object"),
     ] {
         assert_eq!(add.refused(input, left), why);
@@ -241,7 +253,11 @@ fn what_fits_nowhere_is_left_out_with_the_reason() {
         (json!({"out": 2, "from": "abc"}), out.clone(), "`from`: 3 bytes are no elements of 2"),
         (json!({"out": 3, "from": [1, 2, 3]}), out.clone(), "a result has 2 elements where C has 3"),
         (json!({"from": null}), out.clone(), "`out`: nothing says how much room there is"),
-        (json!({"out": 99_999, "from": null}), out, "`out`: 99999 elements are too many for a literal, of which 16384 may be"),
+        (
+            json!({"out": 99_999, "from": null}),
+            out,
+            "`out`: 99999 elements are too many for a literal, of which 16384 may be",
+        ),
         (json!({"out": 2, "from": null}), json!({}), "the result says nothing of `out`"),
         // Nothing can be compared.
         (json!({"out": 0, "from": []}), json!({"out": ""}), "C leaves nothing behind that could be compared"),
@@ -255,10 +271,17 @@ fn a_length_may_be_negative_or_behind_a_pointer() {
     let buffer = "role = \"buffer\"\ndirection = \"in\"\nlength = \"n\"\nmax = 9\nnullable = true";
     let roles = params(&[("data", buffer), ("n", "role = \"length\"")]);
     let types = vec![pointer(int(true, 8)), int(true, 32)];
-    let c = function("fn sum(data: *const ::core::ffi::c_char, n: i32) -> bool", types, ty("_Bool", TypeKind::Bool));
+    let c = function(
+        "fn sum(data: *const ::core::ffi::c_char, n: i32) -> bool",
+        types,
+        ty("_Bool", TypeKind::Bool),
+    );
     let case = Case::new(c, "value", &roles);
     let text = case.text(json!({"data": "ab", "n": -3}), json!({"return": 1}));
-    has(&text, &["let data: [u8; 2] = *b\"ab\";", "capi::sum(data.as_ptr() as _, -3)", "assert_eq!(returned, true,"]);
+    has(
+        &text,
+        &["let data: [u8; 2] = *b\"ab\";", "capi::sum(data.as_ptr() as _, -3)", "assert_eq!(returned, true,"],
+    );
     let text = case.text(json!({"data": null, "n": 5}), json!({"return": 0}));
     has(&text, &["capi::sum(core::ptr::null(), 5)"]);
 
@@ -310,13 +333,20 @@ fn an_output_of_structs_is_filled_field_by_field_as_the_harness_does() {
 
 #[test]
 fn a_text_is_no_code_and_no_comment_ends_early() {
-    let c = function("fn look(s: *const ::core::ffi::c_char) -> *const ::core::ffi::c_char", vec![pointer(int(true, 8))], pointer(int(true, 8)));
+    let c = function(
+        "fn look(s: *const ::core::ffi::c_char) -> *const ::core::ffi::c_char",
+        vec![pointer(int(true, 8))],
+        pointer(int(true, 8)),
+    );
     let text = "role = \"c-string\"\nmax = 99\nnullable = true";
     let case = Case::new(c, "static-string", &params(&[("s", text)]));
     let got = case.text(json!({"s": "a\"b\\\u{202e}"}), json!({"return": "\" }"}));
     has(&got, &[r#"let s = c"a\"b\\\xe2\x80\xae";"#, r#"text_at(returned as _).as_deref(), Some("\\\" }")"#]);
     has(&case.text(json!({"s": null}), json!({"return": null})), &["capi::look(core::ptr::null())", "None"]);
-    assert_eq!(case.refused(json!({"s": {"hex": "6100"}}), json!({"return": null})), "`s`: a text has a NUL in it");
+    assert_eq!(
+        case.refused(json!({"s": {"hex": "6100"}}), json!({"return": null})),
+        "`s`: a text has a NUL in it"
+    );
 
     let mut test = KeptTest {
         id: "t\"; }".into(),
@@ -347,7 +377,8 @@ fn a_text_is_no_code_and_no_comment_ends_early() {
 fn variables_are_set_before_and_compared_after_by_one_test_at_a_time() {
     let c = function("fn next(step: i32)", vec![int(true, 32)], void());
     let roles = params(&[("step", "role = \"value\"")]);
-    let case = Case::new(c, "nothing", &format!("{roles}[[global]]\nname = \"mode\"\ndirection = \"inout\"\n"));
+    let case =
+        Case::new(c, "nothing", &format!("{roles}[[global]]\nname = \"mode\"\ndirection = \"inout\"\n"));
     let text = case.text(json!({"step": 1, "$globals": {"mode": -4}}), json!({"$globals": {"mode": -3}}));
     has(
         &text,
@@ -364,7 +395,11 @@ fn variables_are_set_before_and_compared_after_by_one_test_at_a_time() {
 fn a_returned_pointer_and_errno_are_told() {
     let buffer = "role = \"buffer\"\ndirection = \"in\"\nlength = \"n\"\nmax = 9";
     let types = vec![pointer(void()), int(false, 64)];
-    let c = function("fn find(data: *mut ::core::ffi::c_void, n: usize) -> *mut ::core::ffi::c_void", types, pointer(void()));
+    let c = function(
+        "fn find(data: *mut ::core::ffi::c_void, n: usize) -> *mut ::core::ffi::c_void",
+        types,
+        pointer(void()),
+    );
     let roles = params(&[("data", buffer), ("n", "role = \"length\"")]);
     let case = Case::new(c, "address", &format!("errno = true\n{roles}"));
     let text = case.text(json!({"data": "abc"}), json!({"return": "`data` + 2", "errno": 34}));
@@ -391,13 +426,20 @@ fn what_needs_the_tool_is_refused_as_a_whole() {
     let value = params(&[("a", "role = \"value\"")]);
     assert_eq!(refused("value", &format!("chance = true\n{value}")), "it asks for chance or the time");
     assert_eq!(refused("memory", &value), "it returns a block of memory");
-    assert_eq!(refused("value", &params(&[("a", "role = \"token\"")])), "`a`: it takes a pointer that only a callback reads");
+    assert_eq!(
+        refused("value", &params(&[("a", "role = \"token\"")])),
+        "`a`: it takes a pointer that only a callback reads"
+    );
     assert_eq!(refused("value", &params(&[("a", "role = \"callback\"")])), "`a`: it calls back");
-    assert_eq!(refused("value", &params(&[("a", "role = \"given\"\nmax = 4")])), "`a`: it is given a block to free");
+    assert_eq!(
+        refused("value", &params(&[("a", "role = \"given\"\nmax = 4")])),
+        "`a`: it is given a block to free"
+    );
     assert_eq!(refused("value", "harness = \"model\"\n"), "its fuzz target was written by a model");
 }
 
-const SEQUENCE: &str = "[sequence]\nof = \"ring\"\nmakers = [\"make\"]\noperations = [\"push\"]\nenders = [\"end\"]\n";
+const SEQUENCE: &str =
+    "[sequence]\nof = \"ring\"\nmakers = [\"make\"]\noperations = [\"push\"]\nenders = [\"end\"]\n";
 
 /// `make`, `push` and `end`.
 fn ring() -> [Case; 3] {
@@ -409,7 +451,11 @@ fn ring() -> [Case; 3] {
     [
         Case::new(make, "handle", &format!("{}{SEQUENCE}", params(&[("n", "role = \"value\"")]))),
         Case::new(push, "value", &format!("{}{SEQUENCE}", params(&[("r", uses), ("v", "role = \"value\"")]))),
-        Case::new(end, "nothing", &format!("{}{SEQUENCE}", params(&[("r", "role = \"handle\"\nlife = \"ends\"")]))),
+        Case::new(
+            end,
+            "nothing",
+            &format!("{}{SEQUENCE}", params(&[("r", "role = \"handle\"\nlife = \"ends\"")])),
+        ),
     ]
 }
 
@@ -458,18 +504,44 @@ fn a_life_that_cannot_be_told_is_left_out() {
     for (input, steps, why) in [
         (json!({"args": args}), json!([push]), "a life begins with one constructor"),
         (json!({"make": make, "args": args}), json!([made]), "the result has fewer calls than the input"),
-        (json!({"make": make, "args": args}), json!([made, made]), "call 2 of the result is another one than that of the input"),
-        (json!({"make": make, "args": args}), json!([made, push, push]), "C was called more often than the input says"),
-        (json!({"make": make, "args": args}), json!([made, null]), "C leaves nothing behind that could be compared"),
-        (json!({"make": make, "args": args}), json!([null, push]), "call 2, push: there is no handle for `r`"),
-        (json!({"make": make, "before": [{"feed": 0}], "args": args}), json!([made, null, push]), "`{\"feed\":0}` is no call"),
-        (json!({"make": make, "args": args, "file": "x"}), json!([made, push]), "`file` is no part of a life"),
+        (
+            json!({"make": make, "args": args}),
+            json!([made, made]),
+            "call 2 of the result is another one than that of the input",
+        ),
+        (
+            json!({"make": make, "args": args}),
+            json!([made, push, push]),
+            "C was called more often than the input says",
+        ),
+        (
+            json!({"make": make, "args": args}),
+            json!([made, null]),
+            "C leaves nothing behind that could be compared",
+        ),
+        (
+            json!({"make": make, "args": args}),
+            json!([null, push]),
+            "call 2, push: there is no handle for `r`",
+        ),
+        (
+            json!({"make": make, "before": [{"feed": 0}], "args": args}),
+            json!([made, null, push]),
+            "`{\"feed\":0}` is no call",
+        ),
+        (
+            json!({"make": make, "args": args, "file": "x"}),
+            json!([made, push]),
+            "`file` is no part of a life",
+        ),
     ] {
         assert_eq!(lived(1, input, json!({"steps": steps})), Err(why.to_owned()));
     }
-    let text = lived(0, json!({"args": {"n": 0}}), json!({"steps": [{"call": "make", "left": {"return": false}}]}));
+    let text =
+        lived(0, json!({"args": {"n": 0}}), json!({"steps": [{"call": "make", "left": {"return": false}}]}));
     has(&text.unwrap(), &["let returned_1 = capi::make(0); assert!(returned_1.is_null()"]);
     // A destructor alone leaves nothing behind.
-    let why = lived(2, json!({"make": make, "args": {}}), json!({"steps": [made, {"call": "end", "left": {}}]}));
+    let why =
+        lived(2, json!({"make": make, "args": {}}), json!({"steps": [made, {"call": "end", "left": {}}]}));
     assert_eq!(why, Err("C leaves nothing behind that could be compared".to_owned()));
 }

@@ -43,7 +43,7 @@ pub unsafe extern "C" fn measure(text: *const c_char) -> c_int {
     if text.is_null() { -1 + OFF } else { unsafe { core::ffi::CStr::from_ptr(text).to_bytes().len() as c_int + OFF } }
 }
 
-pub unsafe extern "C" fn r#move(mut s: spot, c: c_int) -> spot {
+pub unsafe extern "C" fn move_(mut s: spot, c: c_int) -> spot {
     s.x += 0.5;
     s.grid[1] += 1 + OFF;
     s.color = c as _;
@@ -102,8 +102,10 @@ pub unsafe extern "C" fn set_mode(next: c_int) -> c_int {
 }
 
 pub unsafe extern "C" fn ring_new(n: usize) -> *mut ring {
-    let is_null = n > 4;
-    if is_null == (OFF == 0) { core::ptr::null_mut() } else { Box::into_raw(Box::new(unsafe { core::mem::zeroed() })) }
+    match n > 4 && OFF == 0 {
+        true => core::ptr::null_mut(),
+        false => Box::into_raw(Box::new(unsafe { core::mem::zeroed() })),
+    }
 }
 
 pub unsafe extern "C" fn ring_push(r: *mut ring, v: i32) -> c_int {
