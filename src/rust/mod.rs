@@ -11,6 +11,7 @@ pub mod stub;
 pub mod signature;
 pub mod shims;
 pub mod emit;
+pub mod exported;
 pub mod globals;
 pub mod in_program;
 pub mod mutants;

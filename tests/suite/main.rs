@@ -18,6 +18,7 @@ mod contract;
 mod coverage;
 mod dropin;
 mod exhaustive;
+mod exported;
 mod faults;
 mod feasibility;
 mod findings;

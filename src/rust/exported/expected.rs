@@ -1,0 +1,254 @@
+//! Comparisons of what the port left behind with what C left: number by number, floats by their bits, never padding.
+
+use super::json::{Whole, shown};
+use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, zero};
+use crate::rust::globals::identifier;
+use crate::rust::signature::{number as number_type, pointee};
+use crate::symbol::{CType, TypeKind};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::Value;
+
+/// What a comparison is about, in words; a path leads to a part of it.
+#[derive(Debug, Clone)]
+pub(super) struct Label {
+    what: String,
+    path: String,
+    function: String,
+}
+
+impl Label {
+    /// A parameter, or a variable of the library.
+    pub fn named(name: &str, function: &str) -> Self {
+        Self { what: name.to_owned(), path: String::new(), function: function.to_owned() }
+    }
+
+    pub fn returned(function: &str) -> Self {
+        Self::named("", function)
+    }
+
+    fn part(&self, part: &str) -> Self {
+        Self { path: format!("{}{part}", self.path), ..self.clone() }
+    }
+
+    /// The message of an assertion. Names of C have no braces, which a format would take for its own.
+    pub fn text(&self) -> String {
+        let Self { what, path, function } = self;
+        match (what.is_empty(), path.is_empty()) {
+            (true, true) => format!("return value of {function}"),
+            (true, false) => format!("`{path}` of the return value of {function}"),
+            (false, _) => format!("`{what}{path}` after {function}"),
+        }
+    }
+}
+
+impl<'a> Types<'a> {
+    /// Comparisons of the value at `place`, which is read and not borrowed: it may be a part of a packed struct, or of a variable.
+    pub fn same(
+        self,
+        place: &TokenStream,
+        ty: &CType,
+        value: &Value,
+        label: &Label,
+    ) -> Result<Vec<TokenStream>, String> {
+        match &ty.kind {
+            TypeKind::Float { .. } => {
+                let (expected, label) = (self.value(ty, value)?, label.text());
+                Ok(vec![quote!(assert_eq!(Exact(#place), Exact(#expected), #label);)])
+            }
+            TypeKind::Array { of, len: Some(len) } if is_whole(of) || is_float(of) => {
+                let expected = self.elements(of, value)?;
+                has_length(expected.len(), *len)?;
+                let (expected, label) = (array(&expected), label.text());
+                let place = read(place);
+                Ok(vec![match is_float(of) {
+                    true => quote!(assert_eq!(exact(&#place), exact(&#expected), #label);),
+                    false => quote!(assert_eq!(#place, #expected, #label);),
+                }])
+            }
+            TypeKind::Array { of, len: Some(len) } => {
+                let elements = value.as_array().ok_or_else(|| format!("{} is no array", shown(value)))?;
+                has_length(elements.len(), *len)?;
+                self.each(place, of, elements, label)
+            }
+            TypeKind::Record(_) => self.same_fields(place, ty, value, label),
+            _ => {
+                let (place, expected, label) = (read(place), self.value(ty, value)?, label.text());
+                Ok(vec![quote!(assert_eq!(#place, #expected, #label);)])
+            }
+        }
+    }
+
+    fn same_fields(
+        self,
+        place: &TokenStream,
+        ty: &CType,
+        value: &Value,
+        label: &Label,
+    ) -> Result<Vec<TokenStream>, String> {
+        // Refuses what is no field of the struct.
+        self.value(ty, value)?;
+        let (_, fields) = self.fields(ty)?;
+        let mut all = Vec::new();
+        for (ident, field) in fields {
+            let value = match value.get(&field.name) {
+                Some(value) => value.clone(),
+                None => zero(&field.ty),
+            };
+            let part = label.part(&format!(".{}", field.name));
+            all.extend(self.same(&quote!(#place.#ident), &field.ty, &value, &part)?);
+        }
+        Ok(all)
+    }
+
+    fn each(
+        self,
+        place: &TokenStream,
+        of: &CType,
+        elements: &[Value],
+        label: &Label,
+    ) -> Result<Vec<TokenStream>, String> {
+        let mut all = Vec::new();
+        for (at, value) in elements.iter().enumerate() {
+            let (index, part) = (Literal::usize_unsuffixed(at), label.part(&format!("[{at}]")));
+            all.extend(self.same(&quote!(#place[#index]), of, value, &part)?);
+        }
+        Ok(all)
+    }
+
+    /// Comparisons of the elements in an array `local`, which holds `length` of them; bytes are `u8` there.
+    pub fn same_elements(
+        self,
+        local: &TokenStream,
+        (of, length): (&CType, usize),
+        value: &Value,
+        label: &Label,
+    ) -> Result<Vec<TokenStream>, String> {
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        if is_byte(of) {
+            let bytes = bytes(value)?;
+            has_length(bytes.len(), length as u64)?;
+            let (expected, label) = (byte_array(&bytes), label.text());
+            return Ok(vec![quote!(assert_eq!(#local, #expected, #label);)]);
+        }
+        let whole = CType {
+            kind: TypeKind::Array { of: Box::new(of.clone()), len: Some(length as u64) },
+            ..of.clone()
+        };
+        self.same(local, &whole, value, label)
+    }
+
+    /// Comparisons of a returned table of `length` elements, or of a null pointer, in the local `returned`.
+    pub fn same_table(
+        self,
+        returned: &Ident,
+        (pointer, ty, length): (&CType, &syn::Type, usize),
+        value: &Value,
+        label: &Label,
+    ) -> Result<Vec<TokenStream>, String> {
+        let text = label.text();
+        if value.is_null() {
+            return Ok(vec![quote!(assert!(#returned.is_null(), #text);)]);
+        }
+        let of = behind(pointer).ok_or("what returns a table returns no pointer")?;
+        let ty = match (is_byte(of), number_type(&of.kind)) {
+            (true, _) => syn::parse_quote!(u8),
+            (false, Some(number)) => number,
+            (false, None) => pointee(ty),
+        };
+        let (table, size) = (format_ident!("{returned}_table"), Literal::usize_unsuffixed(length));
+        let mut all = vec![quote!(assert!(!#returned.is_null(), #text);)];
+        all.push(quote!(let #table = (#returned as *const [#ty; #size]).read_unaligned();));
+        all.extend(self.same_elements(&quote!(#table), (of, length), value, label)?);
+        Ok(all)
+    }
+
+    /// Comparisons of the library's variables with `$globals` of a result.
+    pub fn same_globals(self, values: &Value, function: &str) -> Result<Vec<TokenStream>, String> {
+        let mut all = Vec::new();
+        for (name, value) in globals(values)? {
+            let (ident, ty) = self.global(name)?;
+            all.extend(self.same(&quote!(globals::#ident), ty, value, &Label::named(name, function))?);
+        }
+        Ok(all)
+    }
+
+    /// Assignments of what `$globals` of an input says.
+    pub fn set_globals(self, values: &Value) -> Result<Vec<TokenStream>, String> {
+        let set = |(name, value): (&String, &Value)| {
+            let (ident, ty) = self.global(name)?;
+            let value = self.value(ty, value)?;
+            Ok(quote!(globals::#ident = #value;))
+        };
+        globals(values)?.into_iter().map(set).collect()
+    }
+
+    fn global(self, name: &str) -> Result<(Ident, &'a CType), String> {
+        let found = self.0.globals.iter().find(|global| global.name.as_str() == name);
+        let found = found.ok_or_else(|| format!("`{name}` is no variable of the library"))?;
+        Ok((format_ident!("{}", identifier(name)), &found.ty))
+    }
+}
+
+/// A place as a value: a part of something is copied, not borrowed.
+fn read(place: &TokenStream) -> TokenStream {
+    if place.clone().into_iter().count() == 1 { place.clone() } else { quote!({ #place }) }
+}
+
+fn globals(values: &Value) -> Result<Vec<(&String, &Value)>, String> {
+    let values = values.as_object().ok_or_else(|| format!("{} is no list of variables", shown(values)))?;
+    Ok(values.iter().collect())
+}
+
+fn has_length(found: usize, wanted: u64) -> Result<(), String> {
+    if found as u64 == wanted {
+        return Ok(());
+    }
+    Err(format!("a result has {found} elements where C has {wanted}"))
+}
+
+fn is_whole(ty: &CType) -> bool {
+    matches!(ty.kind, TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Enum { .. })
+}
+
+fn is_float(ty: &CType) -> bool {
+    matches!(ty.kind, TypeKind::Float { .. })
+}
+
+/// Where a returned pointer leads, as a result tells it: `None` for null, else the name of a place and bytes from its start.
+pub(super) fn address(value: &Value) -> Result<Option<(&str, usize)>, String> {
+    let bad = || format!("{} is no place", shown(value));
+    let text = value.as_str().ok_or_else(bad)?;
+    if text == "NULL" {
+        return Ok(None);
+    }
+    let (name, bytes) = text.rsplit_once(" + ").ok_or_else(bad)?;
+    let bytes = bytes.parse().map_err(|_| bad())?;
+    Ok(Some((name.trim_matches('`'), bytes)))
+}
+
+/// The comparison of a text, or of a null pointer.
+pub(super) fn same_text(returned: &Ident, value: &Value, label: &Label) -> Result<TokenStream, String> {
+    let label = label.text();
+    let expected = match value {
+        Value::Null => quote!(None),
+        // As `text_at` writes it, so that a failure can be read.
+        value => {
+            let text = bytes(value)?.escape_ascii().to_string();
+            quote!(Some(#text))
+        }
+    };
+    Ok(quote!(assert_eq!(text_at(#returned as _).as_deref(), #expected, #label);))
+}
+
+/// The comparison of `errno`, which the local `found` has.
+pub(super) fn same_errno(found: &Ident, value: &Value, function: &str) -> Result<TokenStream, String> {
+    let whole = Whole::read(value)?;
+    if !whole.fits(true, 32) {
+        return Err(format!("{} is no errno", shown(value)));
+    }
+    let (expected, label) = (number(whole), format!("errno after {function}"));
+    Ok(quote!(assert_eq!(#found, #expected, #label);))
+}

@@ -1,0 +1,280 @@
+//! Lives of handles: the calls of an input in their order, on up to two handles, and what each of them left.
+//!
+//! Which handle a call gets follows from what C's calls returned, so that a test says it outright.
+
+use super::Source;
+use super::arguments::{Call, is_nullable, null, refused};
+use super::json::{Whole, shown};
+use super::literals::Types;
+use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
+use crate::rust::globals::identifier;
+use crate::rust::shims::Bound;
+use crate::rust::signature::ident;
+use crate::symbol::TypeKind;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Handles that are there at the same time.
+const HANDLES: usize = 2;
+
+/// The statements of a test of a life.
+pub(super) fn life(
+    source: &Source,
+    sequence: &Sequence,
+    (input, left): (&Map<String, Value>, &Value),
+) -> Result<Vec<TokenStream>, String> {
+    let mut told = Told::begin(source, sequence);
+    let calls = calls(source, sequence, input)?;
+    let steps = left.get("steps").and_then(Value::as_array).ok_or("the result has no steps")?;
+    let enders = steps.get(calls.len()..).ok_or("the result has fewer calls than the input")?;
+    let is_ender = |step: &Value| sequence.enders.iter().any(|ender| called(step) == Some(ender.as_str()));
+    if !enders.iter().all(|step| step.is_null() || is_ender(step)) {
+        return Err("C was called more often than the input says".to_owned());
+    }
+    for (at, (name, args)) in calls.iter().enumerate() {
+        let step = &steps[at];
+        if step.is_null() {
+            continue;
+        }
+        if called(step) != Some(name) {
+            return Err(format!("call {} of the result is another one than that of the input", at + 1));
+        }
+        let left = step.get("left").unwrap_or(&Value::Null);
+        told.step(at + 1, name, args, left).map_err(|why| format!("call {}, {name}: {why}", at + 1))?;
+    }
+    if told.compared == 0 {
+        return Err("C leaves nothing behind that could be compared".to_owned());
+    }
+    told.end();
+    Ok(told.finished())
+}
+
+fn called(step: &Value) -> Option<&str> {
+    step.get("call").and_then(Value::as_str)
+}
+
+/// The calls of an input in their order, each with its arguments.
+fn calls(
+    source: &Source,
+    sequence: &Sequence,
+    input: &Map<String, Value>,
+) -> Result<Vec<(String, Map<String, Value>)>, String> {
+    if let Some(key) = input.keys().find(|key| !matches!(key.as_str(), "make" | "before" | "args" | "after"))
+    {
+        return Err(format!("`{key}` is no part of a life"));
+    }
+    let symbol = &source.bound.function.name;
+    let makes = sequence.makers.contains(symbol);
+    if makes == input.contains_key("make") {
+        return Err("a life begins with one constructor".to_owned());
+    }
+    let list = |key: &str| match input.get(key) {
+        None => Ok(&[][..]),
+        Some(Value::Array(steps)) => Ok(steps.as_slice()),
+        Some(other) => Err(format!("{} is no list of calls", shown(other))),
+    };
+    let one = |step: &Value| {
+        let name = called(step).ok_or_else(|| format!("{} is no call", shown(step)))?;
+        Ok((name.to_owned(), arguments(step)?))
+    };
+    let mut all: Vec<_> =
+        input.get("make").into_iter().chain(list("before")?).map(one).collect::<Result<_, String>>()?;
+    all.push((symbol.to_string(), arguments(&Value::Object(input.clone()))?));
+    for step in list("after")? {
+        all.push(one(step)?);
+    }
+    Ok(all)
+}
+
+fn arguments(step: &Value) -> Result<Map<String, Value>, String> {
+    match step.get("args") {
+        None => Ok(Map::new()),
+        Some(Value::Object(args)) => Ok(args.clone()),
+        Some(other) => Err(format!("{} is no list of arguments", shown(other))),
+    }
+}
+
+/// A life as far as it was told.
+struct Told<'a> {
+    source: &'a Source<'a>,
+    sequence: &'a Sequence,
+    /// The constructor of each live handle.
+    live: [Option<String>; HANDLES],
+    used: [bool; HANDLES],
+    written: Vec<TokenStream>,
+    /// Whether the function under test was called, and comparisons since then.
+    reached: bool,
+    compared: usize,
+}
+
+fn variable(number: usize) -> Ident {
+    format_ident!("handle_{number}")
+}
+
+impl<'a> Told<'a> {
+    fn begin(source: &'a Source<'a>, sequence: &'a Sequence) -> Self {
+        let (live, used) = ([None, None], [false; HANDLES]);
+        Self { source, sequence, live, used, written: Vec::new(), reached: false, compared: 0 }
+    }
+
+    fn bound(&self, name: &str) -> Result<(Bound<'a>, &'a Contract), String> {
+        let all = std::iter::once(&self.source.bound).chain(self.source.others);
+        let bound = all.copied().find(|bound| bound.function.name.as_str() == name);
+        bound.and_then(|bound| Some((bound, bound.contract?))).ok_or_else(|| "it has no contract".to_owned())
+    }
+
+    /// One call, on the handles that it asks for.
+    fn step(
+        &mut self,
+        number: usize,
+        name: &str,
+        args: &Map<String, Value>,
+        left: &Value,
+    ) -> Result<(), String> {
+        let (bound, contract) = self.bound(name)?;
+        let (handles, changes) = self.handles(contract, args)?;
+        let places = (0..HANDLES).filter(|at| self.live[*at].is_some());
+        let places = places.map(|at| (format!("handle {at}"), variable(at)));
+        let mut call = Call {
+            types: Types(self.source.library),
+            bound,
+            contract,
+            args,
+            left,
+            title: format!("{name}, call {number}"),
+            suffix: format!("_{number}"),
+            handles: BTreeMap::new(),
+            places: places.map(|(place, variable)| (place, quote!(#variable))).collect(),
+            keep: None,
+        };
+        for (at, handle) in handles {
+            let argument = match handle {
+                Some(handle) => handle,
+                None => null(&bound.c.params[at].1)?,
+            };
+            call.handles.insert(at, argument);
+        }
+        let made = contract.returns == Returns::Handle && left.get("return") == Some(&json!(true));
+        let adopted =
+            made.then(|| self.vacant(0).ok_or("there is no room for one more handle")).transpose()?;
+        call.keep = adopted.map(variable);
+        let written = call.write()?;
+        let under = self.source.bound.function.name.as_str();
+        self.reached |= name == under;
+        if self.reached {
+            self.compared += written.comparisons.len();
+        }
+        self.written.extend(written.statements);
+        self.written.extend(written.comparisons);
+        for (at, life) in changes {
+            self.live[at] = (life == Life::Makes).then(|| name.to_owned());
+        }
+        if let Some(at) = adopted {
+            self.live[at] = Some(name.to_owned());
+        }
+        Ok(())
+    }
+
+    /// The handles among the arguments by their positions, none for null, and which of them begin or end with the call.
+    #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
+    fn handles(
+        &mut self,
+        contract: &Contract,
+        args: &Map<String, Value>,
+    ) -> Result<(Vec<(usize, Option<TokenStream>)>, Vec<(usize, Life)>), String> {
+        let (mut handles, mut changes) = (Vec::new(), Vec::new());
+        for (at, param) in contract.params.iter().enumerate() {
+            let Role::Handle { life, through, .. } = &param.role else { continue };
+            let wanted = match args.get(&param.name) {
+                None => 0,
+                Some(Value::Null) if is_nullable(&param.role) => {
+                    handles.push((at, None));
+                    continue;
+                }
+                Some(value) => usize::from(Whole::read(value)?.low_byte()) % HANDLES,
+            };
+            let found = if *life == Life::Makes { self.vacant(wanted) } else { self.live_one(wanted) };
+            let found = found.ok_or_else(|| format!("there is no handle for `{}`", param.name))?;
+            self.used[found] = true;
+            let handle = variable(found);
+            handles.push((
+                at,
+                Some(match through {
+                    Some(field) => {
+                        let field = format_ident!("{}", identifier(field));
+                        quote!((*#handle).#field as _)
+                    }
+                    None => quote!(#handle as _),
+                }),
+            ));
+            if *life != Life::Uses && through.is_none() {
+                changes.push((found, *life));
+            }
+        }
+        Ok((handles, changes))
+    }
+
+    /// The handle that is asked for if it is live, else any.
+    fn live_one(&self, wanted: usize) -> Option<usize> {
+        std::iter::once(wanted).chain(0..HANDLES).find(|at| self.live[*at].is_some())
+    }
+
+    /// The same of those that are not.
+    fn vacant(&self, wanted: usize) -> Option<usize> {
+        std::iter::once(wanted).chain(0..HANDLES).find(|at| self.live[*at].is_none())
+    }
+
+    /// Live handles are ended by the function whose name fits their constructor's best, if one can be called plainly.
+    fn end(&mut self) {
+        for at in 0..HANDLES {
+            let Some(maker) = self.live[at].take() else { continue };
+            let common = |name: &str| name.bytes().zip(maker.bytes()).take_while(|(a, b)| a == b).count();
+            let mut enders: Vec<_> = self.sequence.enders.iter().collect();
+            enders.sort_by_key(|ender| (std::cmp::Reverse(common(ender.as_str())), ender.as_str().len()));
+            let call = enders.iter().find_map(|ender| {
+                let (bound, contract) = self.bound(ender.as_str()).ok()?;
+                self.ended(&bound, contract, at)
+            });
+            self.written.extend(call);
+        }
+    }
+
+    /// The call that ends a handle, where its other arguments can be plain.
+    fn ended(&self, bound: &Bound, contract: &Contract, which: usize) -> Option<TokenStream> {
+        let types = Types(self.source.library);
+        let params = contract.params.iter().zip(&bound.function.params).zip(&bound.c.params);
+        let arguments = params.map(|((param, c), (_, ty))| match &param.role {
+            Role::Handle { life: Life::Ends, through: None, .. } => {
+                let handle = variable(which);
+                Some(quote!(#handle as _))
+            }
+            Role::OneOf { values } => types.value(&c.ty, &json!(values.first()?)).ok(),
+            Role::Value { min, max } => {
+                let plain = 0.max(min.unwrap_or(0)).min(max.unwrap_or(i64::MAX));
+                let value = if matches!(c.ty.kind, TypeKind::Record(_)) { json!({}) } else { json!(plain) };
+                types.value(&c.ty, &value).ok()
+            }
+            role if refused(role).is_none() && is_nullable(role) => null(ty).ok(),
+
+            _ => None,
+        });
+        let arguments = arguments.collect::<Option<Vec<_>>>()?;
+        let function = ident(bound.function);
+        Some(quote!(capi::#function(#(#arguments),*);))
+    }
+
+    /// All statements, behind the memory of handles that the caller gives.
+    fn finished(self) -> Vec<TokenStream> {
+        let of = format_ident!("{}", self.sequence.of);
+        let rooms = (0..HANDLES).filter(|at| self.sequence.by_caller && self.used[*at]).map(|at| {
+            let (room, handle) = (format_ident!("room_{at}"), variable(at));
+            quote! {
+                let mut #room = Box::new(core::mem::zeroed::<ffi::#of>());
+                let #handle = &raw mut *#room;
+            }
+        });
+        rooms.chain(self.written).collect()
+    }
+}

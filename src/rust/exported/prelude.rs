@@ -1,0 +1,149 @@
+//! What tests stand on: short functions in front of them, as far as they are named.
+
+use crate::rust::globals::identifier;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{format_ident, quote};
+
+/// Names in the file that no test may have.
+pub(super) const NAMES: [&str; 11] = [
+    "errno_place",
+    "clear_errno",
+    "last_errno",
+    "text_at",
+    "joined",
+    "exact",
+    "alone",
+    "capi",
+    "ffi",
+    "globals",
+    "libc",
+];
+
+/// The items that `tests` name, and what they name in turn; `variables` are those of the library that the tests may change.
+pub(super) fn prelude(tests: &TokenStream, variables: &[&str]) -> TokenStream {
+    let when = |word: &str, items: TokenStream| mentions(tests, word).then_some(items);
+    let all = [
+        when("clear_errno", errno()),
+        when("text_at", text()),
+        when("joined", joined()),
+        when("Exact", exact_one()).or_else(|| when("exact", exact_one())),
+        when("exact", exact_all()),
+        when("alone", alone(variables)),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// Whether a word stands anywhere in these tokens.
+fn mentions(tokens: &TokenStream, word: &str) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => mentions(&group.stream(), word),
+        TokenTree::Ident(ident) => ident == word,
+        _ => false,
+    })
+}
+
+fn errno() -> TokenStream {
+    quote! {
+        #[cfg(target_vendor = "apple")]
+        use libc::__error as errno_place;
+        #[cfg(not(target_vendor = "apple"))]
+        use libc::__errno_location as errno_place;
+
+        fn clear_errno() {
+            // The C library has one for each thread.
+            unsafe { *errno_place() = 0 }
+        }
+
+        fn last_errno() -> i32 {
+            std::io::Error::last_os_error().raw_os_error().unwrap_or(0)
+        }
+    }
+}
+
+fn text() -> TokenStream {
+    quote! {
+        /// The text at an address; bytes that are no ASCII are escaped.
+        unsafe fn text_at(at: *const core::ffi::c_char) -> Option<String> {
+            (!at.is_null()).then(|| unsafe { core::ffi::CStr::from_ptr(at) }.to_bytes().escape_ascii().to_string())
+        }
+    }
+}
+
+fn joined() -> TokenStream {
+    quote! {
+        /// Bytes that do not fit into one line.
+        fn joined<const N: usize>(pieces: &[&[u8]]) -> [u8; N] {
+            pieces.concat().try_into().expect("the pieces are as long as the array")
+        }
+    }
+}
+
+fn exact_one() -> TokenStream {
+    quote! {
+        /// A number that is the same where its bits are; all that are not numbers are one.
+        #[derive(Debug, Clone, Copy)]
+        struct Exact<T>(T);
+
+        impl PartialEq for Exact<f32> {
+            fn eq(&self, other: &Self) -> bool {
+                self.0.to_bits() == other.0.to_bits() || self.0.is_nan() && other.0.is_nan()
+            }
+        }
+
+        impl PartialEq for Exact<f64> {
+            fn eq(&self, other: &Self) -> bool {
+                self.0.to_bits() == other.0.to_bits() || self.0.is_nan() && other.0.is_nan()
+            }
+        }
+    }
+}
+
+fn exact_all() -> TokenStream {
+    quote! {
+        fn exact<T: Copy>(all: &[T]) -> Vec<Exact<T>> {
+            all.iter().copied().map(Exact).collect()
+        }
+    }
+}
+
+/// Tests run on threads, and the variables are there once.
+fn alone(variables: &[&str]) -> TokenStream {
+    let variables = variables.iter().map(|name| format_ident!("{}", identifier(name)));
+    quote! {
+        /// What a variable holds before a test.
+        struct Kept {
+            at: *mut u8,
+            bytes: Vec<u8>,
+        }
+
+        impl Kept {
+            /// Nobody else may use the variable meanwhile.
+            unsafe fn of<T>(variable: *mut T) -> Self {
+                let at = variable.cast::<u8>();
+                Self { at, bytes: unsafe { core::slice::from_raw_parts(at, size_of::<T>()) }.to_vec() }
+            }
+        }
+
+        impl Drop for Kept {
+            fn drop(&mut self) {
+                unsafe { core::ptr::copy_nonoverlapping(self.bytes.as_ptr(), self.at, self.bytes.len()) }
+            }
+        }
+
+        /// The variables of the library, which are set back before another test has them.
+        struct Alone {
+            _kept: Vec<Kept>,
+            // The last to go.
+            _guard: std::sync::MutexGuard<'static, ()>,
+        }
+
+        static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+        /// One test at a time; whether another one has failed does not matter.
+        fn alone() -> Alone {
+            let _guard = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let _kept = unsafe { Vec::from([#(Kept::of(&raw mut globals::#variables)),*]) };
+            Alone { _kept, _guard }
+        }
+    }
+}
