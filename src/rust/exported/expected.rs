@@ -5,7 +5,7 @@ use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, 
 use crate::rust::globals::identifier;
 use crate::rust::signature::{number as number_type, pointee};
 use crate::symbol::{CType, TypeKind};
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ impl<'a> Types<'a> {
                 let (expected, label) = (array(&expected), label.text());
                 let place = read(place);
                 Ok(vec![match is_float(of) {
-                    true => quote!(assert_eq!(exact(&#place), exact(&#expected), #label);),
+                    true => quote!(assert_eq!(exact(#place), exact(#expected), #label);),
                     false => quote!(assert_eq!(#place, #expected, #label);),
                 }])
             }
@@ -131,7 +131,14 @@ impl<'a> Types<'a> {
             let bytes = bytes(value)?;
             has_length(bytes.len(), length as u64)?;
             let (expected, label) = (byte_array(&bytes), label.text());
-            return Ok(vec![quote!(assert_eq!(#local, #expected, #label);)]);
+            let mut tokens = expected.clone().into_iter();
+            return Ok(vec![match (tokens.next(), tokens.next()) {
+                // What a literal of bytes refers to is compared by reference.
+                (Some(TokenTree::Punct(_)), Some(literal)) => {
+                    quote!(assert_eq!(#local.as_slice(), #literal, #label);)
+                }
+                _ => quote!(assert_eq!(#local, #expected, #label);),
+            }]);
         }
         let whole = CType {
             kind: TypeKind::Array { of: Box::new(of.clone()), len: Some(length as u64) },
@@ -159,7 +166,7 @@ impl<'a> Types<'a> {
             (false, None) => pointee(ty),
         };
         let (table, size) = (format_ident!("{returned}_table"), Literal::usize_unsuffixed(length));
-        let mut all = vec![quote!(assert!(!#returned.is_null(), #text);)];
+        let mut all = vec![quote!(assert_eq!(#returned.is_null(), false, #text);)];
         all.push(quote!(let #table = (#returned as *const [#ty; #size]).read_unaligned();));
         all.extend(self.same_elements(&quote!(#table), (of, length), value, label)?);
         Ok(all)

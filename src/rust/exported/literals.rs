@@ -5,13 +5,16 @@ use crate::contract::flat::flat;
 use crate::rust::globals::identifier;
 use crate::symbol::{CType, Field, Library, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use serde_json::{Value, json};
 
 /// From this length on equal elements are written as a repetition.
 const REPEAT_FROM: usize = 9;
 /// Bytes that stand in one literal.
 const PER_LITERAL: usize = 80;
+
+/// Fields by their names in Rust.
+pub(super) type Fields<'a> = Vec<(Ident, &'a Field)>;
 
 /// What the types of a library look like in Rust.
 #[derive(Debug, Clone, Copy)]
@@ -32,8 +35,8 @@ pub(super) fn behind(ty: &CType) -> Option<&CType> {
 }
 
 impl<'a> Types<'a> {
-    /// The fields of a struct of numbers by their names in Rust.
-    pub fn fields(self, ty: &CType) -> Result<(Ident, Vec<(Ident, &'a Field)>), String> {
+    /// The name and the fields of a struct of numbers.
+    pub fn fields(self, ty: &CType) -> Result<(Ident, Fields<'a>), String> {
         let TypeKind::Record(key) = &ty.kind else { return Err(no_literal(ty)) };
         let record = self.0.records.get(key).filter(|_| flat(self.0, ty));
         let record = record.ok_or_else(|| no_literal(ty))?;
@@ -201,18 +204,18 @@ fn whole(value: &Value, signed: bool, bits: u16) -> Result<TokenStream, String> 
 
 /// A number without a suffix.
 pub(super) fn number(whole: Whole) -> TokenStream {
-    let magnitude = Literal::u128_unsuffixed(whole.magnitude);
-    if whole.negative { quote!(-#magnitude) } else { quote!(#magnitude) }
+    let literal = parsed(&whole.digits());
+    quote!(#literal)
 }
 
 fn single(value: f64) -> TokenStream {
     #[expect(clippy::cast_possible_truncation, reason = "a float of C that JSON has as a double")]
     let value = value as f32;
     match value {
-        _ if value.is_finite() => finite(value.is_sign_negative(), &format!("{:?}", value.abs())),
+        _ if value.is_finite() => parsed(&format!("{value:?}")).into_token_stream(),
         _ if value.to_bits() == f32::NAN.to_bits() => quote!(f32::NAN),
         _ if value.is_nan() => {
-            let bits = hexadecimal(u64::from(value.to_bits()));
+            let bits = parsed(&format!("{:#x}", value.to_bits()));
             quote!(f32::from_bits(#bits))
         }
         _ if value > 0.0 => quote!(f32::INFINITY),
@@ -222,24 +225,15 @@ fn single(value: f64) -> TokenStream {
 
 fn double(value: f64) -> TokenStream {
     match value {
-        _ if value.is_finite() => finite(value.is_sign_negative(), &format!("{:?}", value.abs())),
+        _ if value.is_finite() => parsed(&format!("{value:?}")).into_token_stream(),
         _ if value.to_bits() == f64::NAN.to_bits() => quote!(f64::NAN),
         _ if value.is_nan() => {
-            let bits = hexadecimal(value.to_bits());
+            let bits = parsed(&format!("{:#x}", value.to_bits()));
             quote!(f64::from_bits(#bits))
         }
         _ if value > 0.0 => quote!(f64::INFINITY),
         _ => quote!(f64::NEG_INFINITY),
     }
-}
-
-fn finite(negative: bool, text: &str) -> TokenStream {
-    let number = parsed(text);
-    if negative { quote!(-#number) } else { quote!(#number) }
-}
-
-fn hexadecimal(bits: u64) -> Literal {
-    parsed(&format!("{bits:#x}"))
 }
 
 fn parsed(text: &str) -> Literal {
@@ -261,15 +255,14 @@ pub(super) fn array(elements: &[TokenStream]) -> TokenStream {
 
 /// An array of bytes.
 pub(super) fn byte_array(bytes: &[u8]) -> TokenStream {
-    let length = Literal::usize_unsuffixed(bytes.len());
     match bytes {
         [first, ..] if bytes.len() >= REPEAT_FROM && bytes.iter().all(|byte| byte == first) => {
-            let value = parsed(&format!("{first:#04x}"));
+            let (value, length) = (parsed(&format!("{first:#04x}")), Literal::usize_unsuffixed(bytes.len()));
             quote!([#value; #length])
         }
         _ if bytes.len() > PER_LITERAL => {
             let pieces = bytes.chunks(PER_LITERAL).map(Literal::byte_string);
-            quote!(joined::<#length>(&[#(#pieces),*]))
+            quote!(joined(&[#(#pieces),*]))
         }
         _ => {
             let literal = Literal::byte_string(bytes);

@@ -19,6 +19,9 @@ use std::collections::BTreeMap;
 /// Handles that are there at the same time.
 const HANDLES: usize = 2;
 
+/// A call by the function's name, with its arguments.
+type Named = (String, Map<String, Value>);
+
 /// The statements of a test of a life.
 pub(super) fn life(
     source: &Source,
@@ -56,11 +59,7 @@ fn called(step: &Value) -> Option<&str> {
 }
 
 /// The calls of an input in their order, each with its arguments.
-fn calls(
-    source: &Source,
-    sequence: &Sequence,
-    input: &Map<String, Value>,
-) -> Result<Vec<(String, Map<String, Value>)>, String> {
+fn calls(source: &Source, sequence: &Sequence, input: &Map<String, Value>) -> Result<Vec<Named>, String> {
     if let Some(key) = input.keys().find(|key| !matches!(key.as_str(), "make" | "before" | "args" | "after"))
     {
         return Err(format!("`{key}` is no part of a life"));

@@ -79,7 +79,7 @@ pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String>
             Err(why) => left_out.push((test.id.clone(), why)),
         }
     }
-    let text = if items.is_empty() { String::new() } else { file(source, &quote!(#(#items)*)) };
+    let text = if items.is_empty() { String::new() } else { file(source, &items) };
     Ok(Exported { text, tests: kept, left_out })
 }
 
@@ -176,20 +176,17 @@ fn variables<'a>(source: &Source<'a>) -> Vec<&'a str> {
     names.into_iter().collect()
 }
 
-fn file(source: &Source, tests: &TokenStream) -> String {
+fn file(source: &Source, tests: &[TokenStream]) -> String {
     let (krate, symbol) = (format_ident!("{}", source.krate.replace('-', "_")), &source.bound.function.name);
-    let prelude = prelude::prelude(tests, &variables(source));
-    let body = quote! {
+    let uses = quote! {
         #![allow(clippy::all, unused_imports, unused_unsafe, non_snake_case)]
         use #krate::{capi, ffi, globals};
-
-        #prelude
-
-        #tests
     };
+    let parts = std::iter::once(uses).chain(prelude::prelude(tests, &variables(source)));
+    let parts: Vec<String> = parts.chain(tests.iter().cloned()).map(pretty).collect();
     format!(
         "{HEAD}//! Tests of `{symbol}`: each compares what the port leaves behind with what the C original has left.\n\n{}",
-        pretty(body)
+        parts.join("\n")
     )
 }
 

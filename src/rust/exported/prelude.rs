@@ -20,8 +20,9 @@ pub(super) const NAMES: [&str; 11] = [
 ];
 
 /// The items that `tests` name, and what they name in turn; `variables` are those of the library that the tests may change.
-pub(super) fn prelude(tests: &TokenStream, variables: &[&str]) -> TokenStream {
-    let when = |word: &str, items: TokenStream| mentions(tests, word).then_some(items);
+pub(super) fn prelude(tests: &[TokenStream], variables: &[&str]) -> Vec<TokenStream> {
+    let named = |word: &str| tests.iter().any(|test| mentions(test, word));
+    let when = |word: &str, items: TokenStream| named(word).then_some(items);
     let all = [
         when("clear_errno", errno()),
         when("text_at", text()),
@@ -100,8 +101,8 @@ fn exact_one() -> TokenStream {
 
 fn exact_all() -> TokenStream {
     quote! {
-        fn exact<T: Copy>(all: &[T]) -> Vec<Exact<T>> {
-            all.iter().copied().map(Exact).collect()
+        fn exact<T, const N: usize>(all: [T; N]) -> [Exact<T>; N] {
+            all.map(Exact)
         }
     }
 }
@@ -133,7 +134,6 @@ fn alone(variables: &[&str]) -> TokenStream {
         /// The variables of the library, which are set back before another test has them.
         struct Alone {
             _kept: Vec<Kept>,
-            // The last to go.
             _guard: std::sync::MutexGuard<'static, ()>,
         }
 

@@ -71,8 +71,10 @@ impl Call<'_> {
             Returns::Value => self.types.same(&quote!(#returned), &function.ret, value, &label),
             Returns::StaticString => Ok(vec![same_text(&returned, value, &label)?]),
             Returns::Handle => match value.as_bool() {
-                Some(true) => Ok(vec![quote!(assert!(!#returned.is_null(), #text);)]),
-                Some(false) => Ok(vec![quote!(assert!(#returned.is_null(), #text);)]),
+                Some(made) => {
+                    let is_null = !made;
+                    Ok(vec![quote!(assert_eq!(#returned.is_null(), #is_null, #text);)])
+                }
                 None => Err(format!("{} is no handle", shown(value))),
             },
             Returns::Address => self.same_address(&returned, value, memories),

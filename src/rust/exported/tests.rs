@@ -209,7 +209,7 @@ fn buffers_are_as_long_as_promised_and_outputs_hold_what_the_input_says() {
             r#"let mut out: [u8; 3] = *b"\x01\x02\x03";"#,
             "let from: [u16; 3] = [1, 2, 65535];",
             "capi::copy(out.as_mut_ptr() as _, from.as_ptr() as _, 3);",
-            r#"assert_eq!(out, * b"\x01\x02\x03", "`out` after copy");"#,
+            r#"assert_eq!(out.as_slice(), b"\x01\x02\x03", "`out` after copy");"#,
         ],
     );
     // Nothing is said of the room: it is the other's.
@@ -485,11 +485,11 @@ fn a_life_is_its_calls_in_order_on_the_handles_that_c_had() {
     has(
         &text,
         &[
-            "let handle_0 = capi::make(2); assert!(! handle_0.is_null(), \"return value of make, call 1\");",
+            "let handle_0 = capi::make(2); assert_eq!(handle_0.is_null(), false, \"return value of make, call 1\");",
             "let handle_1 = capi::make(2);",
             "capi::end(handle_0 as _); let returned_4 = capi::push(handle_1 as _, 5);",
             "assert_eq!(returned_4, 1, \"return value of push, call 4\");",
-            "let returned_5 = capi::make(2); assert!(returned_5.is_null(),",
+            "let returned_5 = capi::make(2); assert_eq!(returned_5.is_null(), true,",
             "capi::end(handle_1 as _); } }",
         ],
     );
@@ -539,7 +539,7 @@ fn a_life_that_cannot_be_told_is_left_out() {
     }
     let text =
         lived(0, json!({"args": {"n": 0}}), json!({"steps": [{"call": "make", "left": {"return": false}}]}));
-    has(&text.unwrap(), &["let returned_1 = capi::make(0); assert!(returned_1.is_null()"]);
+    has(&text.unwrap(), &["let returned_1 = capi::make(0); assert_eq!(returned_1.is_null(), true"]);
     // A destructor alone leaves nothing behind.
     let why =
         lived(2, json!({"make": make, "args": {}}), json!({"steps": [made, {"call": "end", "left": {}}]}));
