@@ -44,6 +44,7 @@ mod routing;
 mod state;
 mod stats;
 mod support;
+mod testgen;
 mod traps;
 mod triage;
 mod zlib;
