@@ -44,6 +44,7 @@ mod routing;
 mod state;
 mod stats;
 mod support;
+mod testgen_store;
 mod traps;
 mod triage;
 mod zlib;
