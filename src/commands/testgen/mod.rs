@@ -3,9 +3,12 @@
 mod cells;
 mod config;
 mod evolution;
+mod export;
+mod generate;
 mod one_run;
 mod runs;
 mod settings;
+mod shown;
 mod stats;
 
 use super::Session;
@@ -13,9 +16,9 @@ use crate::error::{ExitCode, Result};
 use crate::project::Project;
 use crate::symbol::SymbolKey;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Value, json};
 
-/// Tests of C functions that a model proposes and the C original answers: runs, configurations, and what came of them
+/// Generates tests of a symbol: a model proposes inputs, C says what comes of them, and what they miss is measured
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -24,6 +27,8 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum What {
+    Generate(generate::Args),
+    Export(export::Args),
     Stats(stats::Args),
     Runs(runs::Args),
     Config(config::Args),
@@ -33,6 +38,8 @@ enum What {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     match &args.what {
+        What::Generate(args) => generate::run(session, args),
+        What::Export(args) => export::run(session, args),
         What::Stats(args) => stats::run(session, args),
         What::Runs(args) => runs::run(session, args),
         What::Config(args) => config::run(session, args),
@@ -47,25 +54,11 @@ fn name(project: &Project, key: &SymbolKey) -> String {
 
 /// Something about a function for programs: `symbol` is its name as in every other command, `symbol_key` what the store
 /// knows it by.
-fn named<T: Serialize>(project: &Project, value: &T) -> Result<Value> {
-    let mut value = serde_json::to_value(value).map_err(unwritable)?;
-    if let Value::Object(fields) = &mut value {
-        name_in(project, fields);
+fn named<T: Serialize>(project: &Project, value: &T) -> Value {
+    let mut value = json!(value);
+    if let Some(key) = value["symbol"].as_str().map(str::to_owned) {
+        value["symbol"] = name(project, &SymbolKey(key.clone())).into();
+        value["symbol_key"] = key.into();
     }
-    Ok(value)
-}
-
-fn name_in(project: &Project, fields: &mut Map<String, Value>) {
-    if let Some(Value::String(key)) = fields.get("symbol") {
-        let key = key.clone();
-        fields.insert("symbol".into(), name(project, &SymbolKey(key.clone())).into());
-        fields.insert("symbol_key".into(), key.into());
-    }
-}
-
-fn unwritable(error: serde_json::Error) -> crate::error::Error {
-    crate::error::Error::new(
-        crate::error::ErrorKind::Internal,
-        format!("a result has no form in JSON: {error}"),
-    )
+    value
 }

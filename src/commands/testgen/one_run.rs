@@ -24,7 +24,7 @@ pub(super) fn show(session: &Session, id: &str) -> Result<ExitCode> {
     let config = store.testgen_config(run.config)?;
     let version = config.as_ref().map(|row| row.config.version.as_str());
     let value =
-        json!({ "run": named(&project, &run)?, "config_version": version, "score": score, "tests": tests });
+        json!({ "run": named(&project, &run), "config_version": version, "score": score, "tests": tests });
     session.screen.result("testgen-run", &value, || {
         let mut text = head(&project, &run, version.unwrap_or(UNMEASURED));
         text += &format!("\n{}\n{}", points(&run, &score), measured(&run.analysis));

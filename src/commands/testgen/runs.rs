@@ -32,7 +32,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let symbol = args.symbol.as_deref().map(|name| project.find(name)).transpose()?;
     let runs = store.recent_testgen_runs(args.limit, symbol.map(|planned| &planned.function.key))?;
     let versions = versions(&store)?;
-    let values: Vec<_> = runs.iter().map(|run| named(&project, run)).collect::<Result<_>>()?;
+    let values: Vec<_> = runs.iter().map(|run| named(&project, run)).collect();
     session.screen.result("testgen-runs", &json!({ "runs": values }), || {
         if runs.is_empty() { "no runs\n".into() } else { text(&project, &runs, &versions) }
     });

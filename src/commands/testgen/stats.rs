@@ -25,7 +25,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let stats = store.testgen_stats()?;
     let best = store.testgen_bests()?;
     let drawn = args.plot.as_deref().map(|file| draw(&project, &stats, file)).transpose()?;
-    let mut value = value(&project, &stats)?;
+    let mut value = value(&project, &stats);
     value["best"] = json!(best);
     value["plot"] = match (drawn, &args.plot) {
         (Some(true), Some(file)) => file.display().to_string().into(),
@@ -67,11 +67,11 @@ fn draw(project: &Project, stats: &TestGenStats, file: &Path) -> Result<bool> {
     }
 }
 
-fn value(project: &Project, stats: &TestGenStats) -> Result<Value> {
+fn value(project: &Project, stats: &TestGenStats) -> Value {
     let mut value = json!(stats);
-    value["symbols"] = stats.symbols.iter().map(|row| named(project, row)).collect::<Result<_>>()?;
-    value["over_time"] = stats.over_time.iter().map(|run| named(project, run)).collect::<Result<_>>()?;
-    Ok(value)
+    value["symbols"] = stats.symbols.iter().map(|row| named(project, row)).collect();
+    value["over_time"] = stats.over_time.iter().map(|run| named(project, run)).collect();
+    value
 }
 
 fn text(project: &Project, stats: &TestGenStats, best: &[BestConfig], versions: &Versions) -> String {
