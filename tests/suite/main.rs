@@ -45,6 +45,7 @@ mod state;
 mod stats;
 mod support;
 mod testgen_store;
+mod testgen;
 mod traps;
 mod triage;
 mod zlib;
