@@ -5,9 +5,9 @@ pub mod cheats;
 pub mod environment;
 mod existence;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub mod instruments;
-mod lenient;
+pub(crate) mod lenient;
 pub mod machine;
 mod measures;
 pub mod prompt;
