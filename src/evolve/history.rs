@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::store::{EvolutionRow, Store};
 use crate::testgen::{ConfigId, RunId, TestGenConfig, TestGenRun};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs, and rounds, that are told.
@@ -41,9 +42,9 @@ impl History {
         let mut configs: BTreeMap<ConfigId, TestGenConfig> = BTreeMap::new();
         let mut runs = Vec::new();
         for run in told {
-            if !configs.contains_key(&run.config) {
+            if let Entry::Vacant(place) = configs.entry(run.config) {
                 let Some(row) = store.testgen_config(run.config)? else { continue };
-                configs.insert(run.config, row.config);
+                place.insert(row.config);
             }
             if let Some(config) = configs.get(&run.config) {
                 runs.push(Past { config: config.clone(), run });

@@ -165,7 +165,7 @@ pub fn told_by_answers(
     let is_other = |test: &Asked| !all_same(&answer(test.input, &test.left.value), &recorded);
     match cheat {
         Cheat::Constant => Some(tests.iter().any(is_other)),
-        Cheat::RecordedAnswers => Some(tests.iter().filter(|test| test.hidden).any(|test| is_other(test))),
+        Cheat::RecordedAnswers => Some(tests.iter().filter(|test| test.hidden).any(is_other)),
         Cheat::FirstArgument => {
             let name = &contract.params.first()?.name;
             // As C converts it.
@@ -329,7 +329,10 @@ mod tests {
             let changed = cheat.changed(&contract, &input)?;
             Some(elements(&changed[read.as_str()])?.len())
         };
-        assert_eq!((cut(Cheat::LastElement), cut(Cheat::LongInput), cut(Cheat::StaleState)), (Some(25), Some(16), None));
+        assert_eq!(
+            (cut(Cheat::LastElement), cut(Cheat::LongInput), cut(Cheat::StaleState)),
+            (Some(25), Some(16), None)
+        );
         let short = json!({ read.as_str(): "" });
         assert_eq!(Cheat::LastElement.changed(&contract, &short), None);
         // The same answer to less: the test does not tell the cheat.
@@ -359,7 +362,8 @@ mod tests {
     #[test]
     fn an_operand_is_replaced_with_what_follows_from_it() {
         let (_, contract) = digest();
-        let buffer = contract.params.iter().find(|p| matches!(p.role, Role::Buffer { direction: Direction::In, .. }));
+        let buffer =
+            contract.params.iter().find(|p| matches!(p.role, Role::Buffer { direction: Direction::In, .. }));
         let name = &buffer.unwrap().name;
         let length = contract.params.iter().find(|p| p.role == Role::Length).map(|p| p.name.clone()).unwrap();
         let input = json!({ name.as_str(): "abc", length.as_str(): 3 });

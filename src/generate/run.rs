@@ -1,21 +1,22 @@
 //! One run: a model is asked, what it says is run on C and measured, and what that lacks goes into the next question, until the machine
-//! in `rounds` says that it is over.
+//! in `rounds` says that it is over. What comes of it at the end is in `outcome`.
+
+mod outcome;
+
+pub use outcome::Generated;
 
 use super::environment::EnvironmentInfo;
 use super::existence;
 use super::instruments::{Instruments, Outcome, Reached};
-use super::measures;
 use super::prompt::{Round, Subject, Templates, Tried};
 use super::reply;
 use super::rounds::{Done, IterationState, Next, apply, next};
 use super::schema::{Schema, Sources};
 use super::suite::{Dropped, Suite, Test};
-use super::values::same;
 use crate::c::mutants::Mutant;
 use crate::contract::types::Contract;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
 use crate::llm::{Prompt, Reply};
 use crate::port::desk::Desk;
@@ -24,8 +25,8 @@ use crate::reach::{Missed, Way};
 use crate::store::Store;
 use crate::symbol::SymbolName;
 use crate::testgen::{
-    GeneratedTest, Measures, PlantedCheat, Prediction, Proposed, Reflected, TestCategory, TestGenAnalysis,
-    TestGenConfig, TestGenContext, TestGenEvent, TestGenScore, TestVerdict, make_ids_unique,
+    GeneratedTest, Measures, TestCategory, TestGenAnalysis, TestGenConfig, TestGenContext, TestGenEvent,
+    TestVerdict, make_ids_unique,
 };
 use crate::verdict::{Measured, Share};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,36 +37,6 @@ use std::time::Instant;
 pub struct Request<'a> {
     pub config: &'a TestGenConfig,
     pub context: &'a TestGenContext,
-}
-
-/// What came of a run.
-#[derive(Debug)]
-pub struct Generated {
-    pub symbol: SymbolName,
-    pub suite: Suite,
-    /// Of category Existence; they are not run, but compiled.
-    pub existence: Vec<GeneratedTest>,
-    /// Places in the suite of the tests that are kept.
-    pub kept: BTreeSet<usize>,
-    pub cheats: Vec<PlantedCheat>,
-    pub reached: Reached,
-    /// All mutants by their numbers, with lines and what they change.
-    pub mutants: BTreeMap<usize, String>,
-    /// Those that no test tells from C.
-    pub survivors: Vec<String>,
-    pub analysis: TestGenAnalysis,
-    pub score: TestGenScore,
-    pub proposed: Proposed,
-    pub rounds: u32,
-    pub reflections: u32,
-    pub tokens: u64,
-    pub duration_ms: u64,
-    /// Why it ended.
-    pub why: String,
-    /// Why no mutant was run, where none was.
-    pub without_mutants: Option<String>,
-    /// Reads inputs, and runs C on them.
-    pub campaign: Campaign,
 }
 
 /// Generates tests for a function that has a contract.
@@ -388,86 +359,10 @@ impl Run<'_, '_> {
         make_ids_unique(&mut all);
         all.pop().map_or_else(|| test.id.clone(), |test| test.id)
     }
-
-    fn finish(
-        mut self,
-        state: &IterationState,
-        categories: &[TestCategory],
-        why: String,
-    ) -> Result<Generated> {
-        let function = &self.planned.function;
-        let cheats = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
-        let parameters = measures::parameters(&self.instruments, self.contract, &self.suite)?;
-        let tests = self.suite.tests.iter().map(|known| known.test.category);
-        let predictions = self.suite.tests.iter().filter_map(|known| {
-            let predicted = known.test.predicted_output.as_ref()?;
-            let agreed = agrees(predicted, &known.left.value);
-            Some(Prediction { confidence: known.test.confidence, agreed })
-        });
-        let proposed = Proposed {
-            valid: self.suite.tests.len() as u64,
-            dropped: self.suite.dropped.len() as u64,
-            duplicates: self.suite.duplicates.len() as u64,
-        };
-        let reflection =
-            self.survivors_before.as_ref().filter(|_| self.reflections > 0).map(|before| Reflected {
-                survivors_before: before.len() as u64,
-                killed_after: before.intersection(&self.suite.killed()).count() as u64,
-            });
-        let measures = Measures {
-            categories: categories.to_vec(),
-            tests: self.existence.iter().map(|test| test.category).chain(tests).collect(),
-            mutants: self.kill_rate(),
-            branches: self.reached.share.value().copied(),
-            cheats: cheats.clone(),
-            parameters,
-            reflection,
-            tokens: state.tokens,
-            proposed,
-            predictions: predictions.collect(),
-        };
-        let analysis = TestGenAnalysis::of(&measures);
-        let bench = &self.instruments.bench;
-        let words = |number: usize| Some((number, in_words(bench.mutant(number)?)));
-        let mutants: BTreeMap<usize, String> = bench.telling().into_iter().filter_map(words).collect();
-        let survivors = self.survivors();
-        Ok(Generated {
-            symbol: function.name.clone(),
-            kept: self.suite.kept(),
-            cheats,
-            survivors: survivors.iter().filter_map(|number| mutants.get(number).cloned()).collect(),
-            mutants,
-            score: TestGenScore::of(&analysis),
-            analysis,
-            proposed,
-            rounds: state.total_rounds,
-            reflections: self.reflections,
-            tokens: state.tokens,
-            duration_ms: self.elapsed(),
-            why,
-            without_mutants: bench.without.clone(),
-            campaign: self.instruments.campaign.clone(),
-            existence: self.existence,
-            reached: self.reached,
-            suite: self.suite,
-        })
-    }
 }
 
 fn has(fresh: &[Test], input: &serde_json::Value) -> bool {
     fresh.iter().any(|known| known.test.input == *input)
-}
-
-/// Whether C left what was predicted, as far as the prediction goes: keys that it leaves out are not held against it.
-fn agrees(predicted: &serde_json::Value, left: &serde_json::Value) -> bool {
-    match (predicted.as_object(), left.as_object()) {
-        (Some(fields), Some(left)) if !fields.is_empty() => {
-            fields.iter().all(|(name, value)| left.get(name).is_some_and(|left| same(value, left)))
-        }
-        // Models often say the returned value alone.
-        (None, Some(left)) => left.get("return").is_some_and(|left| same(predicted, left)),
-        _ => same(predicted, left),
-    }
 }
 
 fn counted(suite: &Suite, existence: &[GeneratedTest]) -> BTreeMap<TestCategory, usize> {

@@ -34,8 +34,7 @@ pub struct Args {
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
-    let planned: Vec<&Planned> =
-        args.symbols.iter().map(|name| project.find(name)).collect::<Result<_>>()?;
+    let planned: Vec<&Planned> = args.symbols.iter().map(|name| project.find(name)).collect::<Result<_>>()?;
     let judge = Judge::new(&project, &session.interrupt);
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let current = store.current_testgen_config()?.map(|row| row.config).unwrap_or_default();
@@ -60,7 +59,9 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let rounds = desk.or_finish(&mut store, rounds)?;
     store.finish_run(id, RunOutcome::Done)?;
     drop(reporter);
-    session.screen.result("testgen-evolve", &json!({ "rounds": rounds }), || rounds.iter().map(text).collect());
+    session
+        .screen
+        .result("testgen-evolve", &json!({ "rounds": rounds }), || rounds.iter().map(text).collect());
     Ok(ExitCode::Ok)
 }
 
@@ -85,14 +86,20 @@ fn run_with(
 }
 
 fn text(round: &EvolutionRound) -> String {
-    let points = |points: Option<f64>| points.map_or("unmeasured".to_owned(), |points| format!("{points:+.1}"));
-    let mut text = format!("round {}: {} by {}: ", round.round, round.change.kind.word(), printable(&round.model));
+    let points =
+        |points: Option<f64>| points.map_or("unmeasured".to_owned(), |points| format!("{points:+.1}"));
+    let mut text =
+        format!("round {}: {} by {}: ", round.round, round.change.kind.word(), printable(&round.model));
     let verdict = if round.accepted { "accepted" } else { "not accepted" };
     // Writing to a string never fails.
     _ = writeln!(text, "{verdict}: {}", printable(&round.reason));
     if let Some(to) = &round.to {
         let (gain, low) = (points(round.mean_gain), points(round.lower_bound));
-        _ = writeln!(text, "  {} → {}: mean gain {gain} points, at least {low}", round.from.version, to.version);
+        _ = writeln!(
+            text,
+            "  {} → {}: mean gain {gain} points, at least {low}",
+            round.from.version, to.version
+        );
     }
     for pair in &round.scores {
         let score = |score: Option<u32>| score.map_or("none".to_owned(), |score| score.to_string());

@@ -151,11 +151,8 @@ pub(super) fn run_once(
 ) -> Result<Kept> {
     let symbol = planned.function.name.clone();
     let id = keep::run_id();
-    let start = TestGenEvent::Start {
-        run_id: id.to_string(),
-        config: number.0,
-        categories: config.ordered(context),
-    };
+    let start =
+        TestGenEvent::Start { run_id: id.to_string(), config: number.0, categories: config.ordered(context) };
     reporter.event(Event::TestGen { symbol: symbol.clone(), event: start });
     let request = Request { config, context };
     let generated = generate((project, &mut *store), (judge, planned), desk, request, reporter)?;
