@@ -89,7 +89,7 @@ fn special(fields: &Map<String, Value>, depth: usize) -> Result<Option<String>, 
 
 fn of_hex(digits: &str) -> Result<String, String> {
     let digits: String = digits.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    let is_hex = digits.len() % 2 == 0 && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_hex = digits.len().is_multiple_of(2) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_hex.then(|| format!("x{};", digits.to_ascii_lowercase())).ok_or_else(|| {
         let shown: String = digits.chars().take(20).collect();
         format!("`{shown}` is not an even number of hexadecimal digits")
@@ -194,7 +194,7 @@ fn float(float: f64) -> Value {
 
 fn unhex(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
-    if digits.len() % 2 != 0 {
+    if !digits.len().is_multiple_of(2) {
         return None;
     }
     digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
