@@ -2,7 +2,7 @@
 
 use crate::commands::{
     Session, check, contract, coverage, demo, doctor, dropin, findings, fuzz, hook, init, list, memory, port,
-    stats, status, verify,
+    stats, status, testgen, verify,
 };
 use crate::dropin::wrapper;
 use crate::error::{ExitCode, Result};
@@ -67,6 +67,7 @@ enum Command {
     Coverage(coverage::Args),
     Findings(findings::Args),
     Memory(memory::Args),
+    Testgen(testgen::Args),
     Fuzz(fuzz::Args),
     Dropin(dropin::Args),
     Demo(demo::Args),
@@ -140,6 +141,7 @@ fn dispatch(cli: Cli, screen: Screen) -> Result<ExitCode> {
         Command::Contract(args) => contract::run(&session, &args),
         Command::Coverage(args) => coverage::run(&session, &args),
         Command::Findings(args) => findings::run(&session, &args),
+        Command::Testgen(args) => testgen::run(&session, &args),
         Command::Memory(args) => memory::run(&session, &args),
         Command::Fuzz(args) => fuzz::run(&session, &args),
         Command::Dropin(args) => dropin::run(&session, &args),

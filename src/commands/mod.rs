@@ -20,6 +20,7 @@ pub mod rows;
 pub mod shard;
 pub mod stats;
 pub mod status;
+pub mod testgen;
 pub mod verify;
 
 use crate::error::Result;

@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 pub struct Instruments<'a, 'p> {
     judge: &'a Judge<'p>,
     planned: &'a Planned,
-    campaign: Campaign,
+    pub campaign: Campaign,
     pub bench: Bench,
     counting: Counting,
     held_back: HeldBack,

@@ -7,9 +7,11 @@ mod existence;
 #[cfg(test)]
 pub(crate) mod fixture;
 pub mod instruments;
+pub mod keep;
 pub(crate) mod lenient;
 pub mod machine;
 mod measures;
+pub mod models;
 pub mod prompt;
 pub mod reply;
 pub mod rounds;

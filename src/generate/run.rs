@@ -11,9 +11,11 @@ use super::rounds::{Done, IterationState, Next, apply, next};
 use super::schema::{Schema, Sources};
 use super::suite::{Dropped, Suite, Test};
 use super::values::same;
+use crate::c::mutants::Mutant;
 use crate::contract::types::Contract;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
 use crate::llm::{Prompt, Reply};
 use crate::port::desk::Desk;
@@ -47,7 +49,9 @@ pub struct Generated {
     pub kept: BTreeSet<usize>,
     pub cheats: Vec<PlantedCheat>,
     pub reached: Reached,
-    /// Mutants that no test tells from C, with their lines.
+    /// All mutants by their numbers, with lines and what they change.
+    pub mutants: BTreeMap<usize, String>,
+    /// Those that no test tells from C.
     pub survivors: Vec<String>,
     pub analysis: TestGenAnalysis,
     pub score: TestGenScore,
@@ -58,8 +62,10 @@ pub struct Generated {
     pub duration_ms: u64,
     /// Why it ended.
     pub why: String,
-    /// What the harness could not do, told once.
+    /// Why no mutant was run, where none was.
     pub without_mutants: Option<String>,
+    /// Reads inputs, and runs C on them.
+    pub campaign: Campaign,
 }
 
 /// Generates tests for a function that has a contract.
@@ -212,7 +218,7 @@ impl Run<'_, '_> {
         let bench = &self.instruments.bench;
         let mutants = self.survivors().into_iter().filter_map(|number| bench.mutant(number));
         let shown = mutants.filter(|mutant| !self.instruments.is_hidden(mutant.id.as_bytes()));
-        shown.map(|mutant| format!("line {}: {}", mutant.line, mutant.what)).collect()
+        shown.map(in_words).collect()
     }
 
     fn kill_rate(&self) -> Option<Share> {
@@ -422,12 +428,15 @@ impl Run<'_, '_> {
         };
         let analysis = TestGenAnalysis::of(&measures);
         let bench = &self.instruments.bench;
-        let survivors = self.survivors().into_iter().filter_map(|number| bench.mutant(number));
+        let words = |number: usize| Some((number, in_words(bench.mutant(number)?)));
+        let mutants: BTreeMap<usize, String> = bench.telling().into_iter().filter_map(words).collect();
+        let survivors = self.survivors();
         Ok(Generated {
             symbol: function.name.clone(),
             kept: self.suite.kept(),
             cheats,
-            survivors: survivors.map(|mutant| format!("line {}: {}", mutant.line, mutant.what)).collect(),
+            survivors: survivors.iter().filter_map(|number| mutants.get(number).cloned()).collect(),
+            mutants,
             score: TestGenScore::of(&analysis),
             analysis,
             proposed,
@@ -437,6 +446,7 @@ impl Run<'_, '_> {
             duration_ms: self.elapsed(),
             why,
             without_mutants: bench.without.clone(),
+            campaign: self.instruments.campaign.clone(),
             existence: self.existence,
             reached: self.reached,
             suite: self.suite,
@@ -467,6 +477,10 @@ fn counted(suite: &Suite, existence: &[GeneratedTest]) -> BTreeMap<TestCategory,
         *counts.entry(category).or_default() += 1;
     }
     counts
+}
+
+fn in_words(mutant: &Mutant) -> String {
+    format!("line {}: {}", mutant.line, mutant.what)
 }
 
 /// A way that no test takes, for a prompt.

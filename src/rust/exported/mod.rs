@@ -5,6 +5,7 @@
 //! `names` and `prelude` are what stands around all that.
 
 mod arguments;
+mod existence;
 mod expected;
 mod json;
 mod literals;
@@ -71,7 +72,11 @@ pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String>
     let mut names: BTreeSet<String> = prelude::NAMES.map(str::to_owned).into();
     let (mut items, mut kept, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for test in tests {
-        match statements(source, contract, test) {
+        let statements = match test.input.get("check") {
+            Some(check) if contract.role("check").is_none() => existence::statements(source, check, test),
+            _ => statements(source, contract, test),
+        };
+        match statements {
             Ok(statements) => {
                 items.push(item(source, test, &statements, &mut names));
                 kept.push(test.id.clone());

@@ -1,0 +1,83 @@
+//! `cargo implfuzz testgen export`
+
+use crate::commands::Session;
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::event::Event;
+use crate::fuzz::build::Built;
+use crate::generate::keep::{self, Written};
+use crate::judge::{Judge, does_not_compile};
+use crate::project::Project;
+use crate::store::Store;
+use crate::testgen::{RunId, TestGenRun};
+use serde_json::json;
+
+/// Writes the kept tests of earlier runs again: `rust/tests/testgen_<symbol>.rs`, and seeds
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Functions; of each the run with the best score
+    #[arg(required_unless_present = "run")]
+    symbols: Vec<String>,
+    /// This run
+    #[arg(long, value_name = "RUN_ID", conflicts_with = "symbols")]
+    run: Option<RunId>,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, store) = session.open(reporter.as_mut())?;
+    let runs = runs(&project, &store, args)?;
+    let judge = Judge::new(&project, &session.interrupt);
+    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
+    let binary = match judge.build(&[])? {
+        Built::Binary(path) => path,
+        Built::Errors(errors) => return Err(does_not_compile(&project, &errors)),
+    };
+    reporter.event(Event::StepFinished { message: "harnesses built".into() });
+    let mut all: Vec<(TestGenRun, Written)> = Vec::new();
+    for run in runs {
+        let planned = project.planned.iter().find(|planned| planned.function.key == run.symbol);
+        let planned = planned.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Usage,
+                format!("{}: the library has no such function any more", run.symbol.0),
+            )
+        })?;
+        let tests = store.testgen_tests(&run.run_id)?;
+        let campaign = judge.campaign(&binary, planned);
+        let written = keep::write((&project, &judge), planned, &campaign, &tests)?;
+        all.push((run, written));
+    }
+    drop(reporter);
+    let values: Vec<_> =
+        all.iter().map(|(run, written)| json!({ "run_id": run.run_id, "written": written })).collect();
+    session.screen.result("testgen-export", &json!({ "runs": values }), || {
+        let line = |(run, written): &(TestGenRun, Written)| {
+            let file = written.file.as_deref().unwrap_or("no test file");
+            let (tests, out, seeds) = (written.tests.len(), written.left_out.len(), written.seeds);
+            format!("{}: {file}: {tests} tests, {out} left out, {seeds} new seeds\n", run.run_id)
+        };
+        all.iter().map(line).collect()
+    });
+    Ok(ExitCode::Ok)
+}
+
+fn runs(project: &Project, store: &Store, args: &Args) -> Result<Vec<TestGenRun>> {
+    if let Some(id) = &args.run {
+        let found = store.testgen_run(id)?;
+        let none = || {
+            Error::new(ErrorKind::Usage, format!("there is no run {id}")).help("cargo implfuzz testgen runs")
+        };
+        return Ok(vec![found.ok_or_else(none)?]);
+    }
+    let best = |name: &String| {
+        let planned = project.find(name)?;
+        let history = store.testgen_history(&planned.function.key)?;
+        let best = history.into_iter().max_by_key(|run| (run.score, run.kept));
+        best.ok_or_else(|| {
+            Error::new(ErrorKind::Usage, format!("{name} has no tests yet"))
+                .help(format!("cargo implfuzz testgen generate {name}"))
+        })
+    };
+    args.symbols.iter().map(best).collect()
+}

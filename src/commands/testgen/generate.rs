@@ -1,0 +1,183 @@
+//! `cargo implfuzz testgen generate`
+
+use super::shown;
+use crate::commands::Session;
+use crate::config::TEST_ROLES;
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::event::{Event, Reporter};
+use crate::generate::keep::{self, Label, Written};
+use crate::generate::models::settings;
+use crate::generate::run::{Generated, Request, generate};
+use crate::judge::Judge;
+use crate::port::desk::{Asks, Desk};
+use crate::project::{Planned, Project};
+use crate::store::{ConfigRow, RunOutcome, Store};
+use crate::testgen::{ConfigId, TestGenConfig, TestGenContext, TestGenEvent, TestGenRun};
+use serde_json::{Value, json};
+
+/// Asks a model for inputs of functions, runs C on them, and keeps the tests that tell something
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Functions, as `list` names them
+    #[arg(required_unless_present_any = ["all", "task"])]
+    symbols: Vec<String>,
+    /// The same
+    #[arg(long, value_name = "SYMBOL")]
+    task: Vec<String>,
+    /// Every function that has a harness
+    #[arg(long, conflicts_with_all = ["symbols", "task"])]
+    all: bool,
+    /// Which categories: benchmark (all five), commander, mecha_coder, or some with commas between them
+    #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
+    context: TestGenContext,
+    /// The configuration with this number [default: the current one]
+    #[arg(long, value_name = "ID")]
+    with: Option<i64>,
+    /// Write no test file and no seeds
+    #[arg(long)]
+    no_export: bool,
+    /// Write every exchange with the model into this directory
+    #[arg(long, value_name = "DIR")]
+    record: Option<std::path::PathBuf>,
+}
+
+/// A run that was stored.
+pub(super) struct Kept {
+    pub(super) run: TestGenRun,
+    pub(super) generated: Generated,
+    pub(super) written: Option<Written>,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut session = session.clone();
+    if let Some(dir) = &args.record {
+        session
+            .options
+            .overrides
+            .push(format!("llm.record_dir={}", toml::Value::from(dir.display().to_string())));
+    }
+    let mut reporter = session.reporter();
+    let (project, mut store) = session.open(reporter.as_mut())?;
+    let wanted = select(&project, args)?;
+    let row = configuration(&mut store, args.with)?;
+    let judge = Judge::new(&project, &session.interrupt);
+    let config = settings(&project.config, &row.config);
+    let asks = Asks { roles: &TEST_ROLES[..2], config: &config, phase: None };
+    let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
+    let command = format!("testgen generate {}", if args.all { "--all".to_owned() } else { names.join(" ") });
+    let mut desk = Desk::open(&project, &mut store, (&command, asks), &session.interrupt)?;
+    let all = all((&project, &mut store), (&judge, &wanted), &mut desk, (&row, args), reporter.as_mut());
+    let all = desk.or_finish(&mut store, all)?;
+    store.finish_run(desk.id, RunOutcome::Done)?;
+    drop(reporter);
+    let values: Vec<Value> = all.iter().map(as_json).collect();
+    session.screen.result("testgen", &json!({ "runs": values }), || all.iter().map(shown::kept).collect());
+    Ok(if all.iter().all(|kept| kept.run.score.is_some()) { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p Planned>> {
+    if !args.all {
+        return args.symbols.iter().chain(&args.task).map(|name| project.find(name)).collect();
+    }
+    Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
+}
+
+/// The configuration with this number, else the current one, else the defaults, which become it.
+pub(super) fn configuration(store: &mut Store, asked: Option<i64>) -> Result<ConfigRow> {
+    if let Some(id) = asked {
+        return store.testgen_config(ConfigId(id))?.ok_or_else(|| {
+            Error::new(ErrorKind::Usage, format!("there is no configuration {id}"))
+                .help("cargo implfuzz testgen config list")
+        });
+    }
+    if let Some(row) = store.current_testgen_config()? {
+        return Ok(row);
+    }
+    let id = store.save_testgen_config(&TestGenConfig::default())?;
+    store.set_current_testgen_config(id)?;
+    let row = store.testgen_config(id)?;
+    row.ok_or_else(|| Error::new(ErrorKind::Internal, "a configuration that was just kept is not there"))
+}
+
+fn all(
+    (project, store): (&Project, &mut Store),
+    (judge, wanted): (&Judge, &[&Planned]),
+    desk: &mut Desk,
+    (row, args): (&ConfigRow, &Args),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Kept>> {
+    let mut all = Vec::new();
+    for (index, planned) in wanted.iter().enumerate() {
+        let symbol = planned.function.name.clone();
+        reporter.event(Event::SymbolStarted {
+            symbol: symbol.clone(),
+            index: index + 1,
+            total: wanted.len(),
+        });
+        let kept = one((project, &mut *store), (judge, planned), desk, (row, args), reporter)?;
+        let summary = shown::summary(&kept.run);
+        reporter.event(Event::SymbolFinished { symbol, ok: kept.run.score.is_some(), summary });
+        all.push(kept);
+    }
+    Ok(all)
+}
+
+/// Generates, keeps and writes the tests of one function.
+fn one(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &Planned),
+    desk: &mut Desk,
+    (row, args): (&ConfigRow, &Args),
+    reporter: &mut dyn Reporter,
+) -> Result<Kept> {
+    let kept = run_once((project, store), (judge, planned), desk, (row, &args.context), reporter)?;
+    if args.no_export {
+        return Ok(kept);
+    }
+    let tests = store.testgen_tests(&kept.run.run_id)?;
+    let written = keep::write((project, judge), planned, &kept.generated.campaign, &tests)?;
+    Ok(Kept { written: Some(written), ..kept })
+}
+
+/// Generates and keeps the tests of one function.
+pub(super) fn run_once(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &Planned),
+    desk: &mut Desk,
+    (row, context): (&ConfigRow, &TestGenContext),
+    reporter: &mut dyn Reporter,
+) -> Result<Kept> {
+    let symbol = planned.function.name.clone();
+    let id = keep::run_id();
+    let start = TestGenEvent::Start {
+        run_id: id.to_string(),
+        config: row.id.0,
+        categories: row.config.ordered(context),
+    };
+    reporter.event(Event::TestGen { symbol: symbol.clone(), event: start });
+    let request = Request { config: &row.config, context };
+    let generated = generate((project, &mut *store), (judge, planned), desk, request, reporter)?;
+    let label = Label { id, session: desk.id.0, config: row.id, context };
+    let run = keep::store(store, planned, &generated, label)?;
+    let event = TestGenEvent::Complete {
+        run_id: run.run_id.to_string(),
+        score: run.score,
+        tests: generated.suite.tests.len() + generated.existence.len(),
+        kept: usize::try_from(run.kept).unwrap_or(usize::MAX),
+    };
+    reporter.event(Event::TestGen { symbol, event });
+    Ok(Kept { run, generated, written: None })
+}
+
+fn as_json(kept: &Kept) -> Value {
+    let Kept { run, generated, written } = kept;
+    json!({
+        "run": run, "score": generated.score, "ended": generated.why, "cheats": generated.cheats,
+        "mutants": generated.mutants.len(), "without_mutants": generated.without_mutants,
+        "survivors": generated.survivors, "missed": generated.reached.missed, "written": written,
+        "dropped": generated.suite.dropped.iter()
+            .map(|dropped| json!({ "id": dropped.test.id, "input": dropped.test.input, "why": dropped.why }))
+            .collect::<Vec<_>>(),
+    })
+}

@@ -1,0 +1,82 @@
+//! A run of the generator as text.
+
+use super::generate::Kept;
+use crate::report::printable;
+use crate::testgen::{TestGenRun, TestGenScore};
+use std::fmt::Write;
+
+/// Survivors and dropped inputs that are listed.
+const LISTED: usize = 8;
+
+/// One line.
+pub(super) fn summary(run: &TestGenRun) -> String {
+    let share =
+        |share: Option<f64>| share.map_or("unmeasured".to_owned(), |share| format!("{:.0} %", share * 100.0));
+    let score = run.score.map_or("no score".to_owned(), |score| format!("score {score}"));
+    let (kills, branches) = (share(run.analysis.kill_rate), share(run.analysis.branch_coverage));
+    format!("{score}: {} valid, {} kept, mutants {kills}, branches {branches}", run.proposed.valid, run.kept)
+}
+
+/// What came of a run, in a few lines.
+pub(super) fn kept(kept: &Kept) -> String {
+    let Kept { run, generated, written } = kept;
+    let mut text = format!("{} ({}): {}\n", generated.symbol, run.run_id, summary(run));
+    // Writing to a string never fails.
+    _ = writeln!(text, "  score: {}", points(&generated.score));
+    _ = writeln!(text, "  ended: {}", printable(&generated.why));
+    if let Some(why) = &generated.without_mutants {
+        _ = writeln!(text, "  no mutants: {}", printable(why));
+    }
+    let missed: Vec<&str> =
+        generated.cheats.iter().filter(|cheat| !cheat.rejected).map(|cheat| cheat.name.as_str()).collect();
+    let told = generated.cheats.len() - missed.len();
+    let all = generated.cheats.len();
+    let missed = if missed.is_empty() { String::new() } else { format!("; not told: {}", missed.join(", ")) };
+    _ = writeln!(text, "  cheats told: {told} of {all}{missed}");
+    list(&mut text, "survivors", generated.survivors.iter().map(|line| printable(line).to_string()));
+    let dropped = generated.suite.dropped.iter();
+    list(&mut text, "dropped", dropped.map(|d| format!("{}: {}", printable(&d.test.id), printable(&d.why))));
+    if let Some(written) = written {
+        match &written.file {
+            Some(file) => {
+                _ = writeln!(
+                    text,
+                    "  wrote {file} ({} tests), {} new seeds",
+                    written.tests.len(),
+                    written.seeds
+                )
+            }
+            None => _ = writeln!(text, "  no test file; {} new seeds", written.seeds),
+        }
+        list(
+            &mut text,
+            "not written as Rust",
+            written.left_out.iter().map(|(id, why)| format!("{}: {why}", printable(id))),
+        );
+    }
+    text
+}
+
+fn points(score: &TestGenScore) -> String {
+    let part = |points: Option<f64>| points.map_or("unmeasured".to_owned(), |points| format!("{points:.0}"));
+    format!(
+        "{} = {} tests + {} balance + {} cheats + {} tokens",
+        score.total.map_or("none".to_owned(), |total| total.to_string()),
+        part(score.comprehensiveness),
+        part(score.category_balance),
+        part(score.anti_cheat_coverage),
+        part(score.token_efficiency),
+    )
+}
+
+fn list(text: &mut String, title: &str, lines: impl ExactSizeIterator<Item = String>) {
+    let all = lines.len();
+    if all == 0 {
+        return;
+    }
+    _ = writeln!(text, "  {title}: {all}");
+    lines.take(LISTED).for_each(|line| _ = writeln!(text, "    {line}"));
+    if all > LISTED {
+        _ = writeln!(text, "    …");
+    }
+}

@@ -1,0 +1,182 @@
+//! What stays of a run: a row with its tests in the store, and, of the tests that are kept, a file of Rust and seeds of the fuzz corpus.
+
+use super::run::Generated;
+use super::suite::Test;
+use crate::contract::archetype::Archetype;
+use crate::contract::types::Judgeable;
+use crate::digest::sha256;
+use crate::error::Result;
+use crate::fuzz::run::Campaign;
+use crate::judge::Judge;
+use crate::project::{Planned, Project};
+use crate::rust::exported::{Exported, KeptTest, Source, exported};
+use crate::store::{GLOBAL, Store};
+use crate::testgen::{
+    ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun, make_ids_unique,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+/// The name of a run that begins now.
+pub fn run_id() -> RunId {
+    // The standard library's keys differ from process to process and from call to call.
+    let random = RandomState::new().build_hasher().finish();
+    RunId::new(Timestamp::now(), (random & 0xff_ffff) as u32)
+}
+
+/// Under what a run is kept.
+#[derive(Debug, Clone)]
+pub struct Label<'a> {
+    pub id: RunId,
+    /// The tool's own run.
+    pub session: i64,
+    pub config: ConfigId,
+    pub context: &'a TestGenContext,
+}
+
+/// Keeps a run with all its tests, and says whether its configuration is now the best of its kind.
+///
+/// # Errors
+/// Those of the store.
+pub fn store(
+    store: &mut Store,
+    planned: &Planned,
+    generated: &Generated,
+    label: Label,
+) -> Result<TestGenRun> {
+    let kind = planned.judgeable.contract().and_then(Archetype::of).map(|kind| kind.text().to_owned());
+    let run = TestGenRun {
+        run_id: label.id,
+        session: Some(label.session),
+        config: label.config,
+        symbol: planned.function.key.clone(),
+        task_type: kind.clone(),
+        context: label.context.clone(),
+        proposed: generated.proposed,
+        kept: (generated.kept.len() + generated.existence.len()) as u64,
+        rounds: generated.rounds,
+        reflections: generated.reflections,
+        analysis: generated.analysis.clone(),
+        self_assessment: None,
+        tokens: generated.tokens,
+        duration_ms: generated.duration_ms,
+        meta_model: None,
+        proposed_change: None,
+        change_accepted: None,
+        score: generated.score.total,
+        is_best: false,
+        created_at: Timestamp::now(),
+    };
+    store.save_testgen_run(&run, &recorded(generated))?;
+    for kind in kind.iter().map(String::as_str).chain([GLOBAL]) {
+        store.update_testgen_best(kind, label.config)?;
+    }
+    // The store knows whether it is the best one.
+    Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
+}
+
+fn recorded(generated: &Generated) -> Vec<RecordedTest> {
+    let suite = &generated.suite;
+    let names = |known: &Test| -> Vec<String> {
+        let mutants = known.kills.iter().filter_map(|number| generated.mutants.get(number).cloned());
+        mutants.chain(known.cheats.iter().map(|cheat| format!("cheat: {}", cheat.word()))).collect()
+    };
+    let existence = generated.existence.iter().map(|test| RecordedTest {
+        test: test.clone(),
+        dropped: None,
+        kills: None,
+        kept: true,
+    });
+    let valid = suite.tests.iter().enumerate().map(|(at, known)| RecordedTest {
+        test: known.test.clone(),
+        dropped: None,
+        kills: generated.without_mutants.is_none().then(|| names(known)),
+        kept: generated.kept.contains(&at),
+    });
+    let dropped = suite.dropped.iter().map(|dropped| (&dropped.test, dropped.why.clone()));
+    let others = suite.duplicates.iter().map(|test| (test, "there already".to_owned()));
+    let invalid = dropped.chain(others).map(|(test, why)| RecordedTest {
+        test: test.clone(),
+        dropped: Some(why),
+        kills: None,
+        kept: false,
+    });
+    let mut all: Vec<RecordedTest> = existence.chain(valid).chain(invalid).collect();
+    // A model may call a test as an earlier one that was dropped.
+    let mut tests: Vec<GeneratedTest> = all.iter().map(|recorded| recorded.test.clone()).collect();
+    make_ids_unique(&mut tests);
+    all.iter_mut().zip(tests).for_each(|(recorded, test)| recorded.test = test);
+    all
+}
+
+/// What was written.
+#[derive(Debug, Clone, Serialize)]
+pub struct Written {
+    /// Relative to the repository; absent where no test could be written as Rust.
+    pub file: Option<String>,
+    pub tests: Vec<String>,
+    /// The others, with the reason.
+    pub left_out: Vec<(String, String)>,
+    /// Seeds that were not there before.
+    pub seeds: usize,
+}
+
+/// Writes the kept tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction.
+///
+/// # Errors
+/// Those of running the fuzz process, which reads the inputs again, and of writing.
+pub fn write(
+    (project, judge): (&Project, &Judge),
+    planned: &Planned,
+    campaign: &Campaign,
+    tests: &[RecordedTest],
+) -> Result<Written> {
+    let kept: Vec<&RecordedTest> = tests.iter().filter(|test| test.kept && test.dropped.is_none()).collect();
+    let name = &planned.function.name;
+    let others: Vec<_> = project.planned.iter().map(Planned::bound).collect();
+    let krate = project.crate_name();
+    let source = Source { krate: &krate, library: &project.library, bound: planned.bound(), others: &others };
+    let as_rust: Vec<KeptTest> = kept.iter().map(|recorded| as_rust(recorded)).collect();
+    let Exported { text, tests: written, left_out } =
+        exported(&source, &as_rust).unwrap_or_else(|why| Exported {
+            text: String::new(),
+            tests: Vec::new(),
+            left_out: as_rust.iter().map(|test| (test.id.clone(), why.clone())).collect(),
+        });
+    let mut transaction = project.workspace.transaction();
+    let file = format!("{}/tests/testgen_{name}.rs", project.config.rust.dir);
+    let has_file = !text.is_empty();
+    if has_file {
+        transaction.add(&file, text)?;
+    }
+    let run: Vec<_> = kept.iter().filter(|test| test.test.category != TestCategory::Existence).collect();
+    let inputs: Vec<_> = run.iter().map(|test| test.test.input.clone()).collect();
+    let read = match planned.judgeable {
+        Judgeable::Yes(_) if !inputs.is_empty() => campaign.read_inputs(&inputs, judge.interrupt)?,
+        _ => Vec::new(),
+    };
+    let folder = judge.seeds(name);
+    let mut seeds = 0;
+    for input in read.into_iter().flatten() {
+        let path = folder.join(&sha256(&input.bytes)[..16]);
+        if !path.exists() {
+            transaction.add(&path, input.bytes)?;
+            seeds += 1;
+        }
+    }
+    transaction.commit()?;
+    Ok(Written { file: has_file.then_some(file), tests: written, left_out, seeds })
+}
+
+fn as_rust(recorded: &RecordedTest) -> KeptTest {
+    let test = &recorded.test;
+    KeptTest {
+        id: test.id.clone(),
+        category: test.category.word().to_owned(),
+        reasoning: test.reasoning.clone(),
+        input: test.input.clone(),
+        left: test.expected_output.clone().unwrap_or_default(),
+    }
+}
