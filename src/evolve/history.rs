@@ -17,7 +17,7 @@ pub struct Past {
     pub config: TestGenConfig,
 }
 
-/// Runs and rounds, oldest first, at most [`LAST`] of each. Runs of candidates that lost are not among them: what they say is in
+/// Runs and rounds, oldest first, at most five of each. Runs of candidates that lost are not among them: what they say is in
 /// their rounds, and they say nothing about the configuration that is current.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
