@@ -3,6 +3,7 @@
 mod cells;
 mod config;
 mod evolution;
+mod evolve;
 mod export;
 mod generate;
 mod one_run;
@@ -32,6 +33,7 @@ enum What {
     Stats(stats::Args),
     Runs(runs::Args),
     Config(config::Args),
+    Evolve(evolve::Args),
     Evolution(evolution::Args),
 }
 
@@ -43,6 +45,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         What::Stats(args) => stats::run(session, args),
         What::Runs(args) => runs::run(session, args),
         What::Config(args) => config::run(session, args),
+        What::Evolve(args) => evolve::run(session, args),
         What::Evolution(args) => evolution::run(session, args),
     }
 }
