@@ -70,6 +70,7 @@ impl Bench {
     /// The replies are to the first question about `f`, to the second one, and so on; none: nothing was recorded.
     pub fn new(replies: &[Option<&str>]) -> Self {
         let dir = tempfile::tempdir().unwrap();
+        fs_err::create_dir_all(dir.path().join("recorded/f")).unwrap();
         for (attempt, reply) in (1..).zip(replies) {
             record(&dir.path().join("recorded"), attempt, *reply);
         }
@@ -105,7 +106,6 @@ fn row(function: &Function) -> SymbolRow {
 }
 
 fn record(dir: &Path, attempt: u32, reply: Option<&str>) {
-    fs_err::create_dir_all(dir.join("f")).unwrap();
     let Some(text) = reply else { return };
     let usage = serde_json::to_value(Usage::default()).unwrap();
     let reply = json!({"text": text, "stop": "end", "usage": usage, "model": "recorded", "latency_ms": 1});

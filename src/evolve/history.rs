@@ -3,8 +3,7 @@
 use crate::error::Result;
 use crate::store::{EvolutionRow, Store};
 use crate::testgen::{ConfigId, RunId, TestGenConfig, TestGenRun};
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Runs, and rounds, that are told.
 pub const LAST: usize = 5;
@@ -18,7 +17,7 @@ pub struct Past {
     pub config: TestGenConfig,
 }
 
-/// Runs and rounds, oldest first, at most [`LAST`] of each. Runs of candidates that lost are not among them: what they say is in
+/// Runs and rounds, oldest first, at most five of each. Runs of candidates that lost are not among them: what they say is in
 /// their rounds, and they say nothing about the configuration that is current.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
@@ -39,15 +38,10 @@ impl History {
         let recent = store.recent_testgen_runs(LOOKED_AT, None)?;
         let of_current = recent.iter().find(|run| run.config == current).map(|run| run.run_id.clone());
         let told = recent.into_iter().filter(|run| !lost.contains(&run.config)).take(LAST);
-        let mut configs: BTreeMap<ConfigId, TestGenConfig> = BTreeMap::new();
         let mut runs = Vec::new();
         for run in told {
-            if let Entry::Vacant(place) = configs.entry(run.config) {
-                let Some(row) = store.testgen_config(run.config)? else { continue };
-                place.insert(row.config);
-            }
-            if let Some(config) = configs.get(&run.config) {
-                runs.push(Past { config: config.clone(), run });
+            if let Some(row) = store.testgen_config(run.config)? {
+                runs.push(Past { config: row.config, run });
             }
         }
         runs.reverse();

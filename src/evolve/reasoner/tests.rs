@@ -1,7 +1,7 @@
 use super::super::fixture::{Bench, past, run};
 use super::*;
 use crate::store::NewEvolution;
-use crate::testgen::{ConfigId, Proposed, TestGenAnalysis};
+use crate::testgen::{ConfigId, Proposed, TestGenAnalysis, TestGenRun};
 
 const CLAUDE: &[ModelType] = &[ModelType::Claude];
 
@@ -43,6 +43,7 @@ fn history() -> History {
 fn the_question_tells_what_is_known() {
     let config = TestGenConfig::default();
     let text = asked(&config, &history(), CLAUDE);
+    insta::assert_snapshot!(text);
     for part in [
         "\"precision_weight\": 0.6",
         "1.0.0 | c:@F@f | 640 | 8.8 | 0.90 | 0.40 | 1.00 | 0.75 | 0.70 | 20, 2, 1 | 12345 | 67\n",
@@ -185,8 +186,7 @@ fn runs_of_candidates_that_lost_are_no_history() {
     for (number, config) in
         [(1, lost), (2, won), (3, lost), (4, won), (5, first), (6, won), (7, won), (8, won), (9, won)]
     {
-        let run = TestGenRunOf { number, config };
-        store.save_testgen_run(&run.made(), &[]).unwrap();
+        store.save_testgen_run(&TestGenRun { config, ..run(number, "f", Some(1)) }, &[]).unwrap();
     }
     let told = |current| {
         let history = History::read(store, current).unwrap();
@@ -208,15 +208,4 @@ fn runs_of_candidates_that_lost_are_no_history() {
     let (runs, of_current, _) = told(lost);
     assert_eq!(runs, "4 1.0.2, 6 1.0.2, 7 1.0.2, 8 1.0.2, 9 1.0.2", "newest first are taken");
     assert_eq!(of_current.as_deref(), Some("tg-19700101-000000-000003"));
-}
-
-struct TestGenRunOf {
-    number: u32,
-    config: ConfigId,
-}
-
-impl TestGenRunOf {
-    fn made(&self) -> crate::testgen::TestGenRun {
-        crate::testgen::TestGenRun { config: self.config, ..run(self.number, "f", Some(1)) }
-    }
 }
