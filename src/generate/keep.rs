@@ -36,7 +36,7 @@ pub struct Label<'a> {
     pub context: &'a TestGenContext,
 }
 
-/// Keeps a run with all its tests, and says whether its configuration is now the best of its kind.
+/// Keeps a run with all its tests.
 ///
 /// # Errors
 /// Those of the store.
@@ -52,7 +52,7 @@ pub fn store(
         session: Some(label.session),
         config: label.config,
         symbol: planned.function.key.clone(),
-        task_type: kind.clone(),
+        task_type: kind,
         context: label.context.clone(),
         proposed: generated.proposed,
         kept: (generated.kept.len() + generated.existence.len()) as u64,
@@ -70,11 +70,19 @@ pub fn store(
         created_at: Timestamp::now(),
     };
     store.save_testgen_run(&run, &recorded(generated))?;
-    for kind in kind.iter().map(String::as_str).chain([GLOBAL]) {
-        store.update_testgen_best(kind, label.config)?;
-    }
     // The store knows whether it is the best one.
     Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
+}
+
+/// After a run that stands for itself: its configuration may be the best of its kind now. Those of a comparison are looked at together.
+///
+/// # Errors
+/// Those of the store.
+pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
+    for kind in run.task_type.iter().map(String::as_str).chain([GLOBAL]) {
+        store.update_testgen_best(kind, run.config)?;
+    }
+    Ok(())
 }
 
 fn recorded(generated: &Generated) -> Vec<RecordedTest> {

@@ -119,7 +119,7 @@ fn tests() -> Vec<(&'static str, Value, Value)> {
         ("invert", json!({"data": zebra}), json!({"data": striped})),
         (
             "put",
-            json!({"to": {"room": 4, "fill": "01020304"}}),
+            json!({"to": {"room": 4, "fill": {"hex": "01020304"}}}),
             json!({"return": 0, "to": {"hex": "6f6b0304"}, "room": 2}),
         ),
         ("put", json!({"to": 0}), json!({"return": -1, "room": 0})),

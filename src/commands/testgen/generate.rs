@@ -133,6 +133,7 @@ fn one(
 ) -> Result<Kept> {
     let with = (row.id, &row.config, &args.context);
     let kept = run_once((project, store), (judge, planned), desk, with, reporter)?;
+    keep::note_best(store, &kept.run)?;
     if args.no_export {
         return Ok(kept);
     }

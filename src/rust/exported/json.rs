@@ -168,15 +168,24 @@ impl Prepared {
             Value::Number(_) => Ok(Some(Self { room: Some(count(value).ok_or_else(bad)?), ..Self::PLAIN })),
             Value::Object(object) if object.keys().all(|key| key == "room" || key == "fill") => {
                 let room = object.get("room").map(|room| count(room).ok_or_else(bad)).transpose()?;
-                let fill = match object.get("fill") {
-                    None => FILL,
-                    digits => hex(digits).and_then(|bytes| bytes.try_into().ok()).ok_or_else(bad)?,
-                };
+                let fill = object.get("fill").map_or(Some(FILL), four).ok_or_else(bad)?;
                 Ok(Some(Self { room, fill }))
             }
             _ => Ok(None),
         }
     }
+}
+
+/// Four bytes, in any way that bytes are written.
+fn four(value: &Value) -> Option<[u8; 4]> {
+    let bytes = match many(value).ok()? {
+        Many::Bytes(bytes) => bytes,
+        Many::Elements(elements) => {
+            let byte = |element: &Value| element.as_u64().and_then(|byte| u8::try_from(byte).ok());
+            elements.iter().map(byte).collect::<Option<Vec<u8>>>()?
+        }
+    };
+    bytes.try_into().ok()
 }
 
 /// A value in a message: its beginning.
@@ -276,11 +285,13 @@ mod tests {
     fn an_output_is_a_number_or_says_what_stands_there() {
         let read = |value| Prepared::read(&value);
         assert_eq!(read(json!(3)), Ok(Some(Prepared { room: Some(3), fill: [0x5a; 4] })));
-        let both = json!({"room": 2, "fill": "01020304"});
-        assert_eq!(read(both), Ok(Some(Prepared { room: Some(2), fill: [1, 2, 3, 4] })));
+        for fill in [json!({"hex": "31323334"}), json!("1234"), json!([0x31, 0x32, 0x33, 0x34])] {
+            let both = json!({"room": 2, "fill": fill});
+            assert_eq!(read(both), Ok(Some(Prepared { room: Some(2), fill: *b"1234" })));
+        }
         assert_eq!(read(json!({})), Ok(Some(Prepared::PLAIN)));
         assert_eq!(read(json!("abc")), Ok(None));
-        assert!(read(json!(-1)).is_err() && read(json!({"fill": "01"})).is_err());
+        assert!(read(json!(-1)).is_err() && read(json!({"fill": "123"})).is_err());
     }
 
     proptest! {

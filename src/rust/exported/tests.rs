@@ -201,8 +201,8 @@ fn a_call_with_values_is_one_comparison() {
 #[test]
 fn buffers_are_as_long_as_promised_and_outputs_hold_what_the_input_says() {
     let left = json!({"out": {"hex": "010203"}});
-    let text =
-        copy().text(json!({"out": {"room": 3, "fill": "01020304"}, "from": [1, 2, 65535]}), left.clone());
+    let text = copy()
+        .text(json!({"out": {"room": 3, "fill": {"hex": "01020304"}}, "from": [1, 2, 65535]}), left.clone());
     has(
         &text,
         &[
