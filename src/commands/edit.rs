@@ -64,7 +64,10 @@ impl Draft {
         }
         let (path, copy) = (self.shown(&self.path), self.shown(&self.copy));
         Error::new(error.kind(), format!("{error}\n{path} is as it was; what you wrote is in {copy}")).help(
-            format!("to correct it: cargo implfuzz contract --edit {}; to give it up: rm {copy}", self.symbol),
+            format!(
+                "to correct it: cargo implfuzz contract --edit {}; to give it up: rm {copy}",
+                self.symbol
+            ),
         )
     }
 }
@@ -73,10 +76,7 @@ impl Draft {
 fn draft(session: &Session, symbol: &str, reporter: &mut dyn Reporter) -> Result<Draft> {
     let (root, path) = match session.open(reporter) {
         // The repository is nobody's while the editor is open.
-        Ok((project, _)) => (
-            project.workspace.root().to_owned(),
-            editable(&project, project.find(symbol)?)?,
-        ),
+        Ok((project, _)) => (project.workspace.root().to_owned(), editable(&project, project.find(symbol)?)?),
         Err(error) => match broken(session, symbol, &error)? {
             Some(found) => {
                 reporter.event(Event::Warning { text: error.to_string(), help: None });

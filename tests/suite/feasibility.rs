@@ -80,7 +80,8 @@ fn what_a_run_did_not_come_to_the_next_one_asks_about() {
     let repo = library();
     repo.model(&[&reply(PORT)]);
     // As a run that was stopped when the port stood: nobody was asked about C.
-    let unasked = settings(&[&["port", "pick", "--config", "limits.false_positive_fixes=0"][..], &QUICK].concat());
+    let unasked =
+        settings(&[&["port", "pick", "--config", "limits.false_positive_fixes=0"][..], &QUICK].concat());
     repo.run(&unasked).ok().shows("% of the inputs");
     assert_eq!(repo.asked(), 1);
     let low = "pub fn pick_low(x: u32) -> u32 {\n    crate::callee::pick(x & 63)\n}\n";
