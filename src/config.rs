@@ -6,6 +6,7 @@
 mod layers;
 mod model;
 
+pub(crate) use layers::misread;
 pub use model::{Llm, ModelSettings, PORT_ROLES, Prices, Profile, Provider, RoleModel, TEST_ROLES};
 
 use crate::error::Result;

@@ -1,7 +1,7 @@
 //! What happens while the tool works. Code emits events; the reporters in `report` decide how they look.
 
 use crate::symbol::SymbolName;
-use crate::testgen::TestGenEvent;
+use crate::testgen::{EvolutionRound, TestGenEvent};
 use crate::verdict::{Finding, RunStats};
 
 /// Something that happened.
@@ -25,6 +25,8 @@ pub enum Event {
     Found { symbol: SymbolName, finding: Box<Finding> },
     /// Tests of a symbol are generated.
     TestGen { symbol: SymbolName, event: TestGenEvent },
+    /// A round of evolution of TestGen's configuration ended; there are `rounds` of them.
+    Evolved { round: Box<EvolutionRound>, rounds: u32 },
     /// Work on a symbol ended.
     SymbolFinished { symbol: SymbolName, ok: bool, summary: String },
 }

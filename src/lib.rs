@@ -49,6 +49,7 @@ pub mod proofs;
 pub mod verify;
 pub mod port;
 pub mod generate;
+pub mod evolve;
 pub mod dropin;
 pub mod demo;
 // floor 5

@@ -79,12 +79,12 @@ fn parse_layer(text: &str, origin: &str, lines: bool) -> Result<Table> {
     })?;
     match toml::from_str::<Config>(text) {
         Ok(_) => Ok(table),
-        Err(error) => Err(wrong_layer(&error, &place(&error))),
+        Err(error) => Err(misread(&one_line(&error), &place(&error))),
     }
 }
 
-fn wrong_layer(error: &toml::de::Error, place: &str) -> Error {
-    let message = one_line(error);
+/// What serde says of keys and values that do not fit a type, with the nearest that would.
+pub(crate) fn misread(message: &str, place: &str) -> Error {
     let (is_key, is_value) = (message.starts_with("unknown field"), message.starts_with("unknown variant"));
     if !is_key && !is_value {
         return Error::new(ErrorKind::Config, format!("{place}: {message}"));

@@ -254,3 +254,120 @@ pub fn with_length(contract: &Contract, name: &str, input: &Value, constant: &Va
         .then_some(changed)
         .filter(|_| contract.role(name) == Some(&Role::Length))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::fixture::digest;
+    use serde_json::json;
+
+    fn left(value: Value) -> Left {
+        Left { given: Value::Null, value, record: Vec::new() }
+    }
+
+    /// The cheats that these tests tell by their answers; each is hidden or not, has an input and a result.
+    fn told(cheat: Cheat, bits: Option<u32>, tests: &[(bool, Value, Value)]) -> Option<bool> {
+        let (_, mut contract) = digest();
+        contract.params[0] = crate::contract::types::Parameter {
+            name: "n".into(),
+            role: Role::Value { min: None, max: None },
+            ..contract.params[0].clone()
+        };
+        let lefts: Vec<Left> = tests.iter().map(|(.., value)| left(value.clone())).collect();
+        let asked: Vec<Asked> = tests
+            .iter()
+            .zip(&lefts)
+            .map(|((hidden, input, _), left)| Asked { input, left, hidden: *hidden })
+            .collect();
+        told_by_answers(cheat, &contract, bits, &asked)
+    }
+
+    fn returns(hidden: bool, n: i64, ret: i64) -> (bool, Value, Value) {
+        (hidden, json!({ "n": n }), json!({ "return": ret }))
+    }
+
+    #[test]
+    fn a_constant_is_told_by_two_answers() {
+        assert_eq!(told(Cheat::Constant, None, &[]), None);
+        assert_eq!(told(Cheat::Constant, None, &[returns(false, 1, 7)]), Some(false));
+        assert_eq!(told(Cheat::Constant, None, &[returns(false, 1, 7), returns(false, 2, 7)]), Some(false));
+        assert_eq!(told(Cheat::Constant, None, &[returns(false, 1, 7), returns(true, 2, 8)]), Some(true));
+    }
+
+    #[test]
+    fn recorded_answers_are_told_by_what_no_prompt_shows() {
+        let shown = [returns(false, 1, 7), returns(false, 2, 8)];
+        assert_eq!(told(Cheat::RecordedAnswers, None, &shown), Some(false));
+        let hidden = [returns(false, 1, 7), returns(true, 2, 8)];
+        assert_eq!(told(Cheat::RecordedAnswers, None, &hidden), Some(true));
+        let same = [returns(false, 1, 7), returns(true, 2, 7)];
+        assert_eq!(told(Cheat::RecordedAnswers, None, &same), Some(false));
+    }
+
+    #[test]
+    fn the_first_argument_is_told_as_c_converts_it() {
+        let first = Cheat::FirstArgument;
+        assert_eq!(told(first, Some(32), &[returns(false, 5, 5)]), Some(false));
+        assert_eq!(told(first, Some(32), &[returns(false, 5, 5), returns(false, 6, 7)]), Some(true));
+        assert_eq!(told(first, Some(32), &[returns(false, -1, 4_294_967_295)]), Some(false), "as a uint32_t");
+        assert_eq!(told(first, Some(64), &[returns(false, -1, 4_294_967_295)]), Some(true), "as a uint64_t");
+        assert_eq!(told(first, Some(8), &[returns(false, 300, 44)]), Some(false), "as a uint8_t");
+        assert_eq!(told(first, None, &[returns(false, 5, 6)]), None, "it returns no integer");
+        let text = (false, json!({ "n": "a" }), json!({ "return": 6 }));
+        assert_eq!(told(first, Some(32), &[text]), None);
+    }
+
+    #[test]
+    fn other_inputs_are_cut_at_the_end_and_what_is_only_written_keeps_its_end() {
+        let (_, contract) = digest();
+        let name = |role: &dyn Fn(&Role) -> bool| {
+            contract.params.iter().find(|param| role(&param.role)).map(|param| param.name.clone()).unwrap()
+        };
+        let read = name(&|role| matches!(role, Role::Buffer { direction: Direction::In, .. }));
+        let input = json!({ read.as_str(): "abcdefghijklmnopqrstuvwxyz" });
+        let cut = |cheat: Cheat| {
+            let changed = cheat.changed(&contract, &input)?;
+            Some(elements(&changed[read.as_str()])?.len())
+        };
+        assert_eq!((cut(Cheat::LastElement), cut(Cheat::LongInput), cut(Cheat::StaleState)), (Some(25), Some(16), None));
+        let short = json!({ read.as_str(): "" });
+        assert_eq!(Cheat::LastElement.changed(&contract, &short), None);
+        // The same answer to less: the test does not tell the cheat.
+        let changed = Cheat::LastElement.changed(&contract, &input).unwrap();
+        let same = (json!({"return": 7}), json!({"return": 7}));
+        assert!(!tells(&contract, (&input, &same.0), (&changed, &same.1)));
+        assert!(tells(&contract, (&input, &same.0), (&changed, &json!({"return": 8}))));
+    }
+
+    #[test]
+    fn what_was_before_the_call_is_forgotten() {
+        let (_, contract) = digest();
+        let life = json!({"make": {"call": "new"}, "before": [{"call": "put"}], "args": {}, "after": []});
+        let changed = Cheat::StaleState.changed(&contract, &life).unwrap();
+        assert_eq!(changed["before"], json!([]));
+        let fresh = json!({"make": {"call": "new"}, "before": [], "args": {}});
+        assert_eq!(Cheat::StaleState.changed(&contract, &fresh), None);
+        let set = json!({"n": 1, "$globals": {"x": 3}});
+        assert_eq!(Cheat::StaleState.changed(&contract, &set), Some(json!({"n": 1})));
+        assert_eq!(Cheat::StaleState.changed(&contract, &json!({"n": 1, "$globals": {}})), None);
+        // The step before the call counts for neither side.
+        let left = json!({"steps": [{"left": 1}, {"left": 2}, {"left": 3}]});
+        let other = json!({"steps": [{"left": 1}, {"left": 3}]});
+        assert!(!tells(&contract, (&life, &left), (&changed, &other)));
+    }
+
+    #[test]
+    fn an_operand_is_replaced_with_what_follows_from_it() {
+        let (_, contract) = digest();
+        let buffer = contract.params.iter().find(|p| matches!(p.role, Role::Buffer { direction: Direction::In, .. }));
+        let name = &buffer.unwrap().name;
+        let length = contract.params.iter().find(|p| p.role == Role::Length).map(|p| p.name.clone()).unwrap();
+        let input = json!({ name.as_str(): "abc", length.as_str(): 3 });
+        let changed = with_constant(&contract, name, &input, &json!("zz")).unwrap();
+        assert!(changed.get(&length).is_none(), "the length follows");
+        assert_eq!(with_constant(&contract, name, &input, &json!([97, 98, 99])), None, "the same bytes");
+        let shorter = with_length(&contract, &length, &input, &json!(1)).unwrap();
+        assert_eq!(elements(&shorter[name.as_str()]).unwrap().len(), 1);
+        assert_eq!(with_length(&contract, &length, &input, &json!(9)), None);
+    }
+}

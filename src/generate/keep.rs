@@ -11,7 +11,9 @@ use crate::judge::Judge;
 use crate::project::{Planned, Project};
 use crate::rust::exported::{Exported, KeptTest, Source, exported};
 use crate::store::{GLOBAL, Store};
-use crate::testgen::{ConfigId, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun};
+use crate::testgen::{
+    ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun, make_ids_unique,
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use std::collections::hash_map::RandomState;
@@ -71,7 +73,8 @@ pub fn store(
     for kind in kind.iter().map(String::as_str).chain([GLOBAL]) {
         store.update_testgen_best(kind, label.config)?;
     }
-    Ok(run)
+    // The store knows whether it is the best one.
+    Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
 }
 
 fn recorded(generated: &Generated) -> Vec<RecordedTest> {
@@ -100,7 +103,12 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
         kills: None,
         kept: false,
     });
-    existence.chain(valid).chain(invalid).collect()
+    let mut all: Vec<RecordedTest> = existence.chain(valid).chain(invalid).collect();
+    // A model may call a test as an earlier one that was dropped.
+    let mut tests: Vec<GeneratedTest> = all.iter().map(|recorded| recorded.test.clone()).collect();
+    make_ids_unique(&mut tests);
+    all.iter_mut().zip(tests).for_each(|(recorded, test)| recorded.test = test);
+    all
 }
 
 /// What was written.

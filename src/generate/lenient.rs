@@ -9,7 +9,7 @@ const DEPTH: usize = 40;
 
 /// Why no value begins at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(crate) struct Wrong {
     /// Bytes from the start of the text.
     pub at: usize,
     pub what: &'static str,
@@ -19,17 +19,17 @@ pub(super) struct Wrong {
 const COMMENT: usize = 1_000;
 
 /// The text ends within a value.
-pub(super) const CUT_OFF: &str = "the reply ends in the middle of it";
+pub(crate) const CUT_OFF: &str = "the reply ends in the middle of it";
 
 /// The value that begins at this byte of the text, and where it ends.
-pub(super) fn value_at(text: &str, at: usize) -> Result<(Value, usize), Wrong> {
+pub(crate) fn value_at(text: &str, at: usize) -> Result<(Value, usize), Wrong> {
     let mut reader = Reader { text, at };
     let value = reader.value(DEPTH)?;
     Ok((value, reader.at))
 }
 
 /// The next byte at or behind this one that is neither white space nor in a comment.
-pub(super) fn skip(text: &str, at: usize) -> usize {
+pub(crate) fn skip(text: &str, at: usize) -> usize {
     let mut reader = Reader { text, at };
     reader.blank();
     reader.at

@@ -5,10 +5,10 @@ pub mod cheats;
 pub mod environment;
 mod existence;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 pub mod instruments;
 pub mod keep;
-mod lenient;
+pub(crate) mod lenient;
 pub mod machine;
 mod measures;
 pub mod models;

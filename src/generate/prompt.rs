@@ -19,11 +19,12 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 use std::path::Path;
 
 /// The built-in templates: name and text.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("testgen-task.j2", include_str!("../../templates/prompts/testgen-task.j2")),
     ("testgen-state.j2", include_str!("../../templates/prompts/testgen-state.j2")),
     ("testgen.j2", include_str!("../../templates/prompts/testgen.j2")),
     ("testgen-reflect.j2", include_str!("../../templates/prompts/testgen-reflect.j2")),
+    ("testgen-config.j2", include_str!("../../templates/prompts/testgen-config.j2")),
 ];
 
 /// Tests, branches and survivors, dropped inputs: of more of them the last, or the first, are shown.
@@ -156,7 +157,8 @@ impl Templates {
         })
     }
 
-    fn render(&self, name: &str, values: Value) -> Result<String> {
+    /// One of the templates, filled.
+    pub(crate) fn render(&self, name: &str, values: Value) -> Result<String> {
         let template = self.environment.get_template(name).map_err(|error| wrong(name, &error))?;
         let text = template.render(values).map_err(|error| wrong(name, &error))?;
         Ok(text.trim().to_owned())
@@ -201,7 +203,7 @@ fn state(round: &Round) -> Value {
 }
 
 /// One line that is not too long.
-fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(CHARS) {
         Some((at, _)) => format!("{}…", &text[..at]),

@@ -135,7 +135,7 @@ impl Scan {
 }
 
 /// Whether an object begins here: a key in quotes with a colon behind it. C's initialisers and placeholders in prose do not.
-fn is_object(text: &str, at: usize) -> bool {
+pub(crate) fn is_object(text: &str, at: usize) -> bool {
     let is_in_list = || text[..at].trim_end().ends_with(['[', ',']);
     key(text, at).is_some() || text[at + 1..].starts_with('}') && is_in_list()
 }

@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(next(&after(1.0), &without), Next::Done(Why::Complete));
         let none = TestGenConfig { global_refinement_rounds: 0, ..config.clone() };
         assert_eq!(next(&after(1.0), &none), Next::Done(Why::Complete));
-        let more = TestGenConfig { min_total_tests: 6, ..config };
+        let more = TestGenConfig { min_total_tests: 6, ..config.clone() };
         assert_eq!(next(&after(9.0), &more), Next::Reflect, "too few tests");
     }
 

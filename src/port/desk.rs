@@ -11,7 +11,7 @@ use crate::process::Interrupt;
 use crate::project::Project;
 use crate::store::{ModelCall, NewRun, RunId, RunOutcome, StepId, Store};
 use crate::symbol::{Function, SymbolKey, SymbolName};
-use crate::workspace::write_atomic;
+use crate::workspace::{Workspace, write_atomic};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,11 +65,21 @@ impl Desk {
     pub fn open(
         project: &Project,
         store: &mut Store,
+        asking: (&str, Asks),
+        interrupt: &Interrupt,
+    ) -> Result<Self> {
+        Self::within(&project.workspace, store, asking, interrupt)
+    }
+
+    /// As [`Desk::open`], also where no library was read.
+    pub(crate) fn within(
+        workspace: &Workspace,
+        store: &mut Store,
         (command, asks): (&str, Asks),
         interrupt: &Interrupt,
     ) -> Result<Self> {
         let mut models = BTreeMap::new();
-        let root = project.workspace.root();
+        let root = workspace.root();
         for role in asks.roles {
             let env = |name: &str| std::env::var(name).ok();
             let chosen = llm::select(asks.config, root, role, &env, interrupt)?;
@@ -82,12 +92,12 @@ impl Desk {
         let templates = Templates::load(Some(&root.join("prompts")))?;
         let id = store.start_run(&NewRun {
             command: command.to_owned(),
-            workflow: Some(project.config.port.workflow.word().into()),
+            workflow: Some(asks.config.port.workflow.word().into()),
             provider: first.and_then(|c| c.settings.provider).map(|p| p.word().to_owned()),
             model: first.map(|c| c.name()),
             tool_version: env!("CARGO_PKG_VERSION").into(),
         })?;
-        let logs = project.workspace.logs().join(id.0.to_string());
+        let logs = workspace.logs().join(id.0.to_string());
         Ok(Self { templates, id, models, budget, phase: asks.phase, unanswered: BTreeMap::new(), logs })
     }
 

@@ -92,6 +92,7 @@ fn object(event: Event) -> (&'static str, Value) {
             ("found", json!({ "symbol": symbol, "finding": finding_json(&finding) }))
         }
         Event::TestGen { symbol, event } => ("testgen-event", json!({ "symbol": symbol, "what": event })),
+        Event::Evolved { round, rounds } => ("evolved", json!({ "round": round, "rounds": rounds })),
         Event::SymbolFinished { symbol, ok, summary } => {
             ("symbol-finished", json!({ "symbol": symbol, "ok": ok, "summary": summary }))
         }

@@ -3,6 +3,7 @@
 
 mod bars;
 mod json;
+mod plot;
 mod render;
 mod screen;
 mod shorten;
@@ -10,10 +11,12 @@ mod terminal;
 mod testgen;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
+pub use plot::plot;
 pub use render::{
     Align, Column, Values, checks, error, finding, finding_of_c, finding_whole, lines, printable, table,
 };
 pub use screen::{Screen, ask_yes_no, choose_color};
+pub use shorten::cell;
 pub use terminal::{Terminal, Verbosity};
 
 use std::io::ErrorKind::BrokenPipe;

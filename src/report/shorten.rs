@@ -12,6 +12,11 @@ pub(super) fn argument(value: &str) -> String {
     window(value, 0, ARGUMENT)
 }
 
+/// The beginning of a value that stands in a table beside others.
+pub fn cell(value: &str) -> String {
+    window(value, 0, RESULT)
+}
+
 /// The parts of two results around their first difference.
 pub(super) fn results(a: &str, b: &str) -> (String, String) {
     let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();

@@ -103,6 +103,10 @@ impl Reporter for Terminal {
                 let (verbosity, text) = super::testgen::line(&event);
                 self.say(verbosity, &format!("  {text}\n"));
             }
+            Event::Evolved { round, rounds } => {
+                let text = super::testgen::evolved(&round, rounds);
+                self.say(Normal, &format!("{text}\n"));
+            }
             Event::SymbolFinished { symbol, ok, summary } => {
                 self.bars.iter_mut().for_each(Bars::symbol_done);
                 self.open.remove(&symbol);

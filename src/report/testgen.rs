@@ -2,7 +2,7 @@
 
 use super::Verbosity::{self, Normal, Quiet, Verbose};
 use super::render::{BAD, FAINT, GOOD, printable};
-use crate::testgen::{TestGenEvent, TestVerdict};
+use crate::testgen::{EvolutionRound, TestGenEvent, TestVerdict};
 
 /// A line for an event, and who wants to see it.
 pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
@@ -39,5 +39,53 @@ pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
             (Normal, format!("{FAINT}run {run_id}:{FAINT:#} {tests} tests, {kept} kept, score {score}"))
         }
         TestGenEvent::Error { why } => (Quiet, format!("{BAD}stopped:{BAD:#} {}", printable(why))),
+    }
+}
+
+/// A line for a round of evolution.
+pub(super) fn evolved(round: &EvolutionRound, rounds: u32) -> String {
+    let to = round.to.as_ref().map_or(String::new(), |to| format!(" → {}", to.version));
+    let (style, word) = match (round.accepted, &round.violation, &round.to) {
+        (true, ..) => (GOOD, "accepted"),
+        (false, Some(_), _) => (BAD, "against the guardrails"),
+        (false, None, Some(_)) => (BAD, "reverted"),
+        (false, None, None) => (FAINT, "kept"),
+    };
+    let (kind, reason) = (round.change.kind.word(), printable(&round.reason));
+    let (number, from) = (round.round, &round.from.version);
+    format!("[{number}/{rounds}] {kind}, {from}{to}: {style}{word}{style:#}: {reason}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testgen::{ConfigId, ConfigRef, GuardrailViolation, TestGenConfigChange};
+
+    #[test]
+    fn a_round_is_told_in_one_line() {
+        let named = |id, version: &str| ConfigRef { id: ConfigId(id), version: version.into() };
+        let kept = EvolutionRound {
+            round: 1,
+            model: "a model".into(),
+            change: TestGenConfigChange::keep("it is good"),
+            violation: None,
+            from: named(1, "1.0.0"),
+            to: None,
+            scores: vec![],
+            mean_gain: None,
+            lower_bound: None,
+            quality_delta: None,
+            accepted: false,
+            reason: "it is good\u{1b}".into(),
+        };
+        let told = |round: &EvolutionRound| anstream::adapter::strip_str(&evolved(round, 3)).to_string();
+        assert_eq!(told(&kept), "[1/3] keep, 1.0.0: kept: it is good\\u{1b}");
+        let reverted =
+            EvolutionRound { to: Some(named(2, "1.0.1")), reason: "no gain".into(), ..kept.clone() };
+        assert_eq!(told(&reverted), "[1/3] keep, 1.0.0 → 1.0.1: reverted: no gain");
+        let accepted = EvolutionRound { accepted: true, ..reverted.clone() };
+        assert!(told(&accepted).contains("accepted"));
+        let violation = Some(GuardrailViolation { reasons: vec![] });
+        assert!(told(&EvolutionRound { violation, ..kept }).contains("against the guardrails"));
     }
 }

@@ -44,6 +44,8 @@ mod routing;
 mod state;
 mod stats;
 mod support;
+mod testgen;
+mod testgen_store;
 mod traps;
 mod triage;
 mod zlib;

@@ -131,7 +131,8 @@ fn one(
     (row, args): (&ConfigRow, &Args),
     reporter: &mut dyn Reporter,
 ) -> Result<Kept> {
-    let kept = run_once((project, store), (judge, planned), desk, (row, &args.context), reporter)?;
+    let with = (row.id, &row.config, &args.context);
+    let kept = run_once((project, store), (judge, planned), desk, with, reporter)?;
     if args.no_export {
         return Ok(kept);
     }
@@ -145,20 +146,20 @@ pub(super) fn run_once(
     (project, store): (&Project, &mut Store),
     (judge, planned): (&Judge, &Planned),
     desk: &mut Desk,
-    (row, context): (&ConfigRow, &TestGenContext),
+    (number, config, context): (ConfigId, &TestGenConfig, &TestGenContext),
     reporter: &mut dyn Reporter,
 ) -> Result<Kept> {
     let symbol = planned.function.name.clone();
     let id = keep::run_id();
     let start = TestGenEvent::Start {
         run_id: id.to_string(),
-        config: row.id.0,
-        categories: row.config.ordered(context),
+        config: number.0,
+        categories: config.ordered(context),
     };
     reporter.event(Event::TestGen { symbol: symbol.clone(), event: start });
-    let request = Request { config: &row.config, context };
+    let request = Request { config, context };
     let generated = generate((project, &mut *store), (judge, planned), desk, request, reporter)?;
-    let label = Label { id, session: desk.id.0, config: row.id, context };
+    let label = Label { id, session: desk.id.0, config: number, context };
     let run = keep::store(store, planned, &generated, label)?;
     let event = TestGenEvent::Complete {
         run_id: run.run_id.to_string(),

@@ -43,7 +43,7 @@ fn with_everything<T>(then: impl FnOnce(&Round) -> T) -> T {
     let survivors = strings(&["line 24: `+=` → `-=`"]);
     let dropped = strings(&["huge: `data` has 5000 elements, and 4096 are the most"]);
     then(&Round {
-        have: 1,
+        wanted: 3,
         tests: &tests,
         uncovered: &uncovered,
         survivors: &survivors,
@@ -81,7 +81,7 @@ fn what_is_not_there_is_not_mentioned() {
 fn every_knob_of_prompts_changes_one() {
     let base = TestGenConfig::default();
     let text = |config: &TestGenConfig| {
-        let prompts = ask(config, &Round::default());
+        let prompts = ask(config, &Round { wanted: config.wanted(BOUNDARY), ..Round::default() });
         prompts.map(|prompt| (prompt.to_markdown(), prompt.max_tokens))
     };
     let [tests, reflection] = text(&base);
@@ -120,7 +120,8 @@ fn every_knob_of_prompts_changes_one() {
         let (schema, environment, function) = (schema(), environment::tests::environment(0.5), digest().0);
         let subject =
             Subject { function: &function, schema: &schema, environment: &environment, target: None };
-        let round = (TestCategory::AntiCheat, &Round::default());
+        let wanted = config.wanted(TestCategory::AntiCheat);
+        let round = (TestCategory::AntiCheat, &Round { wanted, ..Round::default() });
         Templates::load(None).unwrap().tests(&config, &subject, round, 1).unwrap().messages[0].text.clone()
     };
     assert!(cheats(0.0).contains("2 tests of the category `anti_cheat`"));
@@ -130,9 +131,9 @@ fn every_knob_of_prompts_changes_one() {
 #[test]
 fn as_many_tests_are_asked_for_as_are_missing() {
     let config = TestGenConfig::default();
-    for (have, told) in [(0, "4 tests of"), (3, "1 test of"), (9, "1 test of")] {
-        let [prompt, _] = ask(&config, &Round { have, ..Round::default() });
-        assert!(prompt.messages[0].text.contains(told), "{have}");
+    for (wanted, told) in [(4, "4 tests of"), (1, "1 test of"), (0, "1 test of")] {
+        let [prompt, _] = ask(&config, &Round { wanted, ..Round::default() });
+        assert!(prompt.messages[0].text.contains(told), "{wanted}");
     }
 }
 
@@ -150,7 +151,7 @@ fn no_text_from_outside_can_leave_its_fence() {
         ..TestGenConfig::default()
     };
     let round = Round {
-        have: 0,
+        wanted: 5,
         tests: &tests,
         uncovered: &lines,
         survivors: &lines,

@@ -48,6 +48,14 @@ impl Store {
         })
     }
 
+    /// The best configurations of all kinds, in the order of their words; [`GLOBAL`] comes first.
+    pub fn testgen_bests(&self) -> Result<Vec<BestConfig>> {
+        self.query(|connection| {
+            let sql = "SELECT * FROM testgen_best_configs ORDER BY task_type <> ?1, task_type";
+            connection.prepare(sql)?.query_map([GLOBAL], read)?.collect()
+        })
+    }
+
     /// Looks at a configuration's runs on functions of a kind ([`GLOBAL`]: of all kinds), and puts it in the place of the best
     /// one where its mean score is higher; where it is the same, the one that is there stays. What stays is told with its
     /// numbers as they are now. Says whether the best one is another one than before.

@@ -1,0 +1,117 @@
+//! Runs for tests.
+
+use super::history::Past;
+use super::reasoner::ROLE;
+use super::rounds::Hands;
+use crate::config::Config;
+use crate::event::{Event, Reporter};
+use crate::generate::fixture::function;
+use crate::llm::Usage;
+use crate::port::desk::{Asks, Desk};
+use crate::process::Interrupt;
+use crate::store::{Store, SymbolKind, SymbolRow};
+use crate::symbol::{Function, SymbolKey};
+use crate::testgen::{ConfigId, Proposed, RunId, TestGenAnalysis, TestGenConfig, TestGenContext, TestGenRun};
+use crate::workspace::Workspace;
+use jiff::Timestamp;
+use serde_json::json;
+use std::path::Path;
+
+/// A run of the configuration 1 with nothing measured but its score.
+pub fn run(number: u32, symbol: &str, score: Option<u32>) -> TestGenRun {
+    TestGenRun {
+        run_id: RunId::new(Timestamp::UNIX_EPOCH, number),
+        session: None,
+        config: ConfigId(1),
+        symbol: SymbolKey(format!("c:@F@{symbol}")),
+        task_type: Some("pure".into()),
+        context: TestGenContext::Benchmark,
+        proposed: Proposed::default(),
+        kept: 0,
+        rounds: 1,
+        reflections: 0,
+        analysis: TestGenAnalysis::default(),
+        self_assessment: None,
+        tokens: 0,
+        duration_ms: 0,
+        meta_model: None,
+        proposed_change: None,
+        change_accepted: None,
+        score,
+        is_best: false,
+        created_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+/// It, under the defaults.
+pub fn past(run: TestGenRun) -> Past {
+    Past { run, config: TestGenConfig::default() }
+}
+
+/// A directory with a database that knows the functions `f` and `g`, a desk whose models give recorded replies, and what is told.
+pub struct Bench {
+    _dir: tempfile::TempDir,
+    pub store: Store,
+    pub desk: Desk,
+    pub functions: Vec<Function>,
+    pub heard: Heard,
+}
+
+#[derive(Default)]
+pub struct Heard(pub Vec<Event>);
+
+impl Reporter for Heard {
+    fn event(&mut self, event: Event) {
+        self.0.push(event);
+    }
+}
+
+impl Bench {
+    /// The replies are to the first question about `f`, to the second one, and so on; none: nothing was recorded.
+    pub fn new(replies: &[Option<&str>]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        for (attempt, reply) in (1..).zip(replies) {
+            record(&dir.path().join("recorded"), attempt, *reply);
+        }
+        let mut config = Config::default();
+        config.llm.replay_dir = Some("recorded".into());
+        let workspace = Workspace::create(dir.path()).unwrap();
+        let mut store = Store::open(&dir.path().join("state.db")).unwrap();
+        let functions: Vec<Function> = ["f", "g"].map(|name| function(name, "int f(void);", vec![])).into();
+        let rows: Vec<SymbolRow> = functions.iter().map(row).collect();
+        store.save_symbols(&rows).unwrap();
+        let asks = Asks { roles: &[ROLE], config: &config, phase: None };
+        let desk =
+            Desk::within(&workspace, &mut store, ("testgen evolve", asks), &Interrupt::none()).unwrap();
+        Self { _dir: dir, store, desk, functions, heard: Heard::default() }
+    }
+
+    pub fn hands(&mut self) -> Hands<'_> {
+        Hands { store: &mut self.store, desk: &mut self.desk, reporter: &mut self.heard }
+    }
+}
+
+fn row(function: &Function) -> SymbolRow {
+    SymbolRow {
+        key: function.key.clone(),
+        name: function.name.clone(),
+        file: function.place.file.clone(),
+        line: function.place.line,
+        module: function.module.clone(),
+        kind: SymbolKind::Function,
+        unjudgeable: None,
+        item_hash: "00".into(),
+    }
+}
+
+fn record(dir: &Path, attempt: u32, reply: Option<&str>) {
+    fs_err::create_dir_all(dir.join("f")).unwrap();
+    let Some(text) = reply else { return };
+    let usage = serde_json::to_value(Usage::default()).unwrap();
+    let reply = json!({"text": text, "stop": "end", "usage": usage, "model": "recorded", "latency_ms": 1});
+    let recording = json!({
+        "version": 1, "symbol": "f", "role": ROLE, "attempt": attempt, "enlarged": false, "prompt_sha256": "",
+        "system": [], "messages": [], "max_tokens": 1, "outcome": {"reply": reply},
+    });
+    fs_err::write(dir.join(format!("f/{attempt:02}-{ROLE}.json")), recording.to_string()).unwrap();
+}

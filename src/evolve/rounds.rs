@@ -1,0 +1,235 @@
+//! Evolution, round by round: a proposal, the guardrails, candidate and incumbent on the same symbols, and the row that says what
+//! came of it.
+
+use super::history::History;
+use super::reasoner::{self, Proposal, Situation};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::generate::prompt::Templates;
+use crate::port::desk::Desk;
+use crate::process::Interrupt;
+use crate::store::{GLOBAL, NewEvolution, Store};
+use crate::symbol::{Function, SymbolName};
+use crate::testgen::{
+    ChangeType, ConfigId, ConfigRef, EvolutionRound, ModelType, ScorePair, TestGenConfig, TestGenRun, compare,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a round works with; runs get it, too.
+pub struct Hands<'a> {
+    pub store: &'a mut Store,
+    /// Asks for changes; a run whose configuration names another model needs one of its own.
+    pub desk: &'a mut Desk,
+    pub reporter: &'a mut dyn Reporter,
+}
+
+/// What is wanted.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// What configurations are compared on, at least one. The questions for changes are put down to the first.
+    pub functions: &'a [&'a Function],
+    pub rounds: u32,
+    /// Models for which a provider is configured.
+    pub profiles: &'a [ModelType],
+    pub templates: &'a Templates,
+    pub interrupt: &'a Interrupt,
+}
+
+/// Generates tests for a symbol with a configuration, and keeps the run in the store.
+pub type Runner<'a> = dyn FnMut(&mut Hands, &TestGenConfig, ConfigId, &SymbolName) -> Result<TestGenRun> + 'a;
+
+/// Lets the current configuration evolve; where none is current, the default one is where it begins. Every round leaves one row in
+/// the store. A pair of configuration and symbol is run once in a call: a later round takes its scores.
+///
+/// # Errors
+/// `Usage` without functions, those of runs (the round that was broken off has its row), of the store, and Ctrl-C.
+pub fn evolve(hands: &mut Hands, request: &Request, runner: &mut Runner) -> Result<Vec<EvolutionRound>> {
+    if request.functions.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, "there is no symbol to compare configurations on"));
+    }
+    let mut evolution = Evolution { request, incumbent: incumbent(hands.store)?, runs: BTreeMap::new() };
+    (1..=request.rounds).map(|number| evolution.round(number, hands, runner)).collect()
+}
+
+/// A configuration with its number.
+struct Known {
+    id: ConfigId,
+    config: TestGenConfig,
+}
+
+impl Known {
+    fn named(&self) -> ConfigRef {
+        ConfigRef { id: self.id, version: self.config.version.clone() }
+    }
+}
+
+fn incumbent(store: &mut Store) -> Result<Known> {
+    if let Some(row) = store.current_testgen_config()? {
+        return Ok(Known { id: row.id, config: row.config });
+    }
+    let config = TestGenConfig::default();
+    Ok(Known { id: store.save_testgen_config(&config)?, config })
+}
+
+struct Evolution<'a> {
+    request: &'a Request<'a>,
+    incumbent: Known,
+    runs: BTreeMap<(ConfigId, SymbolName), TestGenRun>,
+}
+
+impl Evolution<'_> {
+    fn round(&mut self, number: u32, hands: &mut Hands, runner: &mut Runner) -> Result<EvolutionRound> {
+        let request = self.request;
+        request.interrupt.check()?;
+        let history = History::read(hands.store, self.incumbent.id)?;
+        let situation =
+            Situation { config: &self.incumbent.config, history: &history, profiles: request.profiles };
+        let asked = (request.functions[0], number);
+        let proposal = reasoner::propose(hands, request.templates, &situation, asked, request.interrupt)?;
+        let mut round = begun(number, proposal, &self.incumbent);
+        let text = format!("round {number}: {} proposes {}", round.model, round.change.kind.word());
+        hands.reporter.event(Event::Note { text });
+        let tried = self.tried(&mut round, hands, runner);
+        if let Err(error) = &tried {
+            round.reason = format!("the round was broken off: {error}");
+        }
+        // A round that was broken off is one that there was, and has its row.
+        let kept = self.keep(&round, &history, hands);
+        let candidate = tried?;
+        kept?;
+        if let Some(candidate) = candidate.filter(|_| round.accepted) {
+            self.incumbent = candidate;
+        }
+        Ok(round)
+    }
+
+    /// From the proposal to the verdict, which is in `round` then. The candidate is there where one was run.
+    fn tried(
+        &mut self,
+        round: &mut EvolutionRound,
+        hands: &mut Hands,
+        runner: &mut Runner,
+    ) -> Result<Option<Known>> {
+        if round.change.kind == ChangeType::Keep {
+            let said = round.change.reasoning.trim();
+            round.reason = if said.is_empty() { "nothing was proposed".into() } else { said.to_owned() };
+            return Ok(None);
+        }
+        let config = match round.change.apply(&self.incumbent.config, self.request.profiles) {
+            Ok(config) => config,
+            Err(violation) => {
+                round.reason = violation.to_string();
+                round.violation = Some(violation);
+                return Ok(None);
+            }
+        };
+        let candidate = Known { id: hands.store.save_testgen_config(&config)?, config };
+        round.to = Some(candidate.named());
+        let mut gains = Vec::new();
+        for function in self.request.functions {
+            let (before, after) = self.pair(&candidate, &function.name, hands, runner)?;
+            gains.push(gain_of_quality(before, after));
+            let (incumbent, candidate) = (before.score, after.score);
+            round.scores.push(ScorePair { symbol: function.name.clone(), incumbent, candidate });
+        }
+        self.update_best([self.incumbent.id, candidate.id], hands.store)?;
+        let pairs: Vec<_> = round.scores.iter().map(|pair| (pair.incumbent, pair.candidate)).collect();
+        let comparison = compare(&pairs);
+        round.mean_gain = comparison.mean_gain;
+        round.lower_bound = comparison.lower_bound;
+        round.quality_delta = mean(gains);
+        round.accepted = comparison.accepted;
+        round.reason = comparison.reason;
+        Ok(Some(candidate))
+    }
+
+    /// Runs of the incumbent and of the candidate on a symbol, one after the other, so that what changes with time touches both.
+    fn pair(
+        &mut self,
+        candidate: &Known,
+        symbol: &SymbolName,
+        hands: &mut Hands,
+        runner: &mut Runner,
+    ) -> Result<(&TestGenRun, &TestGenRun)> {
+        for Known { id, config } in [&self.incumbent, candidate] {
+            let key = (*id, symbol.clone());
+            if !self.runs.contains_key(&key) {
+                self.request.interrupt.check()?;
+                let run = runner(hands, config, *id, symbol)?;
+                self.runs.insert(key, run);
+            }
+        }
+        let run = |id: ConfigId| self.runs.get(&(id, symbol.clone()));
+        run(self.incumbent.id)
+            .zip(run(candidate.id))
+            .ok_or_else(|| Error::new(ErrorKind::Internal, format!("a run on {symbol} was lost")))
+    }
+
+    /// Only when all symbols were run: means over some of them are not comparable. The incumbent comes first, so that it stays
+    /// where both are equal.
+    fn update_best(&self, configs: [ConfigId; 2], store: &mut Store) -> Result<()> {
+        for config in configs {
+            let runs = self.runs.iter().filter(|((id, _), _)| *id == config);
+            let kinds: BTreeSet<&str> = runs.filter_map(|(_, run)| run.task_type.as_deref()).collect();
+            for kind in kinds.into_iter().chain([GLOBAL]) {
+                store.update_testgen_best(kind, config)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The round's row, with which an accepted candidate becomes current, and a note on the run that the proposal came after.
+    fn keep(&self, round: &EvolutionRound, history: &History, hands: &mut Hands) -> Result<()> {
+        hands.store.add_testgen_evolution(&NewEvolution {
+            from: round.from.id,
+            to: round.to.as_ref().map(|to| to.id),
+            change: &round.change,
+            actual_improvement: round.mean_gain,
+            quality_delta: round.quality_delta,
+            accepted: round.accepted,
+            reason: &round.reason,
+        })?;
+        let first = || {
+            let mut runs = self.runs.iter().filter(|((id, _), _)| *id == round.from.id);
+            runs.next().map(|(_, run)| run.run_id.clone())
+        };
+        if let Some(run) = history.of_current.clone().or_else(first) {
+            // Of what asks for no change nothing can be accepted.
+            let accepted = (round.change.kind != ChangeType::Keep).then_some(round.accepted);
+            hands.store.note_testgen_change(&run, &round.model, &round.change, accepted)?;
+        }
+        let rounds = self.request.rounds;
+        hands.reporter.event(Event::Evolved { round: Box::new(round.clone()), rounds });
+        Ok(())
+    }
+}
+
+fn begun(number: u32, Proposal { change, model }: Proposal, incumbent: &Known) -> EvolutionRound {
+    EvolutionRound {
+        round: number,
+        model,
+        change,
+        violation: None,
+        from: incumbent.named(),
+        to: None,
+        scores: Vec::new(),
+        mean_gain: None,
+        lower_bound: None,
+        quality_delta: None,
+        accepted: false,
+        reason: String::new(),
+    }
+}
+
+fn gain_of_quality(before: &TestGenRun, after: &TestGenRun) -> Option<f64> {
+    Some(after.analysis.comprehensiveness? - before.analysis.comprehensiveness?)
+}
+
+/// Absent where one is, and of nothing.
+fn mean(values: Vec<Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().collect::<Option<_>>()?;
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,50 @@
+//! A round of evolution: what was proposed, and what came of trying it.
+
+use super::change::TestGenConfigChange;
+use super::config::ConfigId;
+use super::guardrails::GuardrailViolation;
+use crate::symbol::SymbolName;
+use serde::Serialize;
+
+/// A configuration, by its number in the store and its version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ConfigRef {
+    pub id: ConfigId,
+    pub version: String,
+}
+
+/// Scores of both configurations on one symbol, 0 to 1000; absent where a part of a score was not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ScorePair {
+    pub symbol: SymbolName,
+    pub incumbent: Option<u32>,
+    pub candidate: Option<u32>,
+}
+
+/// A round that has ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvolutionRound {
+    /// From 1.
+    pub round: u32,
+    /// Provider and model that proposed it.
+    pub model: String,
+    pub change: TestGenConfigChange,
+    /// What the guardrails say against it.
+    pub violation: Option<GuardrailViolation>,
+    /// The configuration that was current.
+    pub from: ConfigRef,
+    /// The candidate; absent where none came of the proposal.
+    pub to: Option<ConfigRef>,
+    /// Of the symbols that both were run on, in their order.
+    pub scores: Vec<ScorePair>,
+    /// Mean gain of the score, in points; absent where it was not measured.
+    pub mean_gain: Option<f64>,
+    /// The lower end of the mean's 95 % interval.
+    pub lower_bound: Option<f64>,
+    /// Mean gain of comprehensiveness, −10 to 10.
+    pub quality_delta: Option<f64>,
+    /// The candidate is current now.
+    pub accepted: bool,
+    /// Why, or why not.
+    pub reason: String,
+}

@@ -1,0 +1,131 @@
+//! `testgen generate` over the binary, with a scripted model: what is run on C, what is dropped and why, what the numbers are by hand,
+//! and what the tests that are written tell of ports.
+
+use crate::support::Repo;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Wraps, remembers its calls, and reads a buffer: every cheat could pass for it.
+const SOURCE: &str = "#include <stddef.h>\n#include <stdint.h>\n\nuint32_t calls;\n\n\
+    /* Mixes a seed, a counter of calls and bytes. */\n\
+    uint32_t mixed(uint32_t seed, const uint8_t *data, size_t len) {\n    \
+    uint32_t h = seed * 31u + ++calls;\n    \
+    for (size_t i = 0; i < len; i++) h = h * 33u + data[i];\n    return h;\n}\n";
+
+const RIGHT: &str = "// SAFETY: one thread at a time.\n    let calls = unsafe {\n        \
+    crate::globals::calls = crate::globals::calls.wrapping_add(1);\n        crate::globals::calls\n    };\n    \
+    data.iter().fold(seed.wrapping_mul(31).wrapping_add(calls), |h, b| h.wrapping_mul(33).wrapping_add(u32::from(*b)))";
+
+fn library() -> Repo {
+    let repo = Repo::empty();
+    repo.write("mixed.c", SOURCE);
+    repo.run(&["init"]).ok();
+    repo
+}
+
+fn generate(repo: &Repo, more: &[&str]) -> Value {
+    let args = [&["testgen", "generate", "mixed", "--format", "json"], more].concat();
+    let ran = repo.run(&args);
+    ran.no_panic();
+    ran.json("testgen")["runs"][0].clone()
+}
+
+fn cheats(run: &Value) -> Vec<(&str, bool)> {
+    let all = run["cheats"].as_array().unwrap();
+    all.iter().map(|cheat| (cheat["name"].as_str().unwrap(), cheat["rejected"].as_bool().unwrap())).collect()
+}
+
+/// Whether the tests that were written pass in a crate without C.
+fn passes(repo: &Repo) -> bool {
+    let mut command = assert_cmd::Command::new(std::env::var_os("CARGO").unwrap());
+    command.current_dir(repo.root().join("rust")).args(["test", "--offline", "--no-default-features"]);
+    command.args(["--test", "testgen_mixed"]);
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("port"));
+    let output = command.output().unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("test result:"), "{said}");
+    output.status.success()
+}
+
+#[test]
+fn tests_are_measured_on_c_kept_and_written() {
+    let repo = library();
+    let strong = json!([
+        {"id": "short", "input": {"seed": 1, "data": "abc"}, "predicted_output": {"return": 1}, "confidence": 0.5, "reasoning": "a; b */ \" }"},
+        {"id": "long", "input": {"seed": 4_294_967_295u32, "data": {"repeat": "fox ", "times": 90}}},
+        {"id": "counted", "input": {"seed": 2, "data": "abd", "$globals": {"calls": 41}}},
+        {"id": "empty", "input": {"seed": 3, "data": ""}, "predicted_output": {"return": 94, "$globals": {"calls": 1}}, "confidence": 1.0},
+        {"id": "again", "input": {"len": 3, "data": [97, 98, 99], "seed": 1}},
+        {"id": "too-wide", "input": {"seed": -1, "data": "abc"}},
+        {"id": "torn", "input": {"seed": 1, "data": "abc", "len": 4}},
+        {"id": "high", "input": {"seed": 7, "data": {"hex": "ff00fe"}}},
+    ]);
+    let first = format!("Here they are:\n```json\n{strong}\n```\nThat is all.");
+    repo.model(&[&first, "Nothing is missing.", "[]"]);
+    let run = generate(&repo, &["--context", "correctness"]);
+    assert_eq!(run["run"]["proposed"], json!({"valid": 5, "dropped": 2, "duplicates": 1}), "{run}");
+    let dropped: Vec<&str> =
+        run["dropped"].as_array().unwrap().iter().map(|d| d["why"].as_str().unwrap()).collect();
+    assert_eq!(dropped, ["`seed`: -1 is no u32", "`len` is 4, and the buffer has 3 elements"]);
+    let told = cheats(&run);
+    assert_eq!(told.len(), 7, "{told:?}");
+    assert!(told.iter().all(|(_, rejected)| *rejected), "{told:?}");
+    let analysis = &run["run"]["analysis"];
+    assert_eq!(analysis["anti_cheat_coverage"], 1.0);
+    assert_eq!((&analysis["branch_coverage"], &analysis["kill_rate"]), (&json!(1.0), &json!(1.0)), "{run}");
+    assert_eq!(analysis["parameter_discovery"], 1.0, "{run}");
+    // One of two predictions was right: ((0.5 - 0)² + (1 - 1)²) / 2.
+    assert_eq!((&analysis["prediction_agreement"], &analysis["brier_score"]), (&json!(0.5), &json!(0.125)));
+    assert_eq!(analysis["category_balance"], 1.0, "one category");
+    assert_eq!(repo.asked(), 5, "fewer than 15 tests: two refinements, a reflection before each");
+    let left = "SELECT count(*) FROM testgen_tests WHERE measured_output = '{\"return\":94,\"$globals\":{\"calls\":1}}'";
+    assert_eq!(repo.count(left), 1, "what C left is the expectation");
+
+    let stub = repo.read("rust/src/mixed.rs");
+    let with = |body: &str| {
+        repo.write("rust/src/mixed.rs", &stub.replace("unimplemented!(\"mixed\")", body));
+        passes(&repo)
+    };
+    assert!(with(RIGHT));
+    for wrong in [
+        RIGHT.replace("seed.wrapping_mul(31)", "seed.saturating_mul(31)"),
+        RIGHT.replace("data.iter()", "data.iter().take(16)"),
+        RIGHT.replace("data.iter()", "data[..data.len().saturating_sub(1)].iter()"),
+        RIGHT.replace("crate::globals::calls.wrapping_add(1)", "1"),
+        "seed".to_owned(),
+        "3_172_610".to_owned(),
+    ] {
+        assert!(!with(&wrong), "{wrong}");
+    }
+}
+
+#[test]
+fn weak_tests_are_told_to_be_weak_and_silence_ends_a_run() {
+    let repo = library();
+    let weak = json!({"tests": [{"input": {"seed": 0, "data": "", "$globals": {"calls": 0}}}]});
+    repo.model(&[&weak.to_string(), "I would try longer data.", &weak.to_string(), "No idea.", "Sorry."]);
+    let run = generate(&repo, &["--context", "correctness", "--no-export"]);
+    // One test with one answer: it tells the first argument, 0, from 1, and nothing else.
+    let told: Vec<&str> =
+        cheats(&run).into_iter().filter(|(_, rejected)| *rejected).map(|(name, _)| name).collect();
+    assert_eq!(told, ["identity of the first argument"]);
+    let coverage = run["run"]["analysis"]["anti_cheat_coverage"].as_f64().unwrap();
+    assert!((coverage - 1.0 / 7.0).abs() < 1e-9, "{run}");
+    assert_eq!(run["run"]["proposed"]["duplicates"], 1);
+    assert_eq!(run["run"]["analysis"]["parameter_discovery"], 0.0);
+    let survivors = run["survivors"].as_array().unwrap().len();
+    assert!(survivors > 0, "{run}");
+    assert!(!repo.root().join("rust/tests/testgen_mixed.rs").exists());
+    // The reflection, and what was there already, go into the next prompt.
+    let prompt = repo.prompt(3);
+    assert!(prompt.contains("I would try longer data.") && prompt.contains("never holds"), "{prompt}");
+    assert!(repo.prompt(2).contains("testgen-reflect"), "{}", repo.prompt(2));
+
+    // A model that fails: the run says so, and its tests so far are kept.
+    repo.write("implfuzz.toml", &repo.read("implfuzz.toml").replace("\"sh\"", "\"false\""));
+    let ran = repo.run(&["testgen", "generate", "mixed", "--context", "boundary"]);
+    ran.code(11).shows("the model did not answer");
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_runs"), 2);
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_runs WHERE score IS NULL"), 1, "no tokens, no score");
+}
