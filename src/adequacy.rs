@@ -18,6 +18,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::findings;
 use crate::fuzz::abreast::{Word, abreast};
+use crate::fuzz::apart::PRECONDITION;
 use crate::fuzz::build::Built;
 use crate::fuzz::mutants::MutantRun;
 use crate::fuzz::run::{Budget, Campaign};
@@ -104,6 +105,9 @@ impl Adequacy {
             return vec![format!("C differs from itself: {what}")];
         }
         let accepted = grade::accepted(self.accept_rate, asked).map(|text| match self.rejected.first() {
+            Some((why, _)) if why == PRECONDITION => {
+                format!("{text}, since its contract rules the others out: `require` filters what is generated, `min` and `max` generate what they allow")
+            }
             Some((why, _)) => format!("{text} ({why}): the contract needs a hint"),
             None => text,
         });

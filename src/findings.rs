@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::fuzz::apart::PRECONDITION;
 use crate::fuzz::build::Built;
 use crate::fuzz::once::Once;
 use crate::judge::{Judge, does_not_compile};
@@ -89,7 +90,7 @@ pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
     };
     let campaign = judge.campaign(&binary, planned);
     if campaign.is_ruled_out(input, interrupt)? {
-        return Ok(Again::Port(Once::Rejected("precondition of the contract".into())));
+        return Ok(Again::Port(Once::Rejected(PRECONDITION.into())));
     }
     campaign.c_alone(input, interrupt).map(Again::C)
 }

@@ -17,7 +17,7 @@ pub const MOST_BYTES: usize = 2_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Inputs that callers must keep to.
+    /// Inputs that a function is tested with and no others; a word about that function alone.
     Constraint,
     Archetype,
     /// What cured a failure.

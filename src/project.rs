@@ -205,7 +205,12 @@ impl Project {
 
     /// The contract file of a symbol.
     pub fn contract_path(&self, symbol: &str) -> PathBuf {
-        self.rust_dir().join("contracts").join(format!("{symbol}.toml"))
+        Self::contract_below(&self.rust_dir(), symbol)
+    }
+
+    /// The same where no project is, since a contract is wrong.
+    pub fn contract_below(rust_dir: &Path, symbol: &str) -> PathBuf {
+        rust_dir.join("contracts").join(format!("{symbol}.toml"))
     }
 
     /// The module that holds a function's port.

@@ -1,20 +1,20 @@
 //! `cargo implfuzz contract`
 
+use super::edit::edit;
 use super::{Session, Which};
 use crate::adequacy::{self, Adequacy, Fate, Faults};
 use crate::config::Grades;
 use crate::contract::facts::identifiers;
 use crate::contract::file;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Returns, Role};
-use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
-use crate::process::{Exit, Job};
 use crate::project::{Planned, Project};
 use crate::report::{Column, printable, table};
 use crate::symbol::{Function, SymbolName};
 use crate::target;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Shows how a function is called and what is compared, or measures what that is worth
 ///
@@ -41,14 +41,11 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
+    if args.edit {
+        return edit(session, &args.which.symbols, reporter.as_mut());
+    }
     let (project, mut store) = session.open(reporter.as_mut())?;
     let mut wanted = args.which.select(&project)?;
-    if args.edit {
-        let path = editable(&project, &wanted)?;
-        // The repository is read again behind the editor, and is nobody's while it is open.
-        drop((project, store));
-        return edit(&path, session);
-    }
     if args.approve {
         return approve(&project, &wanted, session);
     }
@@ -83,43 +80,6 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     session.screen.result("contract-check", &json!({ "symbols": values }), || measured(&all, asked));
     let is_sound = all.iter().all(|adequacy| adequacy.shortcomings(asked).is_empty());
     Ok(if is_sound { ExitCode::Ok } else { ExitCode::Incomplete })
-}
-
-/// The contract that there is to edit.
-fn editable(project: &Project, wanted: &[&Planned]) -> Result<PathBuf> {
-    let [planned] = wanted else {
-        return Err(Error::new(ErrorKind::Usage, "--edit takes one function"));
-    };
-    let path = project.contract_path(planned.function.name.as_str());
-    if !path.exists() {
-        let why = match &planned.judgeable {
-            Judgeable::NotYet(why) => why.as_str(),
-            Judgeable::Yes(_) => "it was not written yet",
-        };
-        let text = format!("`{}` has no contract to edit: {why}", planned.function.name);
-        return Err(Error::new(ErrorKind::Usage, text)
-            .help(format!("write {} by hand; docs/formats.md lists its keys", path.display())));
-    }
-    Ok(path)
-}
-
-fn edit(path: &Path, session: &Session) -> Result<ExitCode> {
-    let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default();
-    let editor =
-        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
-    let editor = editor.ok_or_else(|| {
-        Error::new(ErrorKind::Usage, "neither VISUAL nor EDITOR is set")
-            .help(format!("EDITOR=vi cargo implfuzz contract --edit {name}"))
-    })?;
-    let mut words = editor.split_whitespace();
-    let job = Job::new(Path::new(words.next().unwrap_or("vi"))).args(words).arg(path).inherit();
-    let ended = job.run(&session.interrupt).context(|| format!("starting {editor}"))?.exit;
-    if ended != Exit::Code(0) {
-        return Err(Error::new(ErrorKind::Environment, format!("{editor} ended with an error")));
-    }
-    // Read again at once: a mistake is told now and not by the next command.
-    Project::open(&session.options, &session.interrupt)?;
-    Ok(ExitCode::Ok)
 }
 
 fn approve(project: &Project, wanted: &[&Planned], session: &Session) -> Result<ExitCode> {

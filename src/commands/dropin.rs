@@ -125,7 +125,7 @@ fn row(one: &Counted) -> Vec<String> {
     let remark = match (&one.kept_by_c, one.calls) {
         (Some(why), _) => why.clone(),
         (None, _) if one.ran_as_c.is_none() => "whether its C runs cannot be seen".into(),
-        (None, Some(0)) => "C never calls it".into(),
+        (None, Some(0)) => "C did not call it; what Rust calls is not counted".into(),
         (None, _) => String::new(),
     };
     vec![one.symbol.to_string(), number(one.calls), number(one.ran_as_c), remark]

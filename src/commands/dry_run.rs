@@ -8,6 +8,8 @@ use crate::port::preview::{Preview, Size, preview};
 use crate::project::{Planned, Project};
 use crate::report::{Column, printable, table};
 use crate::store::Store;
+use crate::toolchain::Search;
+use crate::transpile::Transpiler;
 use serde_json::{Value, json};
 
 /// Prints what a run over `wanted` would do.
@@ -28,7 +30,12 @@ pub fn run(
         "tokens": sum.tokens,
     });
     session.screen.result("plan", &json, || {
-        let first = if candidates.contains(&Maker::C2rust) { "c2rust is tried first; " } else { "" };
+        let is_there = || Transpiler::find(&project.workspace, &Search::from_env()).is_some();
+        let first = match candidates.contains(&Maker::C2rust) {
+            false => "",
+            true if is_there() => "c2rust is tried first; ",
+            true => "c2rust, which was to be tried first, is not installed; ",
+        };
         let sums = format!(
             "{first}{prompts} first prompts, {} characters, about {} tokens; nobody was asked",
             sum.characters, sum.tokens

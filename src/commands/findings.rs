@@ -6,7 +6,9 @@ use crate::findings::{self, Again, Kept};
 use crate::fuzz::once::Once;
 use crate::judge::Judge;
 use crate::project::Project;
-use crate::report::{Column, finding, finding_json, finding_of_c, printable, table};
+use crate::report::{
+    Column, Values, Verbosity, finding, finding_json, finding_of_c, finding_whole, printable, table,
+};
 use crate::store::Side;
 use serde_json::{Value, json};
 
@@ -93,9 +95,12 @@ fn show(session: &Session, id: i64) -> Result<ExitCode> {
     let project = Project::open(&session.options, &session.interrupt)?;
     let kept = findings::find(&project, &session.store(&project)?, id)?;
     session.screen.result("finding", &kept_json(&kept), || {
-        let text = match kept.row.fault {
-            Some(fault) => finding_of_c(&kept.symbol, (fault, &kept.row.finding, &kept.row.report), None),
-            None => finding(&kept.symbol, &kept.row.finding, None),
+        let (symbol, found) = (&kept.symbol, &kept.row.finding);
+        let values = if session.verbosity == Verbosity::Verbose { Values::Whole } else { Values::Short };
+        let text = match (kept.row.fault, values) {
+            (Some(fault), _) => finding_of_c(symbol, (fault, found, &kept.row.report), values),
+            (None, Values::Whole) => finding_whole(symbol, found),
+            (None, Values::Short) => finding(symbol, found, None),
         };
         let explained = kept.row.explanation.as_ref().map(|text| {
             let lines: Vec<String> = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
@@ -136,7 +141,8 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
             format!("finding {id} says nothing any more: its input is rejected ({})\n", printable(reason))
         }
         Again::C(Some(found)) => {
-            let text = finding_of_c(&kept.symbol, (found.fault, &found.finding, &found.report), None);
+            let text =
+                finding_of_c(&kept.symbol, (found.fault, &found.finding, &found.report), Values::Short);
             format!("{text}finding {id} is still there\n")
         }
         Again::C(None) => {

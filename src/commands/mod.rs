@@ -7,6 +7,7 @@ pub mod demo;
 pub mod doctor;
 pub mod dropin;
 pub mod dry_run;
+pub mod edit;
 pub mod explain;
 pub mod findings;
 pub mod fuzz;

@@ -293,4 +293,12 @@ impl Judgeable {
             Self::NotYet(_) => None,
         }
     }
+
+    /// Why there is none.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Yes(_) => None,
+            Self::NotYet(why) => Some(why),
+        }
+    }
 }

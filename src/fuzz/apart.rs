@@ -42,7 +42,7 @@ impl Apart {
 }
 
 /// As the harness calls what the contract rules out.
-pub(super) const PRECONDITION: &str = "precondition of the contract";
+pub const PRECONDITION: &str = "precondition of the contract";
 /// As a record has what its side cannot say (`record.rs` of the runtime).
 const UNKNOWN: &str = "?";
 /// How long each side may take for all inputs.

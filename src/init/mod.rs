@@ -8,7 +8,7 @@ mod stamp;
 
 use crate::c::archive::units_file;
 use crate::contract::file as contract_file;
-use crate::contract::types::{Returns, Role};
+use crate::contract::types::{Contract, Returns, Role};
 use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::harness::{emit, files, values};
@@ -106,10 +106,8 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     }
     for planned in project.planned.iter().filter(|p| !p.edited) {
         if let Some(contract) = planned.judgeable.contract() {
-            transaction.add(
-                project.contract_path(planned.function.name.as_str()),
-                contract_file::render(contract),
-            )?;
+            let name = planned.function.name.as_str();
+            transaction.add(project.contract_path(name), contract_text(project, planned, contract))?;
         }
     }
     interrupt.check()?;
@@ -188,6 +186,17 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     }
     all.push(("fuzz/src/harness/values.rs".into(), values::values_file(&project.library, &records, &krate)));
     Ok(all)
+}
+
+/// A contract as people read it. Where a fuzz target makes the calls there is next to nothing in it, so it says where they are.
+fn contract_text(project: &Project, planned: &Planned, contract: &Contract) -> String {
+    let text = contract_file::render(contract);
+    if planned.target.is_none() {
+        return text;
+    }
+    let path = project.target_path(planned.function.name.as_str());
+    let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display();
+    format!("# The calls, and with what, are in {path}: edit that file to change them.\n{text}")
 }
 
 /// The text of `globals.rs`, and the globals that it has not.

@@ -11,6 +11,7 @@ use super::session::Session;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::project::Planned;
+use crate::verdict::Grade;
 use std::collections::BTreeMap;
 
 /// A function that is being ported.
@@ -225,9 +226,14 @@ impl<'p> Crew<'_, '_, 'p> {
 
     fn tell(&mut self, at: usize, result: &PortResult) {
         let ok = matches!(result.end, End::Accepted | End::AlreadyPorted);
-        let first =
-            |reason: &String| format!("{}: {}", result.end.text(), reason.lines().next().unwrap_or_default());
-        let summary = result.reason.as_ref().map_or_else(|| result.end.text().to_owned(), first);
+        let end = match result.grade {
+            Some(Grade::Weak) => format!("{}, weak", result.end.text()),
+            _ => result.end.text().to_owned(),
+        };
+        let summary = match &result.reason {
+            Some(reason) => format!("{end}: {}", reason.lines().next().unwrap_or_default()),
+            None => end,
+        };
         let symbol = self.wanted[at].function.name.clone();
         self.run.reporter.event(Event::SymbolFinished { symbol, ok, summary });
     }

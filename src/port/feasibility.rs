@@ -46,14 +46,16 @@ struct Narrowing {
     require: Vec<String>,
 }
 
-/// The finding of this run to ask about: C breaks or hangs on it, and nobody has explained it.
-fn open_finding(store: &Store, planned: &Planned, desk: &Desk) -> Result<Option<FindingRow>> {
-    let rows = store.findings(Some(&planned.function.key))?;
+/// What there is to ask about: C breaks or hangs on it, and nobody has explained it. What this run has found comes first.
+fn open_findings(store: &Store, planned: &Planned, desk: &Desk) -> Result<Vec<FindingRow>> {
+    let mut rows = store.findings(Some(&planned.function.key))?;
     let is_open = |row: &FindingRow| {
         let fault = matches!(row.fault, Some(CFault::Breaks | CFault::Hangs));
-        row.side == Side::C && fault && row.run == Some(desk.id) && row.explanation.is_none()
+        row.side == Side::C && fault && row.explanation.is_none()
     };
-    Ok(rows.into_iter().find(is_open))
+    rows.retain(is_open);
+    rows.sort_by_key(|row| row.run != Some(desk.id));
+    Ok(rows)
 }
 
 impl Feasibility<'_, '_> {
@@ -78,7 +80,7 @@ impl Feasibility<'_, '_> {
     /// One function: whether its contract is narrower now; the inner `Err` says why nothing came of it.
     fn one(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<bool>> {
         let planned = opened.0.find(name.as_str())?.clone();
-        let Some(row) = open_finding(&opened.1, &planned, self.0.desk)? else {
+        let Some(row) = self.open_finding(&opened, &planned)? else {
             return Ok((opened, Ok(false)));
         };
         let explanation = match self.explanation(&mut opened, &planned, &row)? {
@@ -131,6 +133,22 @@ impl Feasibility<'_, '_> {
             }
         }
         Ok((opened, Err(format!("nothing came of asking about it: {}", problem.unwrap_or_default()))))
+    }
+
+    /// The finding to ask about. One of an earlier run, which ended before it asked, counts where it is one still: C or the
+    /// contract may have changed since.
+    fn open_finding(&mut self, (project, store): &Opened, planned: &Planned) -> Result<Option<FindingRow>> {
+        for row in open_findings(store, planned, self.0.desk)? {
+            if row.run == Some(self.0.desk.id) {
+                return Ok(Some(row));
+            }
+            let campaign = self.campaign(project, planned, "wider")?;
+            let still = campaign.c_alone(&row.finding.input, self.0.interrupt)?;
+            if still.is_some_and(|found| matches!(found.fault, CFault::Breaks | CFault::Hangs)) {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
     }
 
     /// Why C breaks, in the words of the first model that answers; the inner `Err` says why none does.

@@ -127,9 +127,9 @@ pub fn constraint_key(symbol: &SymbolName, require: &[String]) -> String {
     clipped(&normalised(&format!("{symbol}: {}", require.join(" && "))))
 }
 
-/// The same in words.
+/// The same in words: what is tested is no promise about who calls it.
 pub fn constraint_text(symbol: &SymbolName, require: &[String]) -> String {
-    one_line(&format!("`{symbol}` is only called with {}", require.join(" && ")))
+    one_line(&format!("`{symbol}` is only tested where {}", require.join(" && ")))
 }
 
 /// What a prompt is told: the kind of the function, which rides free, and the lessons, each with the function that it comes from.

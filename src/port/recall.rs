@@ -36,19 +36,16 @@ pub fn recalled(
 /// How near a lesson is; none where it says what the prompt says anyway.
 fn nearness(project: &Project, planned: &Planned, row: &MemoryRow) -> Option<Nearness> {
     let lesson = &row.item.lesson;
-    if lesson.kind == Kind::Decision {
+    match lesson.kind {
         // About whom to ask, not about how to port.
-        return None;
+        // The contract of the function itself is in its prompt, and binds nobody else: callers may do what it leaves out.
+        Kind::Decision | Kind::Constraint => return None,
+        Kind::Archetype | Kind::KnownFix | Kind::Insight => {}
     }
     let Scope::Symbol(key) = &lesson.scope else { return Some(Nearness::Library) };
     let function = &planned.function;
     if *key == function.key {
-        // The contract of the function itself is in the prompt.
-        return (lesson.kind != Kind::Constraint).then_some(Nearness::Same);
-    }
-    if lesson.kind == Kind::Constraint {
-        // It is about calls.
-        return function.calls.contains(key).then_some(Nearness::Kin);
+        return Some(Nearness::Same);
     }
     let is_kin = function.calls.contains(key) || is_same_kind(project, planned, key);
     Some(if is_kin { Nearness::Kin } else { Nearness::Library })

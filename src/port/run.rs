@@ -236,6 +236,7 @@ impl<'p> Session<'p> {
         let result = self.result(planned, end, judgement.reason.clone(), None)?;
         Ok(PortResult {
             grade: Some(judgement.grade),
+            accept_rate: judgement.accept_rate,
             finding: judgement.finding.as_ref().map(|(_, finding)| finding.clone()),
             ..result
         })

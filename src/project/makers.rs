@@ -42,7 +42,10 @@ impl Project {
                     .any(|(maker, made)| maker.function.name == *name && Some(made) == record.as_ref())
             };
             if let Some(name) = param.made_by.iter().find(|name| !makes(name)) {
-                return Err(self.no_maker(planned, name));
+                let others = makers.iter().filter(|(_, made)| Some(made) == record.as_ref());
+                let others: Vec<String> =
+                    others.map(|(maker, _)| format!("`{}`", maker.function.name)).collect();
+                return Err(self.no_maker(planned, name, &others));
             }
         }
         // What leads to the function itself says nothing about it.
@@ -59,13 +62,20 @@ impl Project {
             .collect())
     }
 
-    fn no_maker(&self, planned: &Planned, name: &SymbolName) -> Error {
+    /// `others` are those that are makers of what is wanted.
+    fn no_maker(&self, planned: &Planned, name: &SymbolName, others: &[String]) -> Error {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
         let text = format!(
             "{path}: made_by: `{name}` fills no struct of this kind behind a pointer, by its contract"
         );
-        Error::new(ErrorKind::Config, text).help(self.nearest(name.as_str()))
+        let is_known = self.library.find(name.as_str()).is_some();
+        let help = match (is_known, others) {
+            (false, _) => self.nearest(name.as_str()),
+            (true, []) => format!("no function of the library does: take `made_by` out of {path}"),
+            (true, others) => format!("what does: {}", others.join(", ")),
+        };
+        Error::new(ErrorKind::Config, text).help(help)
     }
 }
 

@@ -20,7 +20,7 @@ impl Project {
 
     /// The line of help for a name that no function has.
     pub fn nearest(&self, name: &str) -> String {
-        let names = self.library.functions.iter().map(|f| f.name.as_str());
+        let names = self.library.functions.iter().map(|f| f.name.as_str()).filter(|known| *known != name);
         let mut rated: Vec<(f64, &str)> = names
             .map(|known| {
                 // `crc` for `kit_crc32`: what contains the word is as near as a misspelling.

@@ -12,7 +12,9 @@ mod testgen;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
 pub use plot::plot;
-pub use render::{Align, Column, checks, error, finding, finding_of_c, lines, printable, table};
+pub use render::{
+    Align, Column, Values, checks, error, finding, finding_of_c, finding_whole, lines, printable, table,
+};
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use shorten::cell;
 pub use terminal::{Terminal, Verbosity};

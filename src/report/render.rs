@@ -123,26 +123,46 @@ pub fn checks(checks: &[Check]) -> String {
 
 /// A finding: the arguments one per line, then what both sides made of them, side by side.
 pub fn finding(symbol: &SymbolName, finding: &Finding, width: Option<u16>) -> String {
-    compared(symbol, finding, ["C original", "port"], width)
+    compared(symbol, finding, ["C original", "port"], (Values::Short, width))
+}
+
+/// The same with every value as it is.
+pub fn finding_whole(symbol: &SymbolName, finding: &Finding) -> String {
+    compared(symbol, finding, ["C original", "port"], (Values::Whole, None))
+}
+
+/// How much of arguments and results is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// Enough for a line.
+    Short,
+    Whole,
 }
 
 /// A finding about C alone: whose fault that may be, the arguments, two runs that disagree, what the sanitizer says.
 pub fn finding_of_c(
     symbol: &SymbolName,
     (fault, finding, report): (CFault, &Finding, &str),
-    width: Option<u16>,
+    values: Values,
 ) -> String {
-    let mut text = compared(symbol, finding, ["one run of C", "another one"], width);
+    let mut text = compared(symbol, finding, ["one run of C", "another one"], (values, None));
     let _ = writeln!(text, "{}", fault.told());
     report.lines().for_each(|line| text += &format!("    {}\n", printable(line)));
     text
 }
 
-fn compared(symbol: &SymbolName, finding: &Finding, sides: [&str; 2], width: Option<u16>) -> String {
+fn compared(
+    symbol: &SymbolName,
+    finding: &Finding,
+    sides: [&str; 2],
+    (values, width): (Values, Option<u16>),
+) -> String {
     let Finding { class, what, args, oracle, subject, .. } = finding;
     let mut text = format!("{BAD}{class}{BAD:#} in {BOLD}{symbol}{BOLD:#}: {}\n", printable(what));
     for (name, value) in args {
-        let _ = writeln!(text, "    {} = {}", printable(name), shorten::argument(&printable(value)));
+        let value = printable(value);
+        let value = if values == Values::Whole { value } else { shorten::argument(&value) };
+        let _ = writeln!(text, "    {} = {value}", printable(name));
     }
     let part = |side: &[(String, String)], name: &str| {
         side.iter().find(|(part, _)| part == name).map(|(_, value)| value.clone())
@@ -159,10 +179,8 @@ fn compared(symbol: &SymbolName, finding: &Finding, sides: [&str; 2], width: Opt
             let (c, rust) = (part(oracle, name), part(subject, name));
             let mark = if c == rust { "" } else { "differs" };
             let absent = if subject.is_empty() { "did not return" } else { "-" };
-            let (c, rust) = shorten::results(
-                &printable(&c.unwrap_or("-".into())),
-                &printable(&rust.unwrap_or(absent.into())),
-            );
+            let (c, rust) = (printable(&c.unwrap_or("-".into())), printable(&rust.unwrap_or(absent.into())));
+            let (c, rust) = if values == Values::Whole { (c, rust) } else { shorten::results(&c, &rust) };
             vec![(*name).clone(), c, rust, mark.into()]
         })
         .collect();
@@ -248,6 +266,27 @@ mod tests {
         f.subject.clear();
         let text = plain(&finding(&SymbolName::new("sum"), &f, None));
         assert!(text.contains("return value  5           did not return  differs"), "{text}");
+    }
+
+    #[test]
+    fn long_values_are_cut_unless_they_are_wanted_whole() {
+        let (value, pair) =
+            ("7, ".repeat(100), |name: &str, value: &str| (name.to_owned(), value.to_owned()));
+        let f = Finding {
+            class: FindingClass::Mismatch,
+            what: "`d`".into(),
+            input: vec![],
+            args: vec![pair("d", &format!("{value}fill: 17"))],
+            oracle: vec![pair("d", &format!("{value}8"))],
+            subject: vec![pair("d", &format!("{value}9"))],
+        };
+        let name = SymbolName::new("sum");
+        let short = plain(&finding(&name, &f, None));
+        assert!(!short.contains("fill: 17") && short.contains('…'), "{short}");
+        let whole = plain(&finding_whole(&name, &f));
+        assert!(whole.contains("fill: 17") && whole.contains(&format!("{value}8  {value}9")), "{whole}");
+        let of_c = plain(&finding_of_c(&name, (CFault::Breaks, &f, ""), Values::Whole));
+        assert!(of_c.contains("fill: 17") && !of_c.contains('…'), "{of_c}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ const RESULT: usize = 60;
 /// How much of a result is shown before the first difference.
 const BEFORE: usize = 20;
 
-/// The beginning of an argument.
+/// The beginning of an argument, long enough for a line.
 pub(super) fn argument(value: &str) -> String {
     window(value, 0, ARGUMENT)
 }

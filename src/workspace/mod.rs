@@ -150,6 +150,11 @@ impl Workspace {
         self.private().join("overlay")
     }
 
+    /// The text of a contract that a person is at work on.
+    pub fn draft(root: &Path, symbol: &str) -> PathBuf {
+        root.join(PRIVATE_DIR).join("edit").join(format!("{symbol}.toml"))
+    }
+
     /// Puts a text into the tree until this is dropped, or the next one is opened after a kill: then what stood there before is there again.
     ///
     /// # Errors

@@ -199,6 +199,8 @@ fn a_c2rust_that_is_not_there_is_an_error_only_where_nobody_else_may_be_asked() 
     port(&repo, &["twice", ALONE])
         .fails(1, &["`candidates` names c2rust, which is not installed", "cargo install --locked c2rust"]);
     assert_eq!(repo.count("SELECT count(*) FROM runs"), 0);
+    let plan = run(&repo, &["port", "twice", BOTH, "--dry-run"]);
+    assert!(plan.ok().shows("is not installed; ").stdout.matches("is tried first").count() == 0, "{plan}");
     assert_same(&before, &repo.tree());
     repo.model(&[&reply(TWICE)]);
     let ran = port(&repo, &["twice", BOTH]);

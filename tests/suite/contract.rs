@@ -10,19 +10,69 @@ fn roles_come_with_the_lines_that_they_were_seen_in() {
     repo.run(&["contract", "--all", "--edit"]).code(2);
 }
 
+/// `contract --edit SYMBOL`, where this shell script is the editor and gets the file as `$1`.
+fn edited(repo: &Repo, symbol: &str, script: &str) -> Ran {
+    let editor = repo.aside().join("editor");
+    std::fs::create_dir_all(repo.aside()).unwrap();
+    std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
+    Ran::of(repo.command(&["contract", "--edit", symbol]).env("EDITOR", &editor).env_remove("VISUAL"))
+}
+
 #[test]
 fn an_edited_contract_is_read_again_at_once() {
     let repo = Repo::initialised();
-    let edit = |script: &str| {
-        let editor = repo.aside().join("editor");
-        std::fs::create_dir_all(repo.aside()).unwrap();
-        std::fs::write(&editor, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&editor, std::fs::Permissions::from_mode(0o755)).unwrap();
-        Ran::of(repo.command(&["contract", "--edit", "twice"]).env("EDITOR", &editor).env_remove("VISUAL"))
-    };
-    edit("echo '# seen by a person' >> \"$1\"").ok();
+    edited(&repo, "twice", "echo '# seen by a person' >> \"$1\"").ok();
     repo.run(&["contract", "twice"]).ok().shows("edited by hand");
-    edit("echo 'nonsense = 1' >> \"$1\"").code(2).shows("nonsense");
+    edited(&repo, "twice", "echo 'nonsense = 1' >> \"$1\"").code(2).shows("nonsense");
+    // An editor that fails leaves everything as it is, and so does one that changes nothing.
+    drop(std::fs::remove_dir_all(repo.root().join(".implfuzz/edit")));
+    let before = repo.tree();
+    edited(&repo, "twice", "exit 1").code(1);
+    edited(&repo, "twice", "true").ok();
+    crate::support::assert_same(&before, &repo.tree());
+    assert_eq!(std::fs::read_dir(repo.root().join(".implfuzz/edit")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_does_not_open_the_repository_never_takes_the_place_of_a_contract() {
+    let repo = Repo::initialised();
+    let before = repo.tree();
+    let line = |line: &str| format!("sed -i 's/^errno = false/errno = false\\n{line}/' \"$1\"");
+    for (script, why) in [
+        (line("require = [\"x.fill < 16\"]"), "x.fill"),
+        (line("require = [\"y < 16\"]"), "`y` is no integer parameter"),
+        ("sed -i 's/^name = \"x\"/name = \"y\"/' \"$1\"".to_owned(), "C has (x)"),
+        ("echo 'made_by = [\"thrice\"]' >> \"$1\"".to_owned(), "made_by"),
+        ("echo '= 1' > \"$1\"".to_owned(), "expected"),
+    ] {
+        let ran = edited(&repo, "twice", &script);
+        ran.fails(2, &[why, "rust/contracts/twice.toml is as it was", ".implfuzz/edit/twice.toml"]);
+        crate::support::assert_same(&before, &repo.tree());
+        repo.run(&["contract", "twice"]).ok();
+        std::fs::remove_file(repo.root().join(".implfuzz/edit/twice.toml")).unwrap();
+    }
+    // What was written is not lost: it is opened again, and taken when it is right.
+    edited(&repo, "twice", &line("require = [\"y < 16\"]")).code(2);
+    edited(&repo, "twice", "sed -i 's/y < 16/x < 16/' \"$1\"").ok().shows("is opened again");
+    assert!(repo.read("rust/contracts/twice.toml").contains("x < 16"));
+    assert!(!repo.root().join(".implfuzz/edit/twice.toml").exists());
+}
+
+#[test]
+fn a_contract_that_was_broken_by_hand_can_be_edited() {
+    let repo = Repo::initialised();
+    let good = repo.read("rust/contracts/twice.toml");
+    for bad in ["errno = 3", "errno = false\nrequire = [\"x.fill < 16\"]"] {
+        repo.write("rust/contracts/twice.toml", &good.replace("errno = false", bad));
+        repo.run(&["contract", "twice"]).code(2);
+        // Not in the way of what is wrong, and no way around it.
+        edited(&repo, "thrice", "true").fails(2, &["rust/contracts/twice.toml"]);
+        let still = edited(&repo, "twice", "echo '# tried' >> \"$1\"");
+        still.fails(2, &["rust/contracts/twice.toml is as it was"]);
+        edited(&repo, "twice", "sed -i '/^require/d; s/^errno = .*/errno = false/' \"$1\"").ok();
+        repo.run(&["contract", "twice"]).ok().shows("edited by hand");
+    }
 }
 
 #[test]

@@ -76,6 +76,23 @@ fn a_precondition_that_c_bears_out_is_kept_and_the_function_judged_under_it() {
 }
 
 #[test]
+fn what_a_run_did_not_come_to_the_next_one_asks_about() {
+    let repo = library();
+    repo.model(&[&reply(PORT)]);
+    // As a run that was stopped when the port stood: nobody was asked about C.
+    let unasked =
+        settings(&[&["port", "pick", "--config", "limits.false_positive_fixes=0"][..], &QUICK].concat());
+    repo.run(&unasked).ok().shows("% of the inputs");
+    assert_eq!(repo.asked(), 1);
+    let low = "pub fn pick_low(x: u32) -> u32 {\n    crate::callee::pick(x & 63)\n}\n";
+    repo.model(&[&reply(low), CRASH, &narrowed("at < 64")]);
+    let ran = repo.run(&settings(&[&["port", "pick", "pick_low"][..], &QUICK].concat()));
+    ran.ok().shows("pick: ported before").shows("C bears the precondition out");
+    assert_eq!(repo.asked(), 3, "{ran}");
+    assert!(repo.read("rust/contracts/pick.toml").contains("max = 63"));
+}
+
+#[test]
 fn a_bug_of_c_is_told_as_one_and_nothing_else_changes() {
     let repo = library();
     repo.model(&[

@@ -49,7 +49,7 @@ impl<'p> Attempting<'p> {
         Ok(())
     }
 
-    /// Stores what callers must keep to: what the contract demands, which is proven where C took inputs under it.
+    /// Stores with what alone the function is tested: what the contract demands, which is proven where C took inputs under it.
     pub(super) fn learn_constraint(&self, run: &mut Session<'p>, stats: &RunStats) -> Result<()> {
         let Some(contract) = self.planned.judgeable.contract() else { return Ok(()) };
         let function = &self.planned.function;

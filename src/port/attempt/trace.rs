@@ -2,7 +2,7 @@
 
 use super::Attempting;
 use crate::digest::sha256;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::port::desk::Asking;
 use crate::port::session::Session;
 use crate::port::supervisor::{self, Outcome, Step};
@@ -50,7 +50,8 @@ impl<'p> Attempting<'p> {
     pub(super) fn end_with(&mut self, run: &mut Session<'p>, result: &Result<Outcome>) -> Result<()> {
         match result {
             Ok(outcome) => self.end(run, (outcome.word(), &self.detail(outcome))),
-            Err(error) => self.end(run, (failure(error), &error.to_string())),
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.abandon(run),
+            Err(error) => self.end(run, ("failed", &error.to_string())),
         }
     }
 
@@ -114,11 +115,6 @@ impl<'p> Attempting<'p> {
             | Outcome::TreeMoved => String::new(),
         }
     }
-}
-
-/// The outcome of a step that has none.
-fn failure(error: &Error) -> &'static str {
-    if error.kind() == ErrorKind::Interrupted { "interrupted" } else { "failed" }
 }
 
 fn millis(since: Instant) -> u64 {

@@ -164,7 +164,7 @@ fn item(kind: Kind, key: &str, text: &str) -> Item {
 fn lessons_read_as_one_line_each_with_where_they_come_from() {
     let (fix, limit) = (
         item(Kind::KnownFix, "E0308 m", "cast"),
-        item(Kind::Constraint, "k", "`g` is only called with x < 3"),
+        item(Kind::Constraint, "k", "`g` is only tested where x < 3"),
     );
     let name = SymbolName::new("g");
     let told = words(Some(Archetype::Pure), &[(&fix, Some(&name)), (&limit, None)]);
@@ -172,7 +172,7 @@ fn lessons_read_as_one_line_each_with_where_they_come_from() {
         told,
         "This function is of the kind: pure function.\n\
          - `g`: \"E0308 m\" was cured by: cast\n\
-         - more than one function: constraint: `g` is only called with x < 3"
+         - more than one function: constraint: `g` is only tested where x < 3"
     );
     assert_eq!(words(Some(Archetype::Pure), &[]), "", "the kind alone is nothing new");
 }

@@ -1,0 +1,129 @@
+//! `cargo implfuzz contract --edit`: a copy of the contract is edited, and takes its place only where the repository can be opened with it.
+
+use super::Session;
+use crate::config::Config;
+use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
+use crate::event::{Event, Reporter};
+use crate::process::{Exit, Job};
+use crate::project::{Planned, Project};
+use crate::workspace::{Trial, Workspace, find_root, write_atomic};
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+
+/// What is edited.
+struct Draft {
+    symbol: String,
+    /// The contract.
+    path: PathBuf,
+    /// The text that the editor gets.
+    copy: PathBuf,
+    root: PathBuf,
+}
+
+/// Has a person edit the contract of the one function that is named.
+///
+/// # Errors
+/// `Usage` where there is none, `Config` with the reason where what the editor left is wrong: then the contract is as it was.
+pub fn edit(session: &Session, symbols: &[String], reporter: &mut dyn Reporter) -> Result<ExitCode> {
+    let [symbol] = symbols else {
+        return Err(Error::new(ErrorKind::Usage, "--edit takes one function"));
+    };
+    let draft = draft(session, symbol, reporter)?;
+    let before = fs::read_to_string(&draft.path)?;
+    if draft.copy.exists() {
+        let text = format!(
+            "what was not taken the last time is opened again; to begin from the contract: rm {}",
+            draft.shown(&draft.copy)
+        );
+        reporter.event(Event::Note { text });
+    } else {
+        write_atomic(&draft.copy, before.as_bytes())?;
+    }
+    run_editor(session, &draft).map_err(|error| draft.not_taken(&before, error))?;
+    let text = fs::read_to_string(&draft.copy).map_err(Error::from);
+    let text = text.map_err(|error| draft.not_taken(&before, error))?;
+    // A mistake is told now and not by the next command, and what does not open the repository never stands in the tree.
+    let trial = Trial { path: draft.path.clone(), text };
+    let (project, _) =
+        session.open_with(Some(&trial), reporter).map_err(|error| draft.not_taken(&before, error))?;
+    project.workspace.keep()?;
+    fs::remove_file(&draft.copy)?;
+    Ok(ExitCode::Ok)
+}
+
+impl Draft {
+    fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
+    }
+
+    /// The error, with where the text is that a person wrote; what is as it was needs no copy.
+    fn not_taken(&self, before: &str, error: Error) -> Error {
+        if fs::read_to_string(&self.copy).is_ok_and(|text| text == before) {
+            drop(fs::remove_file(&self.copy));
+            return error;
+        }
+        let (path, copy) = (self.shown(&self.path), self.shown(&self.copy));
+        Error::new(error.kind(), format!("{error}\n{path} is as it was; what you wrote is in {copy}")).help(
+            format!(
+                "to correct it: cargo implfuzz contract --edit {}; to give it up: rm {copy}",
+                self.symbol
+            ),
+        )
+    }
+}
+
+/// The contract that there is to edit. One that is wrong already is no reason against it.
+fn draft(session: &Session, symbol: &str, reporter: &mut dyn Reporter) -> Result<Draft> {
+    let (root, path) = match session.open(reporter) {
+        // The repository is nobody's while the editor is open.
+        Ok((project, _)) => (project.workspace.root().to_owned(), editable(&project, project.find(symbol)?)?),
+        Err(error) => match broken(session, symbol, &error)? {
+            Some(found) => {
+                reporter.event(Event::Warning { text: error.to_string(), help: None });
+                found
+            }
+            None => return Err(error),
+        },
+    };
+    let copy = Workspace::draft(&root, symbol);
+    Ok(Draft { symbol: symbol.to_owned(), path, copy, root })
+}
+
+/// The root, and this function's contract, where it is what is wrong.
+fn broken(session: &Session, symbol: &str, error: &Error) -> Result<Option<(PathBuf, PathBuf)>> {
+    if error.kind() != ErrorKind::Config || !error.to_string().contains(&format!("contracts/{symbol}.toml")) {
+        return Ok(None);
+    }
+    let root = find_root(session.options.dir.as_deref())?;
+    let file = root.join(crate::workspace::CONFIG_FILE);
+    let config = Config::load(&file, &session.options.overrides, &|name| std::env::var(name).ok())?;
+    let path = Project::contract_below(&root.join(config.rust.dir), symbol);
+    Ok(path.is_file().then_some((root, path)))
+}
+
+fn editable(project: &Project, planned: &Planned) -> Result<PathBuf> {
+    let path = project.contract_path(planned.function.name.as_str());
+    if !path.exists() {
+        let why = planned.judgeable.reason().unwrap_or("it was not written yet");
+        let text = format!("`{}` has no contract to edit: {why}", planned.function.name);
+        return Err(Error::new(ErrorKind::Usage, text)
+            .help(format!("write {} by hand; docs/formats.md lists its keys", path.display())));
+    }
+    Ok(path)
+}
+
+fn run_editor(session: &Session, draft: &Draft) -> Result<()> {
+    let editor =
+        ["VISUAL", "EDITOR"].iter().find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+    let editor = editor.ok_or_else(|| {
+        Error::new(ErrorKind::Usage, "neither VISUAL nor EDITOR is set")
+            .help(format!("EDITOR=vi cargo implfuzz contract --edit {}", draft.symbol))
+    })?;
+    let mut words = editor.split_whitespace();
+    let job = Job::new(Path::new(words.next().unwrap_or("vi"))).args(words).arg(&draft.copy).inherit();
+    let ended = job.run(&session.interrupt).context(|| format!("starting {editor}"))?.exit;
+    match ended {
+        Exit::Code(0) => Ok(()),
+        _ => Err(Error::new(ErrorKind::Environment, format!("{editor} ended with an error"))),
+    }
+}
