@@ -5,7 +5,9 @@ use super::ratchet::take_out;
 use super::ways::variables_of;
 use crate::digest::sha256;
 use crate::error::Result;
-use crate::evidence::{CTree, Crate, Root, Web, port_hash, ports_called, ports_hash, roots, short};
+use crate::evidence::{
+    CTree, Crate, Root, Web, port_hash, port_mentions, ports_called, ports_hash, roots, short,
+};
 use crate::lock::{ChunkLine, Entry, Hashes, Links, Lock};
 use crate::ported::PortModule;
 use crate::project::{Planned, Project};
@@ -94,8 +96,9 @@ impl Judge<'_> {
         let module_of = |name: &str| -> Option<Rc<PortModule>> {
             self.project.module(&names.functions.get(name)?.function.module).ok()
         };
-        let calls: Vec<String> =
-            ports_called(&ident(&planned.function).to_string(), &module_of).into_iter().collect();
+        let mentioned_by = |name: &str| port_mentions(module_of(name)?.as_ref(), name);
+        let own = ident(&planned.function).to_string();
+        let calls: Vec<String> = ports_called(&own, mentioned_by).into_iter().collect();
         let hashes = Hashes {
             c: self.c_side()?.hash(&planned.function),
             contract: files.contract(name),
