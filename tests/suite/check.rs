@@ -205,6 +205,7 @@ fn a_callee_that_comes_in_later_makes_its_callers_stale_for_status_and_check_ali
 #[test]
 fn verify_takes_what_is_stale_in_parts_and_the_lock_stays_as_it_is_otherwise() {
     let repo = judged();
+    what_is_committed_counts_where_the_database_is_about_another_text(&repo);
     let before = repo.read("implfuzz.lock");
     repo.run(&["verify", "--stale"]).ok().shows("nothing to verify");
     assert_eq!(before, repo.read("implfuzz.lock"));
@@ -229,6 +230,25 @@ fn verify_takes_what_is_stale_in_parts_and_the_lock_stays_as_it_is_otherwise() {
     assert_eq!(entry(&before, "look]"), entry(&after, "look]"));
     assert_ne!(entry(&before, "add]"), entry(&after, "add]"));
     repo.run(&["verify", "--stale", "--shard", "3/2"]).code(2);
+}
+
+/// As after `verify` with another contract, and `git checkout -- .`.
+fn what_is_committed_counts_where_the_database_is_about_another_text(repo: &Repo) {
+    let files = ["rust/contracts/apart.toml", "rust/fuzz/src/harness/apart.rs", "implfuzz.lock"];
+    let before = files.map(|file| (file, repo.read(file)));
+    repo.replace(files[0], "errno = false", "interesting = [7]\nerrno = false");
+    repo.run(&[&["verify", "apart"], &QUICK[..]].concat()).ok();
+    let newer = repo.read("implfuzz.lock");
+    assert_ne!(newer, before[2].1);
+    before.iter().for_each(|(file, text)| repo.write(file, text));
+    check(repo, &[]).ok();
+    let known = repo.status("apart");
+    assert_eq!(known["grade"], "weak", "{known:#}");
+    // What is committed about another text does not count, whatever the database has.
+    repo.write("implfuzz.lock", &newer);
+    assert_eq!(repo.status("apart")["grade"], "stale");
+    assert_eq!(listed(repo, 11)[0].1, "stale");
+    repo.write("implfuzz.lock", &before[2].1);
 }
 
 #[test]
