@@ -3,7 +3,6 @@
 use super::narrow::Narrow;
 use super::{Session, Which, dry_run, explain, rows};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::grade;
 use crate::init;
 use crate::port::rounds::{self, Request};
 use crate::port::run::End;
@@ -112,7 +111,6 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         return dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo);
     }
     let opened = session.open(reporter.as_mut())?;
-    let asked = opened.0.config.grade.clone();
     let request = Request {
         command: &args.words(),
         wanted: &|project| args.wanted(project),
@@ -143,7 +141,6 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))
         },
     );
-    let is_short = results.iter().filter_map(|r| r.grade).any(|grade| !grade::is_enough(grade, &asked));
     let failed = |end: End| results.iter().any(|r| r.end == end);
     let refuted = results
         .iter()
@@ -155,7 +152,6 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         () if failed(End::Failed)
             || failed(End::Skipped)
             || failed(End::NoLongerHolds)
-            || is_short
             || (failed(End::NotJudgeable) && !args.which.all) =>
         {
             ExitCode::Incomplete
