@@ -3,7 +3,7 @@
 
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Attempt, ModelCall, PaidCall, RunId, StepRow, Store, Totals, median};
+use crate::store::{Attempt, ModelCall, PaidCall, Run, RunId, RunOutcome, StepRow, Store, Totals, median};
 use crate::symbol::{SymbolKey, SymbolName};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +18,8 @@ pub struct Records {
     pub steps: Vec<StepRow>,
     /// Of each run; runs that ported nothing have none.
     pub workflows: BTreeMap<RunId, String>,
+    /// Runs that Ctrl-C or a kill has ended.
+    pub interrupted: BTreeSet<RunId>,
     pub names: BTreeMap<SymbolKey, SymbolName>,
 }
 
@@ -28,16 +30,39 @@ type Trial<'r> = (RunId, &'r SymbolKey);
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Passes {
     pub passed: u64,
+    /// Those that came to an end.
     pub attempted: u64,
+    /// The others: what would have become of them nobody knows.
+    pub interrupted: u64,
+}
+
+/// What became of one that tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Passed,
+    Failed,
+    Interrupted,
+}
+
+impl Fate {
+    fn of(passed: bool) -> Self {
+        if passed { Self::Passed } else { Self::Failed }
+    }
 }
 
 impl Passes {
     /// Counts each of these.
-    fn of(all: impl IntoIterator<Item = bool>) -> Self {
-        all.into_iter().fold(Self::default(), |sum, passed| Self {
-            passed: sum.passed + u64::from(passed),
-            attempted: sum.attempted + 1,
+    fn of(all: impl IntoIterator<Item = Fate>) -> Self {
+        all.into_iter().fold(Self::default(), |sum, fate| Self {
+            passed: sum.passed + u64::from(fate == Fate::Passed),
+            attempted: sum.attempted + u64::from(fate != Fate::Interrupted),
+            interrupted: sum.interrupted + u64::from(fate == Fate::Interrupted),
         })
+    }
+
+    /// All that were begun.
+    pub fn begun(self) -> u64 {
+        self.attempted + self.interrupted
     }
 
     /// From 0 to 1; none where nobody tried.
@@ -70,7 +95,8 @@ pub struct PerSymbol {
 impl Group {
     /// What one symbol took in one run; none where none was begun.
     pub fn per_symbol(&self) -> Option<PerSymbol> {
-        let trials = self.passes.attempted;
+        // What was spent has the interrupted ones in it.
+        let trials = self.passes.begun();
         let mean = |sum: f64| sum / trials as f64;
         (trials > 0).then(|| PerSymbol {
             calls: mean(self.spent.calls as f64),
@@ -125,7 +151,9 @@ impl Records {
         }
         let is_wanted =
             |key: Option<&SymbolKey>| symbols.is_empty() || key.is_some_and(|key| symbols.contains(key));
+        let cut_off = |run: &&Run| run.outcome == Some(RunOutcome::Interrupted);
         let mut records = Self {
+            interrupted: runs.iter().filter(cut_off).map(|run| run.id).collect(),
             calls: store.calls(run, None)?,
             attempts: store.attempts(run)?,
             steps: store.steps(run, None)?,
@@ -148,6 +176,35 @@ impl Records {
     fn accepted(&self) -> BTreeSet<Trial<'_>> {
         let accepted = self.attempts.iter().filter(|attempt| attempt.outcome == "accepted");
         accepted.map(|attempt| (attempt.run, &attempt.symbol)).collect()
+    }
+
+    /// Trials whose last step was cut off: by the end of the run, which leaves its word, or by a kill, which leaves none. Of a run that ended
+    /// so, also what was asked about and never begun.
+    fn cut_off(&self) -> BTreeSet<Trial<'_>> {
+        let mut last: BTreeMap<Trial, &StepRow> = BTreeMap::new();
+        for step in &self.steps {
+            let known = last.entry((step.run, &step.symbol)).or_insert(step);
+            if step.number > known.number {
+                *known = step;
+            }
+        }
+        let tried: BTreeSet<Trial> = self.attempts.iter().map(|a| (a.run, &a.symbol)).collect();
+        let is_cut_off = |trial: &Trial| match last.get(trial).map(|step| step.outcome.as_deref()) {
+            Some(Some(outcome)) => outcome == "interrupted",
+            Some(None) => self.interrupted.contains(&trial.0),
+            None => self.interrupted.contains(&trial.0) && !tried.contains(trial),
+        };
+        self.trials().into_iter().filter(is_cut_off).collect()
+    }
+
+    /// What became of each trial.
+    fn fates(&self) -> BTreeMap<Trial<'_>, Fate> {
+        let (accepted, cut_off) = (self.accepted(), self.cut_off());
+        let fate = |trial: &Trial| match cut_off.contains(trial) {
+            true => Fate::Interrupted,
+            false => Fate::of(accepted.contains(trial)),
+        };
+        self.trials().into_iter().map(|trial| (trial, fate(&trial))).collect()
     }
 
     /// Trials whose port is c2rust's.
@@ -223,7 +280,7 @@ fn by_trial(
     trials: &BTreeSet<Trial>,
     name: &dyn Fn(&Trial) -> Option<String>,
 ) -> Vec<Group> {
-    let (accepted, millis) = (records.accepted(), records.millis());
+    let (fates, millis) = (records.fates(), records.millis());
     let mut groups: BTreeMap<Option<String>, BTreeSet<Trial>> = BTreeMap::new();
     for trial in trials {
         groups.entry(name(trial)).or_default().insert(*trial);
@@ -233,7 +290,7 @@ fn by_trial(
         spent: Totals::of(calls(records, |paid| {
             paid.call.symbol.as_ref().is_some_and(|key| members.contains(&(paid.run, key)))
         })),
-        passes: Passes::of(members.iter().map(|trial| accepted.contains(trial))),
+        passes: Passes::of(members.iter().map(|trial| fates[trial])),
         millis: Some(members.iter().filter_map(|trial| millis.get(trial)).sum()),
     };
     groups.into_iter().map(group).collect()
@@ -246,7 +303,7 @@ fn by_role(records: &Records) -> Vec<Group> {
     let group = |role: &str| Group {
         name: Some(role.to_owned()),
         spent: Totals::of(calls(records, |paid| paid.call.role == role)),
-        passes: Passes::of(replies(records).filter(|a| a.role == role).map(|a| a.outcome == "accepted")),
+        passes: Passes::of(replies(records).filter(|a| a.role == role).map(fate_of)),
         millis: None,
     };
     roles.into_iter().map(group).collect()
@@ -260,12 +317,15 @@ fn by_maker(records: &Records) -> Vec<Group> {
     let group = |maker: Option<&str>| Group {
         name: maker.map(str::to_owned),
         spent: Totals::of(calls(records, |paid| Some(paid.call.maker()) == maker)),
-        passes: Passes::of(
-            replies(records).filter(|a| a.maker.as_deref() == maker).map(|a| a.outcome == "accepted"),
-        ),
+        passes: Passes::of(replies(records).filter(|a| a.maker.as_deref() == maker).map(fate_of)),
         millis: None,
     };
     makers.into_iter().map(group).collect()
+}
+
+/// What became of a reply: those that were never judged are not kept.
+fn fate_of(reply: &Attempt) -> Fate {
+    Fate::of(reply.outcome == "accepted")
 }
 
 /// Attempts in which somebody was asked.
@@ -275,14 +335,15 @@ fn replies(records: &Records) -> impl Iterator<Item = &Attempt> {
 
 /// Groups calls and steps by phase; what is from before phases were kept has a group of its own.
 fn by_phase(records: &Records, trials: &BTreeSet<Trial>) -> Vec<Group> {
-    let (accepted, reached) = (records.accepted(), records.phases());
+    let (fates, reached) = (records.fates(), records.phases());
     let in_phase = |trial: &&Trial, phase: Option<&str>| match (reached.get(*trial), phase) {
         (Some(phases), Some(phase)) => phases.contains(phase),
         (phases, phase) => phases.is_none() && phase.is_none(),
     };
-    let passed = |trial: &Trial, phase: Option<&str>| match phase {
-        Some("compilation") => in_phase(&trial, Some("optimization")),
-        _ => accepted.contains(trial),
+    let fate = |trial: &Trial, phase: Option<&str>| match (phase, fates[trial]) {
+        (Some("compilation"), _) if in_phase(&trial, Some("optimization")) => Fate::Passed,
+        (Some("compilation"), Fate::Passed) => Fate::Failed,
+        (_, fate) => fate,
     };
     let group = |phase: Option<&'static str>| {
         let members = trials.iter().filter(|trial| in_phase(trial, phase));
@@ -290,12 +351,12 @@ fn by_phase(records: &Records, trials: &BTreeSet<Trial>) -> Vec<Group> {
         Group {
             name: phase.map(str::to_owned),
             spent: Totals::of(calls(records, |paid| paid.call.phase.as_deref() == phase)),
-            passes: Passes::of(members.map(|trial| passed(trial, phase))),
+            passes: Passes::of(members.map(|trial| fate(trial, phase))),
             millis: phase.map(|_| millis.filter_map(|step| step.millis).sum()),
         }
     };
     let groups = [Some("compilation"), Some("optimization"), None].map(group);
-    groups.into_iter().filter(|group| group.spent.calls + group.passes.attempted > 0).collect()
+    groups.into_iter().filter(|group| group.spent.calls + group.passes.begun() > 0).collect()
 }
 
 fn calls(records: &Records, is_meant: impl Fn(&PaidCall) -> bool) -> impl Iterator<Item = &ModelCall> {

@@ -46,6 +46,9 @@ pub struct Judgement {
     pub provenance: Option<String>,
     /// A person wrote the contract: which inputs are tried is their word.
     pub contract_edited: bool,
+    /// Only the lock says so: the store has no evidence about what stands in the tree.
+    #[serde(skip)]
+    pub of_lock: bool,
     #[serde(skip)]
     pub finding: Option<(FindingId, Finding)>,
     /// What the run found out about C.
@@ -71,6 +74,7 @@ impl Judgement {
             callees_in_c: Vec::new(),
             provenance: None,
             contract_edited: planned.edited,
+            of_lock: false,
             finding: None,
             of_c: Vec::new(),
             stopped_by_c: false,

@@ -12,7 +12,7 @@ mod rust_side;
 
 use crate::config::Config;
 use crate::error::{Error, ErrorKind, Result};
-use crate::evidence::{CTree, Crate, ports_hash};
+use crate::evidence::{CTree, Crate, ports_called, ports_hash};
 use crate::lock::{Entry, Hashes, LOCK_FILE, Lock};
 use crate::ported::Ported;
 use crate::rust::signature::rust_name;
@@ -160,6 +160,14 @@ impl Check<'_> {
         self.rust.functions.get(symbol).or_else(|| self.rust.functions.get(&rust_name(symbol)))
     }
 
+    /// The hash of the ports that a symbol calls as the tree stands: what ran as C when it was judged may be a port by now.
+    fn rust_calls(&self, symbol: &str) -> String {
+        let functions = &self.rust.functions;
+        let own = if functions.contains_key(symbol) { symbol.to_owned() } else { rust_name(symbol) };
+        let calls = ports_called(&own, |name| functions.get(name)?.mentions.as_ref());
+        ports_hash(&calls.into_iter().collect::<Vec<_>>(), &|name| functions.get(name)?.hash.clone())
+    }
+
     fn one(&self, name: &str, module: &str, checked: &mut Checked) {
         let facts = self.facts(name);
         let entry = self.lock.symbols.get(name);
@@ -218,13 +226,12 @@ impl Check<'_> {
             return Some((Trouble::Stale, None, "nothing that it was judged on was found".to_owned()));
         };
         let was = &entry.hashes;
-        let hash_of = |name: &str| self.rust.functions.get(name)?.hash.clone();
         let now = Hashes {
             c: self.c.hash(name),
             contract: files.contract.clone(),
             harness: files.harness.clone(),
             rust: facts.hash.clone().unwrap_or_default(),
-            rust_calls: ports_hash(&entry.calls, &hash_of),
+            rust_calls: self.rust_calls(name),
             seeds: files.seeds.clone(),
         };
         if let Some(reason) = &self.rust.open {

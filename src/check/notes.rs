@@ -6,7 +6,7 @@ use crate::digest::of_parts;
 use crate::ported::Ported;
 use crate::workspace::write_atomic;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -27,6 +27,8 @@ pub(super) struct Function {
     pub line: usize,
     /// Of a port.
     pub hash: Option<String>,
+    /// The functions of the library that a port mentions, by their Rust names.
+    pub mentions: Option<BTreeSet<String>>,
     /// Where and why the audit rejects a port that has evidence.
     pub rejected: Option<(usize, String)>,
 }

@@ -6,7 +6,7 @@ use super::notes::{Function, Notes, Reading, tool};
 use crate::audit::{Around, FfiNames};
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::evidence::{Crate, port_hash};
+use crate::evidence::{Crate, port_hash, port_mentions};
 use crate::lock::Lock;
 use crate::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
@@ -35,6 +35,8 @@ pub(super) struct Facts {
     pub state: Ported,
     /// The hash of a port.
     pub hash: Option<String>,
+    /// The functions of the library that a port mentions, by their Rust names.
+    pub mentions: Option<BTreeSet<String>>,
     /// For a port with evidence.
     pub files: Option<Files>,
     /// Where and why the audit rejects a port with evidence.
@@ -180,7 +182,10 @@ impl Shared<'_> {
                     audited.rejected(known, known.callers.ways_back(entry))
                 });
             let line = port.function(function).map_or(1, |item| fn_start(item).start().line);
-            (function.to_owned(), Function { line, hash: port_hash(&port, function), rejected })
+            let is_own = |name: &&String| known.ffi.is_foreign(name);
+            let mentions =
+                port_mentions(&port, function).map(|names| names.iter().filter(is_own).cloned().collect());
+            (function.to_owned(), Function { line, hash: port_hash(&port, function), mentions, rejected })
         });
         let functions = functions.collect();
         let open = port.open_lines().into_iter().next();
@@ -207,10 +212,10 @@ impl Seen {
     /// What stands in it of each function.
     fn facts(mut self) -> Vec<(String, Facts)> {
         let Reading { states, functions, .. } = self.reading;
-        let facts = functions.into_iter().map(|(name, Function { line, hash, rejected })| {
+        let facts = functions.into_iter().map(|(name, Function { line, hash, mentions, rejected })| {
             let state = states.get(&name).copied().unwrap_or(Ported::Missing);
             let (module, files) = (self.module.clone(), self.files.remove(&name));
-            (name, Facts { module, line, state, hash, files, rejected })
+            (name, Facts { module, line, state, hash, mentions, files, rejected })
         });
         facts.collect()
     }

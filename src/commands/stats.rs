@@ -38,7 +38,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 }
 
 fn text(stats: &Stats) -> String {
-    if stats.total.passes.attempted == 0 {
+    if stats.total.passes.begun() == 0 {
         return "no model was asked yet\n".into();
     }
     let columns = [
@@ -97,10 +97,11 @@ fn line(name: &str, group: &Group) -> Vec<String> {
 }
 
 fn passed(passes: Passes) -> String {
-    match passes.rate() {
-        Some(rate) => format!("{} of {}, {:.0} %", passes.passed, passes.attempted, rate * 100.0),
-        None => "-".into(),
-    }
+    let rate =
+        passes.rate().map(|rate| format!("{} of {}, {:.0} %", passes.passed, passes.attempted, rate * 100.0));
+    let interrupted = (passes.interrupted > 0).then(|| format!("{} interrupted", passes.interrupted));
+    let parts: Vec<String> = rate.into_iter().chain(interrupted).collect();
+    if parts.is_empty() { "-".into() } else { parts.join("; ") }
 }
 
 fn medians(stats: &Stats) -> String {
@@ -150,9 +151,10 @@ fn group_json(kind: Option<&str>, group: &Group) -> Value {
     if let Some(kind) = kind {
         value.insert(kind.into(), group.name.clone().into());
     }
-    let Passes { passed, attempted } = group.passes;
+    let Passes { passed, attempted, interrupted } = group.passes;
     value.insert("passed".into(), passed.into());
     value.insert("attempted".into(), attempted.into());
+    value.insert("interrupted".into(), interrupted.into());
     value.insert("millis".into(), group.millis.into());
     if let Value::Object(spent) = rows::spent_json(&group.spent) {
         value.extend(spent);
@@ -166,6 +168,7 @@ fn compared(stats: &Stats) -> Vec<Value> {
         let means = group.per_symbol();
         json!({
             "workflow": group.name, "attempted": group.passes.attempted, "passed": group.passes.passed,
+            "interrupted": group.passes.interrupted,
             "calls_per_symbol": means.map(|m| m.calls), "tokens_per_symbol": means.map(|m| m.tokens),
             "estimated": group.spent.estimated, "millis_per_symbol": means.and_then(|m| m.millis),
             "cost_per_symbol": means.and_then(|m| m.cost),
@@ -208,7 +211,7 @@ fn cells(group: &Group) -> [String; 6] {
     let told = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.into());
     let mark = if group.spent.estimated { "~" } else { "" };
     [
-        group.passes.attempted.to_string(),
+        group.passes.begun().to_string(),
         passed(group.passes),
         told(means.map(|m| format!("{:.1}", m.calls)), "-"),
         told(means.map(|m| format!("{mark}{:.0}", m.tokens)), "-"),
@@ -267,6 +270,8 @@ mod tests {
         time per symbol                 0.0 s         0.3 s
         cost per symbol               unknown        0.3333
         ");
+        records.interrupted.insert(RunId(3));
+        assert!(comparison(&Stats::of(&records)).contains("1 interrupted  1 of 3, 33 %"));
         records.workflows.clear();
         assert!(comparison(&Stats::of(&records)).contains("only one workflow"));
     }

@@ -16,6 +16,7 @@ use crate::lock::Entry;
 use crate::ported::{PortModule, Ported};
 use crate::rust::item;
 use std::collections::BTreeSet;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::OnceLock;
@@ -193,21 +194,19 @@ fn string(expr: &syn::Expr) -> Option<String> {
     }
 }
 
-/// The module of a function of the library, by its Rust name.
-pub type ModuleOf<'m> = &'m dyn Fn(&str) -> Option<Rc<PortModule>>;
-
-/// The ports that a port mentions, directly or through others.
-pub fn ports_called(name: &str, module_of: ModuleOf) -> BTreeSet<String> {
+/// The ports that a port mentions, directly or through others. `mentioned_by` tells what a function of the library mentions, by its
+/// Rust name, if it has a body.
+pub fn ports_called<N: Deref<Target = BTreeSet<String>>>(
+    name: &str,
+    mentioned_by: impl Fn(&str) -> Option<N>,
+) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![name.to_owned()];
     while let Some(next) = open.pop() {
-        let Some(module) = module_of(&next).filter(|module| module.state_of(&next) == Ported::Yes) else {
-            continue;
-        };
+        let Some(mentioned) = mentioned_by(&next) else { continue };
         if next != name && !found.insert(next.clone()) {
             continue;
         }
-        let mentioned = module.mentioned_by(&next);
         open.extend(mentioned.iter().filter(|other| *other != name && !found.contains(*other)).cloned());
     }
     found
@@ -220,6 +219,11 @@ pub fn ports_hash(names: &[String], hash_of: &dyn Fn(&str) -> Option<String>) ->
     }
     let hash = |name: &String| hash_of(name).unwrap_or_else(|| ABSENT.to_owned());
     of_parts(names.iter().flat_map(|name| [name.clone(), hash(name)]))
+}
+
+/// The names that a function mentions, if it has a body.
+pub fn port_mentions(module: &PortModule, name: &str) -> Option<Rc<BTreeSet<String>>> {
+    (module.state_of(name) == Ported::Yes).then(|| module.mentioned_by(name))
 }
 
 /// The hash of a function that has a body.

@@ -85,11 +85,12 @@ fn ports_that_are_called_are_found_through_others() {
         "h" => Some(Rc::clone(&two)),
         _ => None,
     };
-    let called: Vec<String> = ports_called("f", &module_of).into_iter().collect();
+    let called: Vec<String> =
+        ports_called("f", |name| port_mentions(module_of(name)?.as_ref(), name)).into_iter().collect();
     assert_eq!(called, ["g", "h"]);
     let other = module(&text("if on { stub() } h(2)"));
     let changed = |name: &str| if name == "g" { Some(Rc::clone(&other)) } else { module_of(name) };
-    let hash = |names: &[String], module_of: ModuleOf| {
+    let hash = |names: &[String], module_of: &dyn Fn(&str) -> Option<Rc<PortModule>>| {
         ports_hash(names, &|name| port_hash(module_of(name)?.as_ref(), name))
     };
     assert_ne!(hash(&called, &module_of), hash(&called, &changed));

@@ -1,11 +1,13 @@
 //! The evidence that is committed: an entry of `implfuzz.lock` for what was judged, written whenever the store gets it.
 
-use super::Judge;
 use super::ratchet::take_out;
 use super::ways::variables_of;
+use super::{Judge, Names};
 use crate::digest::sha256;
 use crate::error::Result;
-use crate::evidence::{CTree, Crate, Root, Web, port_hash, ports_called, ports_hash, roots, short};
+use crate::evidence::{
+    CTree, Crate, Root, Web, port_hash, port_mentions, ports_called, ports_hash, roots, short,
+};
 use crate::lock::{ChunkLine, Entry, Hashes, Links, Lock};
 use crate::ported::PortModule;
 use crate::project::{Planned, Project};
@@ -91,20 +93,28 @@ impl Judge<'_> {
         let name = planned.function.name.as_str();
         let files = Crate::new(self.project.rust_dir());
         let names = self.names()?;
-        let module_of = |name: &str| -> Option<Rc<PortModule>> {
-            self.project.module(&names.functions.get(name)?.function.module).ok()
-        };
-        let calls: Vec<String> =
-            ports_called(&ident(&planned.function).to_string(), &module_of).into_iter().collect();
+        let calls: Vec<String> = self.ports_called(planned)?.into_iter().collect();
         let hashes = Hashes {
             c: self.c_side()?.hash(&planned.function),
             contract: files.contract(name),
             harness: files.harness(name),
             rust: module.hash(&planned.function).map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
-            rust_calls: ports_hash(&calls, &|name| port_hash(module_of(name)?.as_ref(), name)),
+            rust_calls: ports_hash(&calls, &|name| port_hash(self.module_of(names, name)?.as_ref(), name)),
             seeds: files.seeds(name),
         };
         Ok((hashes, calls))
+    }
+
+    /// The ports that the port of `planned` calls as the tree stands, directly or through others, by their Rust names.
+    pub fn ports_called(&self, planned: &Planned) -> Result<BTreeSet<String>> {
+        let names = self.names()?;
+        let own = ident(&planned.function).to_string();
+        Ok(ports_called(&own, |name| port_mentions(self.module_of(names, name)?.as_ref(), name)))
+    }
+
+    /// The module of a function of the library, by its Rust name.
+    fn module_of(&self, names: &Names, name: &str) -> Option<Rc<PortModule>> {
+        self.project.module(&names.functions.get(name)?.function.module).ok()
     }
 
     /// What a verdict on the port of `planned` is about; inputs that a verdict may add to are left out.

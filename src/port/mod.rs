@@ -23,6 +23,6 @@ pub mod preview;
 pub mod pool;
 pub mod attempt;
 pub mod run;
-mod cycles;
+mod settle;
 pub mod rounds;
 mod crew;

@@ -16,7 +16,7 @@ use crate::symbol::{Function, SymbolKey, SymbolName};
 use crate::verdict::Grade;
 use crate::verify::{self, Ask, Judgement};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What a run does about a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -84,12 +84,6 @@ pub fn plan(
     let known = verify::known(project, store, judge, &standing)?;
     let known: BTreeMap<&SymbolKey, &Judgement> =
         standing.iter().map(|planned| &planned.function.key).zip(&known).collect();
-    let mut here = BTreeSet::new();
-    for planned in &standing {
-        if store.evidence(&planned.function.key)?.is_some() {
-            here.insert(&planned.function.key);
-        }
-    }
     let troubles = if standing.is_empty() { BTreeMap::new() } else { troubles(project)? };
     let open = analysis::open(project, store, wanted)?;
     let targets = targets::wanted(project, store, wanted)?;
@@ -112,10 +106,7 @@ pub fn plan(
                 (Deed::Analyze, Some(why.clone()))
             }
             (Judgeable::NotYet(why), _) => (Deed::Leave, Some(why.clone())),
-            // What only the lock says was seen on another machine.
-            (Judgeable::Yes(_), Some(known)) => {
-                of_standing(known, here.contains(&planned.function.key), &troubles)
-            }
+            (Judgeable::Yes(_), Some(known)) => of_standing(known, &troubles),
             (Judgeable::Yes(_), None) if is_ported(planned) => (Deed::PortAgain, None),
             (Judgeable::Yes(_), None) => (Deed::Port, None),
         };
@@ -131,17 +122,14 @@ fn troubles(project: &Project) -> Result<BTreeMap<String, (Trouble, String)>> {
 }
 
 /// Of a port that stands, by what the store and the lock know of it.
-fn of_standing(
-    known: &Judgement,
-    is_of_here: bool,
-    troubles: &BTreeMap<String, (Trouble, String)>,
-) -> (Deed, Option<String>) {
+fn of_standing(known: &Judgement, troubles: &BTreeMap<String, (Trouble, String)>) -> (Deed, Option<String>) {
     match troubles.get(known.symbol.as_str()) {
         Some((Trouble::Refuted, reason)) if known.grade == Grade::Refuted => {
             (Deed::Refuted, known.reason.clone().or_else(|| Some(reason.clone())))
         }
         Some((_, reason)) => (Deed::Verify, Some(reason.clone())),
-        None if !is_of_here => (Deed::Verify, Some("its evidence is of another machine".to_owned())),
+        // It may have been seen on another machine.
+        None if known.of_lock => (Deed::Verify, Some("only implfuzz.lock has evidence of it".to_owned())),
         None => match known.grade {
             Grade::Weak | Grade::Verified | Grade::Exhaustive => (Deed::Confirm, None),
             _ => (Deed::Verify, known.reason.clone()),

@@ -3,12 +3,12 @@
 //! every contract decides how others are judged.
 
 use super::analysis::Roles;
-use super::cycles;
 use super::desk::{Asks, Desk};
 use super::feasibility::Feasibility;
 use super::inquiry::{Inquiry, Opened, Reopen};
 use super::resume::{self, Deed, Plan};
 use super::run::{self, End, Order, PortResult};
+use super::settle;
 use super::supervisor::Phase;
 use super::targets::Target;
 use crate::config::{Maker, PORT_ROLES};
@@ -105,7 +105,7 @@ fn rounds(
     }
     let (project, store) = &mut opened;
     let judge = Judge::new(project, interrupt);
-    cycles::settle(project, store, (&judge, desk.id), &mut results, reporter)?;
+    settle::settle(project, store, (&judge, desk.id), &mut results, reporter)?;
     let totals = run::finish(store, desk, &results)?;
     Ok((results, totals))
 }

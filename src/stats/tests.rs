@@ -99,6 +99,7 @@ pub fn records() -> Records {
             (RunId(2), "unified".into()),
             (RunId(3), "three-step".into()),
         ]),
+        interrupted: BTreeSet::new(),
         names: ["a", "b", "c"].into_iter().map(|name| (key(name), SymbolName::new(name))).collect(),
     }
 }
@@ -181,4 +182,55 @@ fn nothing_gives_nothing() {
     assert!(stats.symbols.is_empty() && stats.roles.is_empty() && stats.phases.is_empty());
     assert_eq!((stats.trial, stats.first_prompt), (None, None));
     assert_eq!((stats.total.spent.calls, stats.total.passes.rate()), (0, None));
+}
+
+/// Run 4, which Ctrl-C ended: `a` in its optimization, `b` before any candidate was run, `c` had been given up.
+fn interrupted() -> Records {
+    let ended = |symbol: &str, phase: &str, number: u32, outcome: Option<&str>| StepRow {
+        number,
+        outcome: outcome.map(str::to_owned),
+        ..step(4, symbol, phase, Some(1))
+    };
+    let mut records = records();
+    records.interrupted.insert(RunId(4));
+    records.workflows.insert(RunId(4), "three-step".into());
+    records.steps.extend([
+        ended("a", "compilation", 1, Some("built")),
+        ended("a", "optimization", 2, Some("interrupted")),
+        ended("b", "compilation", 1, Some("interrupted")),
+        ended("c", "compilation", 1, Some("gave-up")),
+    ]);
+    records
+}
+
+#[test]
+fn what_was_interrupted_has_neither_passed_nor_failed() {
+    let cut_off = |groups: &[Group]| groups.iter().map(|g| g.passes.interrupted).collect::<Vec<_>>();
+    let stats = Stats::of(&interrupted());
+    assert_eq!(passes(&stats.symbols), [(Some("a"), 1, 2), (Some("b"), 0, 1), (Some("c"), 0, 2)]);
+    assert_eq!(cut_off(&stats.symbols), [1, 1, 0]);
+    assert_eq!(passes(&stats.workflows), [(Some("three-step"), 0, 2), (Some("unified"), 1, 3)]);
+    assert_eq!(cut_off(&stats.workflows), [2, 0]);
+    // `a` had passed the compilation before.
+    assert_eq!(
+        passes(&stats.phases),
+        [(Some("compilation"), 2, 5), (Some("optimization"), 1, 1), (None, 0, 1)]
+    );
+    assert_eq!(cut_off(&stats.phases), [1, 1, 0]);
+    // What it took is in the means.
+    assert_eq!(stats.workflows[0].per_symbol().unwrap().millis, Some(1.0));
+    assert_eq!((stats.total.passes.attempted, stats.total.passes.interrupted), (5, 2));
+}
+
+#[test]
+fn a_kill_leaves_a_step_without_an_end_and_a_call_without_a_step() {
+    let mut records = interrupted();
+    records.steps.retain(|step| step.run != RunId(4));
+    records.steps.push(step(4, "a", "compilation", None));
+    records.calls.push(call(4, "b", "analyst", None, 5));
+    let fate = |records: &Records| Stats::of(records).workflows[0].passes;
+    assert_eq!(fate(&records), Passes { passed: 0, attempted: 1, interrupted: 2 });
+    // Where the run itself went on, nobody has cut them off.
+    records.interrupted.clear();
+    assert_eq!(fate(&records), Passes { passed: 0, attempted: 3, interrupted: 0 });
 }

@@ -6,7 +6,7 @@ use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::judge::{self, Judge};
 use crate::lock::{Entry, Hashes, Lock};
-use crate::ported::Ported;
+use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::store::{Evidence, FindingRow, Store};
 use crate::symbol::SymbolName;
@@ -45,21 +45,33 @@ fn one(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -
         Ported::Yes => {}
         Ported::Stub | Ported::Missing => return Ok(Judgement::new(planned, Grade::Stub, reason)),
     }
-    let evidence = store.evidence(&planned.function.key)?;
-    if evidence.is_none() && entry.is_none() {
+    let stored = store.evidence(&planned.function.key)?;
+    if stored.is_none() && entry.is_none() {
         let grade = if reason.is_some() { Grade::Unverifiable } else { Grade::Unjudged };
         return Ok(Judgement::new(planned, grade, reason));
     }
     let module = judge.project.module(&planned.function.module)?;
     let (now, _) = judge.committed_hashes(planned, &module)?;
-    let committed = entry.and_then(|entry| changed(&entry.hashes, &now));
-    let Some(evidence) = evidence else {
-        return Ok(entry.map_or_else(
-            || Judgement::new(planned, Grade::Unjudged, reason),
-            |entry| of_entry(planned, entry, committed),
-        ));
+    let committed = entry.map(|entry| (entry, changed(&entry.hashes, &now)));
+    let Some(evidence) = stored else {
+        let of_lock = committed.map(|(entry, stale)| of_entry(planned, entry, stale));
+        return Ok(of_lock.unwrap_or_else(|| Judgement::new(planned, Grade::Unjudged, reason)));
     };
-    let stale = stale_reason(&evidence, &judge.hashes(planned, &module)?).or(committed);
+    let stale = match (stale_reason(&evidence, &judge.hashes(planned, &module)?), committed) {
+        // The database is of another text, which may be newer: what is committed is about this one.
+        (Some(_), Some((entry, None))) => return Ok(of_entry(planned, entry, None)),
+        (stale, committed) => stale.or_else(|| committed.and_then(|(_, stale)| stale)),
+    };
+    of_evidence((store, judge), planned, (evidence, &module), (stale, reason))
+}
+
+/// What the store says of a port; `reason` is why no harness can judge it.
+fn of_evidence(
+    (store, judge): (&Store, &Judge),
+    planned: &Planned,
+    (evidence, module): (Evidence, &PortModule),
+    (stale, reason): (Option<String>, Option<String>),
+) -> Result<Judgement> {
     let reason = match (&stale, evidence.grade) {
         (None, Grade::Refuted) => refuted_by(store, judge, planned, (&evidence, module.text()))?,
         (None, _) if !evidence.shortcomings.is_empty() => Some(evidence.shortcomings.join("; ")),
@@ -77,11 +89,12 @@ fn one(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -
     })
 }
 
-/// What the lock says of a port of which the store knows nothing: it was judged on another machine.
+/// What the lock says of a port of whose text, or of which, the store knows nothing: it was judged on another machine, or before.
 fn of_entry(planned: &Planned, entry: &Entry, stale: Option<String>) -> Judgement {
     let grade = if stale.is_some() { Grade::Stale } else { entry.grade };
     let shortcomings = Some(entry.shortcomings.join("; ")).filter(|text| !text.is_empty());
     Judgement {
+        of_lock: true,
         executions: Some(entry.executions),
         accept_rate: entry.accept_rate,
         callees_in_c: entry.callees_in_c.iter().map(SymbolName::new).collect(),

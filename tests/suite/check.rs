@@ -174,8 +174,38 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
 }
 
 #[test]
+fn a_callee_that_comes_in_later_makes_its_callers_stale_for_status_and_check_alike() {
+    let repo = Repo::empty();
+    repo.write("kit.h", HEADER);
+    repo.write("kit.c", SOURCE);
+    repo.run(&["init"]).ok();
+    let put = |name: &str, body: &str| repo.replace(MODULE, &format!("unimplemented!(\"{name}\")"), body);
+    put("twice_add", "callee::add(callee::add(x))");
+    repo.run(&[&["verify", "twice_add"], &QUICK[..]].concat()).ok();
+    check(&repo, &[]).ok().shows("1 of 1 ports");
+    put("add", "x.wrapping_add(3)");
+    repo.run(&[&["verify", "add"], &QUICK[..]].concat()).ok();
+    // What `twice_add` was judged with ran as C.
+    let known = repo.status("twice_add");
+    assert_eq!(known["grade"], "stale");
+    assert!(known["reason"].as_str().unwrap().contains("a port that it calls changed"), "{known:#}");
+    for _ in 0..2 {
+        let found = listed(&repo, 11);
+        assert_eq!(
+            (found.len(), found[0].0.as_str(), found[0].1.as_str()),
+            (1, "twice_add", "stale"),
+            "{found:?}"
+        );
+        assert!(found[0].2.contains("a port that it calls changed"), "{found:?}");
+    }
+    repo.run(&[&["verify", "--stale"], &QUICK[..]].concat()).ok();
+    check(&repo, &[]).ok().shows("2 of 2 ports");
+}
+
+#[test]
 fn verify_takes_what_is_stale_in_parts_and_the_lock_stays_as_it_is_otherwise() {
     let repo = judged();
+    what_is_committed_counts_where_the_database_is_about_another_text(&repo);
     let before = repo.read("implfuzz.lock");
     repo.run(&["verify", "--stale"]).ok().shows("nothing to verify");
     assert_eq!(before, repo.read("implfuzz.lock"));
@@ -200,6 +230,25 @@ fn verify_takes_what_is_stale_in_parts_and_the_lock_stays_as_it_is_otherwise() {
     assert_eq!(entry(&before, "look]"), entry(&after, "look]"));
     assert_ne!(entry(&before, "add]"), entry(&after, "add]"));
     repo.run(&["verify", "--stale", "--shard", "3/2"]).code(2);
+}
+
+/// As after `verify` with another contract, and `git checkout -- .`.
+fn what_is_committed_counts_where_the_database_is_about_another_text(repo: &Repo) {
+    let files = ["rust/contracts/apart.toml", "rust/fuzz/src/harness/apart.rs", "implfuzz.lock"];
+    let before = files.map(|file| (file, repo.read(file)));
+    repo.replace(files[0], "errno = false", "interesting = [7]\nerrno = false");
+    repo.run(&[&["verify", "apart"], &QUICK[..]].concat()).ok();
+    let newer = repo.read("implfuzz.lock");
+    assert_ne!(newer, before[2].1);
+    before.iter().for_each(|(file, text)| repo.write(file, text));
+    check(repo, &[]).ok();
+    let known = repo.status("apart");
+    assert_eq!(known["grade"], "weak", "{known:#}");
+    // What is committed about another text does not count, whatever the database has.
+    repo.write("implfuzz.lock", &newer);
+    assert_eq!(repo.status("apart")["grade"], "stale");
+    assert_eq!(listed(repo, 11)[0].1, "stale");
+    repo.write("implfuzz.lock", &before[2].1);
 }
 
 #[test]

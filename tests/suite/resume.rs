@@ -208,3 +208,29 @@ fn a_port_that_nobody_judged_is_looked_at_before_another_one_calls_it() {
     port(&repo, &["thrice"]).ok();
     assert!(repo.read(MODULE).contains(THRICE));
 }
+
+#[test]
+fn callers_of_what_came_in_are_judged_again_at_the_end_of_the_run() {
+    let repo = Repo::initialised();
+    by_hand(&repo, &[("thrice", THRICE)]);
+    repo.verified(&["thrice"], 0);
+    let holds = |reason: &Value| !reason.as_str().unwrap_or_default().contains("calls C");
+    assert!(!holds(&repo.status("thrice")["reason"]));
+    repo.model(&[&reply(TWICE)]);
+    let ran = port(&repo, &["--all", "--skip", "sum_bytes"]);
+    ran.ok();
+    let thrice = told(&ran, "thrice");
+    assert_eq!((&thrice["end"], &thrice["grade"]), (&json!("already-ported"), &json!("weak")), "{thrice}");
+    assert!(holds(&thrice["reason"]) && thrice["callees_in_c"] == json!([]), "{thrice}");
+    let known = repo.status("thrice");
+    assert!(known["grade"] == "weak" && holds(&known["reason"]), "{known}");
+    repo.run(&["check"]).ok().shows("2 of 2 ports");
+    assert_eq!(repo.asked(), 1);
+    // A caller that the run was not about.
+    repo.model(&[&reply(&TWICE.replace("x.wrapping_mul(2)", "x.wrapping_add(x)"))]);
+    port(&repo, &["twice", "--redo"]).ok();
+    assert_eq!(repo.status("thrice")["grade"], "weak");
+    repo.run(&["check"]).ok().shows("2 of 2 ports");
+    // A weak port is what was asked for, also where `verify` and `status` are not content with it.
+    port(&repo, &["twice", "--config", "grade.least='verified'"]).ok();
+}

@@ -91,6 +91,7 @@ fn what_recordings_cost_is_told_by_symbol_role_phase_and_workflow() {
       "symbol": "kit_popcount32",
       "passed": 1,
       "attempted": 1,
+      "interrupted": 0,
       "millis": null,
       "calls": 1,
       "failed": 0,

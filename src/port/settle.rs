@@ -1,5 +1,6 @@
-//! Functions that call each other. Each is ported and judged while those that follow still run as C; when others of its cycle have
-//! come into the tree, its evidence is about another program, so it is judged once more as it stands.
+//! Ports whose callees have come into the tree after them: functions that call each other, each ported and judged while those that
+//! follow still run as C, and ports that stood before the run. Their evidence is about another program, so they are judged
+//! once more as they stand.
 
 use super::resume::{self, Deed, Standing, holds};
 use super::run::{End, PortResult};
@@ -8,12 +9,15 @@ use crate::event::Reporter;
 use crate::judge::Judge;
 use crate::ported::Ported;
 use crate::project::{Planned, Project};
+use crate::rust::signature::ident;
 use crate::store::{RunId, Store};
 use crate::symbol::SymbolKey;
-use crate::verify::Judgement;
+use crate::verdict::Grade;
+use crate::verify::{self, Judgement};
+use std::collections::BTreeSet;
 
-/// Judges the ports of every cycle that this run has changed, where their evidence does not fit any more, and corrects the results.
-/// Ports of a cycle that the run was not about get a result only where they do not hold.
+/// Judges the ports that call what came in by this run, where their evidence does not fit any more, and corrects the results.
+/// Ports that the run was not about get a result only where they do not hold.
 ///
 /// # Errors
 /// Those of builds and of running the fuzz process, and Ctrl-C.
@@ -24,17 +28,10 @@ pub fn settle(
     results: &mut Vec<PortResult>,
     reporter: &mut dyn Reporter,
 ) -> Result<()> {
-    let is_new = |key: &SymbolKey| {
-        let name = project.library.function(key).map(|function| &function.name);
-        results.iter().any(|r| Some(&r.symbol) == name && r.end == End::Accepted)
-    };
-    let touched: Vec<&Vec<SymbolKey>> =
-        project.library.cycles.iter().filter(|cycle| cycle.iter().any(is_new)).collect();
-    let is_touched = |planned: &&Planned| {
-        touched.iter().any(|cycle| cycle.contains(&planned.function.key))
-            && project.ported(&planned.function) == Ported::Yes
-    };
-    let asked: Vec<&Planned> = project.planned.iter().filter(is_touched).collect();
+    let accepted = |r: &&PortResult| r.end == End::Accepted;
+    let new = results.iter().filter(accepted).map(|r| project.find(r.symbol.as_str()));
+    let new: Vec<&Planned> = new.collect::<Result<_>>()?;
+    let asked = touched(project, (store, judge), &new)?;
     if asked.is_empty() {
         return Ok(());
     }
@@ -57,6 +54,26 @@ pub fn settle(
         }
     }
     Ok(())
+}
+
+/// The ports that call one of `new` and whose evidence therefore does not fit any more, and those of cycles with one of them.
+fn touched<'p>(
+    project: &'p Project,
+    (store, judge): (&Store, &Judge),
+    new: &[&Planned],
+) -> Result<Vec<&'p Planned>> {
+    let names: BTreeSet<String> = new.iter().map(|new| ident(&new.function).to_string()).collect();
+    let cycles = &project.library.cycles;
+    let cycles = cycles.iter().filter(|cycle| new.iter().any(|new| cycle.contains(&new.function.key)));
+    let in_cycle: BTreeSet<&SymbolKey> = cycles.flatten().collect();
+    let mut asked = Vec::new();
+    for planned in project.planned.iter().filter(|planned| project.ported(&planned.function) == Ported::Yes) {
+        let is_asked = in_cycle.contains(&planned.function.key)
+            || !judge.ports_called(planned)?.is_disjoint(&names)
+                && verify::known(project, store, judge, &[planned])?.iter().any(|j| j.grade == Grade::Stale);
+        asked.extend(is_asked.then_some(planned));
+    }
+    Ok(asked)
 }
 
 /// The result says what is known now.
