@@ -129,3 +129,82 @@ fn weak_tests_are_told_to_be_weak_and_silence_ends_a_run() {
     assert_eq!(repo.count("SELECT count(*) FROM testgen_runs"), 2);
     assert_eq!(repo.count("SELECT count(*) FROM testgen_runs WHERE score IS NULL"), 1, "no tokens, no score");
 }
+
+/// A second function, so that a gain is not that of one.
+const OTHER: &str = "#include <stddef.h>\n#include <stdint.h>\n\n\
+    uint32_t folded(uint32_t seed, const uint8_t *data, size_t len) {\n    \
+    for (size_t i = 0; i < len; i++) seed = (seed ^ data[i]) * 16777619u;\n    return seed;\n}\n";
+
+/// A model by its role: proposals in order; tests that are weak, unless six of them are asked for.
+fn evolving_model(repo: &Repo, proposals: &[Value]) {
+    let dir = repo.aside().join("model");
+    std::fs::create_dir_all(&dir).unwrap();
+    for (index, proposal) in proposals.iter().enumerate() {
+        std::fs::write(dir.join(format!("{}.md", index + 1)), proposal.to_string()).unwrap();
+    }
+    let strong = json!([
+        {"input": {"seed": 1, "data": "abc"}},
+        {"input": {"seed": 4_294_967_295u32, "data": {"repeat": "fox ", "times": 90}}},
+        {"input": {"seed": 2, "data": "abd"}},
+        {"input": {"seed": 3, "data": ""}},
+        {"input": {"seed": 7, "data": {"hex": "ff00fe"}}},
+        {"input": {"seed": 9, "data": "zz"}},
+    ]);
+    std::fs::write(dir.join("strong"), strong.to_string()).unwrap();
+    std::fs::write(dir.join("weak"), json!([{"input": {"seed": 0, "data": ""}}]).to_string()).unwrap();
+    let script = format!(
+        "cd {}\ncat >prompt\n\
+         if grep -q '\"role\":\"testgen-config\"' prompt; then\n\
+         n=$(($(cat count 2>/dev/null || echo 0) + 1)); echo $n >count; cat $n.md\n\
+         elif grep -q '\"role\":\"testgen-reflect\"' prompt; then echo more\n\
+         elif grep -q '6 tests of the category' prompt; then cat strong; else cat weak; fi\n",
+        dir.display()
+    );
+    std::fs::write(dir.join("model.sh"), script).unwrap();
+    let shown = dir.join("model.sh").display().to_string();
+    let text = repo.read("implfuzz.toml");
+    let start = text.find("\n[llm]").unwrap_or(text.len());
+    let config =
+        format!("{}\n[llm]\nprovider = \"command\"\ncommand = [\"sh\", {shown:?}]\n", &text[..start]);
+    repo.write("implfuzz.toml", &config);
+}
+
+#[test]
+fn a_configuration_evolves_by_what_wins() {
+    let repo = Repo::empty();
+    repo.write("mixed.c", SOURCE);
+    repo.write("folded.c", OTHER);
+    repo.run(&["init"]).ok();
+    let change = |kind: &str, name: &str, value: Value, expected: f64| json!({"type": kind, "changes": {name: value}, "reasoning": "r", "expected_improvement": expected});
+    evolving_model(
+        &repo,
+        &[
+            change("update_params", "max_tests_per_category", json!(9), 50.0),
+            json!("I would not change anything."),
+            change("update_params", "max_tests_per_category", json!(6), 40.0),
+            change("update_params", "max_tests_per_category", json!(5), 10.0),
+        ],
+    );
+    let args =
+        ["testgen", "evolve", "--symbols", "mixed", "folded", "--rounds", "4", "--context", "correctness"];
+    let ran = repo.run(&[&args[..], &["--format", "json"]].concat());
+    let rounds = ran.ok().json("testgen-evolve")["rounds"].clone();
+    let accepted: Vec<bool> =
+        rounds.as_array().unwrap().iter().map(|r| r["accepted"].as_bool().unwrap()).collect();
+    assert_eq!(accepted, [false, false, true, false], "{rounds}");
+    assert!(
+        rounds[0]["violation"]["reasons"][0].as_str().unwrap().contains("max_tests_per_category"),
+        "{rounds}"
+    );
+    assert_eq!(rounds[1]["change"]["type"], "keep");
+    assert!(rounds[2]["lower_bound"].as_f64().unwrap() > 0.0, "{rounds}");
+    assert!(rounds[3]["mean_gain"].as_f64().unwrap() < 0.0, "back to fewer tests: {rounds}");
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_evolution"), 4);
+    assert_eq!(
+        repo.count("SELECT count(*) FROM testgen_evolution WHERE accepted = 1 AND actual_improvement > 0"),
+        1
+    );
+    let current = repo.run(&["testgen", "config", "show", "--format", "json"]).ok().json("testgen-config");
+    assert_eq!(current["config"]["max_tests_per_category"], 6, "{current}");
+    repo.run(&["testgen", "evolution"]).ok().shows("update_params");
+}

@@ -66,6 +66,14 @@ impl Whole {
     }
 }
 
+/// Whether there is a handle: a boolean, or 1 and 0.
+pub(super) fn is_made(value: &Value) -> Option<bool> {
+    match value {
+        Value::Bool(made) => Some(*made),
+        _ => value.as_u64().filter(|number| *number < 2).map(|number| number == 1),
+    }
+}
+
 /// A number, `{"float": …}` or `{"bits": …}`.
 pub(super) fn float(value: &Value) -> Result<f64, String> {
     let read = match value {

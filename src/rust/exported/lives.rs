@@ -4,7 +4,7 @@
 
 use super::Source;
 use super::arguments::{Call, is_nullable, null, refused};
-use super::json::{Whole, shown};
+use super::json::{Whole, is_made, shown};
 use super::literals::Types;
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
 use crate::rust::globals::identifier;
@@ -155,7 +155,7 @@ impl<'a> Told<'a> {
             };
             call.handles.insert(at, argument);
         }
-        let made = contract.returns == Returns::Handle && left.get("return") == Some(&json!(true));
+        let made = contract.returns == Returns::Handle && left.get("return").and_then(is_made) == Some(true);
         let adopted =
             made.then(|| self.vacant(0).ok_or("there is no room for one more handle")).transpose()?;
         call.keep = adopted.map(variable);

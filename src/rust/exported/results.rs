@@ -2,7 +2,7 @@
 
 use super::arguments::{Call, Memory};
 use super::expected::{Label, address, same_errno, same_text};
-use super::json::shown;
+use super::json::{is_made, shown};
 use crate::contract::types::Returns;
 use crate::rust::signature::ident;
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -70,7 +70,7 @@ impl Call<'_> {
             Returns::Memory => Err("it returns a block of memory".to_owned()),
             Returns::Value => self.types.same(&quote!(#returned), &function.ret, value, &label),
             Returns::StaticString => Ok(vec![same_text(&returned, value, &label)?]),
-            Returns::Handle => match value.as_bool() {
+            Returns::Handle => match is_made(value) {
                 Some(made) => {
                     let is_null = !made;
                     Ok(vec![quote!(assert_eq!(#returned.is_null(), #is_null, #text);)])

@@ -1,0 +1,133 @@
+//! Tests of functions of real libraries and of the fixture, from recorded answers of a model: kept ones pass with a right port and fail
+//! with wrong ones, without C.
+
+use crate::support::Repo;
+use crate::support::clib::{copy_tree, vendored};
+use serde_json::Value;
+use std::path::Path;
+
+/// As the recordings were made: a round of each category, and a refinement.
+const SETTINGS: [&str; 4] =
+    ["max_rounds_per_category=1", "global_refinement_rounds=1", "max_total_seconds=7200", "max_tokens=6000"];
+
+/// Generates tests from recordings in a repository of these files.
+fn generated(repo: &Repo, recordings: &str, symbol: &str) -> Value {
+    repo.run(&["init", "--config", "c.from=\"includes\""]).ok();
+    let set: Vec<&str> = SETTINGS.iter().flat_map(|setting| ["--set", *setting]).collect();
+    repo.run(&[&["testgen", "config", "create"], &set[..]].concat()).ok();
+    repo.run(&["testgen", "config", "set-current", "1"]).ok();
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recordings/testgen").join(recordings);
+    let replay = format!("llm.replay_dir={:?}", dir.display().to_string());
+    let args = [
+        "testgen",
+        "generate",
+        symbol,
+        "--config",
+        "llm.provider=\"replay\"",
+        "--config",
+        &replay,
+        "--format",
+        "json",
+    ];
+    let ran = repo.run(&args);
+    let run = ran.ok().json("testgen")["runs"][0].clone();
+    assert!(run["run"]["score"].as_u64().unwrap() >= 900, "{run}");
+    assert_eq!(run["run"]["proposed"]["valid"], 18, "{run}");
+    run
+}
+
+/// Whether the written tests pass with this body in the place of the stub, in a crate without C.
+fn passes(repo: &Repo, module: &str, symbol: &str, body: &str) -> bool {
+    let path = format!("rust/src/{module}.rs");
+    let stub = repo.read(&path);
+    repo.replace(&path, &format!("unimplemented!(\"{symbol}\")"), body);
+    let mut command = assert_cmd::Command::new(std::env::var_os("CARGO").unwrap());
+    command.current_dir(repo.root().join("rust")).args(["test", "--offline", "--no-default-features"]);
+    command.args(["--test", &format!("testgen_{symbol}")]);
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("port"));
+    let output = command.output().unwrap();
+    repo.write(&path, &stub);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("test result:"), "{said}");
+    output.status.success()
+}
+
+#[test]
+fn tests_of_zlibs_adler32_tell_right_from_wrong() {
+    let repo = Repo::empty();
+    let from = vendored("libz-sys", "1.1.31").join("src/zlib");
+    for name in ["adler32.c", "zutil.h", "zlib.h", "zconf.h", "gzguts.h"] {
+        std::fs::copy(from.join(name), repo.root().join(name)).unwrap();
+    }
+    let run = generated(&repo, "zlib", "adler32");
+    assert_eq!(run["run"]["analysis"]["kill_rate"], 1.0, "{run}");
+    let right = "let Some(buf) = buf else { return 1 };\n    let (mut low, mut high) = (adler & 0xffff, adler >> 16 & 0xffff);\n    \
+        for byte in buf {\n        low = (low + ffi::uLong::from(*byte)) % 65521;\n        high = (high + low) % 65521;\n    }\n    \
+        if buf.is_empty() { return (high % 65521) << 16 | low; }\n    high << 16 | low";
+    assert!(passes(&repo, "adler32", "adler32", right));
+    for wrong in [
+        right.replace("65521", "65520"),
+        right.replace("in buf {", "in buf.iter().take(4000) {"),
+        right.replace("else { return 1 }", "else { return adler }"),
+        right.replace("(high + low)", "(high + ffi::uLong::from(*byte))"),
+        "adler".to_owned(),
+    ] {
+        assert!(!passes(&repo, "adler32", "adler32", &wrong), "{wrong}");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn tests_of_xxhash_tell_right_from_wrong() {
+    let repo = Repo::empty();
+    let from = vendored("lz4-sys", "1.11.1").join("liblz4/lib");
+    for name in ["xxhash.c", "xxhash.h"] {
+        std::fs::copy(from.join(name), repo.root().join(name)).unwrap();
+    }
+    generated(&repo, "xxhash", "XXH32");
+    let right = "let p = [2_654_435_761u32, 2_246_822_519, 3_266_489_917, 668_265_263, 374_761_393];
+    let word = |at: usize| u32::from_le_bytes([input[at], input[at + 1], input[at + 2], input[at + 3]]);
+    let mut at = 0;
+    let mut h = seed.wrapping_add(p[4]);
+    if input.len() >= 16 {
+        let mut v = [seed.wrapping_add(p[0]).wrapping_add(p[1]), seed.wrapping_add(p[1]), seed, seed.wrapping_sub(p[0])];
+        while at + 16 <= input.len() {
+            for lane in &mut v {
+                *lane = lane.wrapping_add(word(at).wrapping_mul(p[1])).rotate_left(13).wrapping_mul(p[0]);
+                at += 4;
+            }
+        }
+        h = v[0].rotate_left(1).wrapping_add(v[1].rotate_left(7)).wrapping_add(v[2].rotate_left(12)).wrapping_add(v[3].rotate_left(18));
+    }
+    h = h.wrapping_add(input.len() as u32);
+    while at + 4 <= input.len() {
+        h = h.wrapping_add(word(at).wrapping_mul(p[2])).rotate_left(17).wrapping_mul(p[3]);
+        at += 4;
+    }
+    for byte in &input[at..] {
+        h = h.wrapping_add(u32::from(*byte).wrapping_mul(p[4])).rotate_left(11).wrapping_mul(p[0]);
+    }
+    h = (h ^ h >> 15).wrapping_mul(p[1]);
+    h = (h ^ h >> 13).wrapping_mul(p[2]);
+    h ^ h >> 16";
+    assert!(passes(&repo, "xxhash", "XXH32", right));
+    for wrong in [
+        right.replace("h ^ h >> 16", "h"),
+        right.replace("seed.wrapping_sub(p[0])]", "seed]"),
+        right.replace("rotate_left(18)", "rotate_left(17)"),
+        right.replace("let mut h = seed", "let mut h = 0u32"),
+    ] {
+        assert!(!passes(&repo, "xxhash", "XXH32", &wrong), "{wrong}");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn tests_of_the_fixture_tell_right_from_wrong() {
+    let repo = Repo::empty();
+    copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib"), repo.root());
+    let run = generated(&repo, "c-lib", "kit_base64_decode");
+    assert!(run["written"]["tests"].as_array().unwrap().len() >= 5, "{run}");
+    assert!(!passes(&repo, "codec", "kit_base64_decode", "*out_len = 0;\n    ffi::KIT_OK"));
+}
