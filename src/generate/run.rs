@@ -55,8 +55,9 @@ pub fn generate(
         Error::new(ErrorKind::Usage, format!("{name} has no harness, so nothing can run its tests"))
             .help(format!("cargo implfuzz contract {name} says what is missing"))
     })?;
-    let begun = Instant::now();
     let instruments = Instruments::build(judge, planned, reporter)?;
+    // What is built once is not counted as time of the run.
+    let begun = Instant::now();
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let weight = request.config.environment_weight;
     let environment = EnvironmentInfo::collect(project, planned, weight, judge.interrupt)?;

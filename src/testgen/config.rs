@@ -72,7 +72,7 @@ pub struct TestGenConfig {
     pub max_total_rounds: u32,
     /// Tokens of all calls of a run, input and output. The answer that goes over it is used, then generation ends.
     pub max_total_tokens: u64,
-    /// Wall time of a run.
+    /// Wall time of a run, from the first question on.
     pub max_total_seconds: u64,
     /// Whether rounds are aimed at the largest gap after all categories had theirs.
     pub global_refinement: bool,

@@ -51,8 +51,7 @@ impl Runs {
             Some(verdict) => verdict,
             None => self.run(budget, tell)?,
         };
-        let whole = Campaign { held_back: None, ..self.campaign.clone() };
-        let (verdict, apart) = proofs::apart(&whole, verdict, &self.stop)?;
+        let (verdict, apart) = proofs::apart(&self.campaign, verdict, &self.stop)?;
         // Where all was run, nothing was held back.
         let is_over = !matches!(&verdict, Verdict::Unrefuted(stats) if stats.space.is_none());
         if is_over {
