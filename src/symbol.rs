@@ -2,6 +2,8 @@
 //!
 //! Plain data. How it is read from C lives in `c`; what Rust makes of it lives in `rust` and `contract`.
 
+#[cfg(test)]
+pub(crate) mod fixture;
 mod library;
 mod types;
 

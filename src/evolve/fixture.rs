@@ -11,36 +11,14 @@ use crate::port::desk::{Asks, Desk};
 use crate::process::Interrupt;
 use crate::store::{Store, SymbolKind, SymbolRow};
 use crate::symbol::{Function, SymbolKey};
-use crate::testgen::{ConfigId, Proposed, RunId, TestGenAnalysis, TestGenConfig, TestGenContext, TestGenRun};
+use crate::testgen::{TestGenConfig, TestGenRun, fixture};
 use crate::workspace::Workspace;
-use jiff::Timestamp;
 use serde_json::json;
 use std::path::Path;
 
 /// A run of the configuration 1 with nothing measured but its score.
 pub fn run(number: u32, symbol: &str, score: Option<u32>) -> TestGenRun {
-    TestGenRun {
-        run_id: RunId::new(Timestamp::UNIX_EPOCH, number),
-        session: None,
-        config: ConfigId(1),
-        symbol: SymbolKey(format!("c:@F@{symbol}")),
-        task_type: Some("pure".into()),
-        context: TestGenContext::Benchmark,
-        proposed: Proposed::default(),
-        kept: 0,
-        rounds: 1,
-        reflections: 0,
-        analysis: TestGenAnalysis::default(),
-        self_assessment: None,
-        tokens: 0,
-        duration_ms: 0,
-        meta_model: None,
-        proposed_change: None,
-        change_accepted: None,
-        score,
-        is_best: false,
-        created_at: Timestamp::UNIX_EPOCH,
-    }
+    fixture::run(number, SymbolKey(format!("c:@F@{symbol}")), score)
 }
 
 /// It, under the defaults.

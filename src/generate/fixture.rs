@@ -3,12 +3,8 @@
 use crate::contract::types::{
     Contract, Direction, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
 };
-use crate::symbol::*;
-
-pub fn int(spelling: &str, signed: bool, bits: u16) -> CType {
-    let plain_char = spelling == "char";
-    CType { spelling: spelling.into(), is_const: false, kind: TypeKind::Int { signed, bits, plain_char } }
-}
+pub use crate::symbol::fixture::{int, place};
+use crate::symbol::{fixture, *};
 
 pub fn pointer(spelling: &str, to: CType) -> CType {
     CType { spelling: spelling.into(), is_const: false, kind: TypeKind::Pointer(Box::new(to)) }
@@ -18,42 +14,9 @@ pub fn record(key: &str) -> CType {
     CType { spelling: key.into(), is_const: false, kind: TypeKind::Record(key.into()) }
 }
 
-pub fn place(line: u32) -> Place {
-    Place { file: RelPath("src/sum.c".into()), start: 0, end: 0, line, end_line: line + 9 }
-}
-
 pub fn function(name: &str, text: &str, params: Vec<(&str, CType)>) -> Function {
-    Function {
-        key: SymbolKey(format!("c:@F@{name}")),
-        name: SymbolName::new(name),
-        c_name: name.into(),
-        module: "sum".into(),
-        place: place(20),
-        text: text.into(),
-        comment: "/* Digests `n` bytes. */".into(),
-        linkage: Linkage::External,
-        is_inline: false,
-        is_variadic: false,
-        is_kr: false,
-        params: params
-            .into_iter()
-            .map(|(name, ty)| Param { name: name.into(), ty, uses: Vec::new() })
-            .collect(),
-        ret: int("uint32_t", false, 32),
-        calls: Vec::new(),
-        externs: Vec::new(),
-        indirect_calls: 0,
-        address_taken: Vec::new(),
-        globals_read: Vec::new(),
-        globals_written: Vec::new(),
-        foreign_globals: Vec::new(),
-        macros: Vec::new(),
-        comparisons: Vec::new(),
-        assignments: Vec::new(),
-        returns: Vec::new(),
-        local_statics: Vec::new(),
-        unsupported: None,
-    }
+    let params = params.into_iter().map(|(name, ty)| Param { name: name.into(), ty, uses: Vec::new() });
+    Function { text: text.into(), params: params.collect(), ..fixture::function(name) }
 }
 
 pub fn contract(name: &str, params: Vec<(&str, Role)>) -> Contract {

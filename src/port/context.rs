@@ -239,7 +239,8 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
 pub(super) mod tests {
     use super::*;
     use crate::contract::types::{Contract, Direction, Harness, Parameter, Returns, Role};
-    use crate::symbol::{CType, Global, Linkage, Macro, Param, Place, RelPath, TypeKind, Unit};
+    use crate::symbol::fixture::{self, int, place};
+    use crate::symbol::{Global, Linkage, Macro, Param, Place, RelPath, Unit};
 
     pub const FFI: &str = "pub type kit_sum = u32;\npub const KIT_SEED: i32 = 7;\n\
         #[repr(C)] pub struct kit_other { pub a: u8 }\n\
@@ -248,47 +249,8 @@ pub(super) mod tests {
     pub const STUB: &str = "/// Sums.\npub fn kit_digest(dst: &mut [u8], data: Option<&[u8]>) -> ffi::kit_sum {\n    \
         unimplemented!(\"kit_digest\")\n}\n";
 
-    fn place(line: u32) -> Place {
-        Place { file: RelPath("src/sum.c".into()), start: 0, end: 0, line, end_line: line + 9 }
-    }
-
-    fn int(spelling: &str, signed: bool) -> CType {
-        CType {
-            spelling: spelling.into(),
-            is_const: false,
-            kind: TypeKind::Int { signed, bits: 32, plain_char: false },
-        }
-    }
-
     pub fn function(name: &str, text: &str) -> Function {
-        Function {
-            key: SymbolKey(format!("c:@F@{name}")),
-            name: SymbolName::new(name),
-            c_name: name.into(),
-            module: "sum".into(),
-            place: place(20),
-            text: text.into(),
-            comment: "/* Digests `n` bytes. */".into(),
-            linkage: Linkage::External,
-            is_inline: false,
-            is_variadic: false,
-            is_kr: false,
-            params: Vec::new(),
-            ret: int("kit_sum", false),
-            calls: Vec::new(),
-            externs: Vec::new(),
-            indirect_calls: 0,
-            address_taken: Vec::new(),
-            globals_read: Vec::new(),
-            globals_written: Vec::new(),
-            foreign_globals: Vec::new(),
-            macros: Vec::new(),
-            comparisons: Vec::new(),
-            assignments: Vec::new(),
-            returns: Vec::new(),
-            local_statics: Vec::new(),
-            unsupported: None,
-        }
+        Function { text: text.into(), ret: int("kit_sum", false, 32), ..fixture::function(name) }
     }
 
     pub fn digest() -> Function {
@@ -304,7 +266,7 @@ pub(super) mod tests {
         digest.externs = vec!["memcpy".into()];
         let names = [("dst", false), ("cap", false), ("data", false), ("n", true)];
         digest.params = names
-            .map(|(name, signed)| Param { name: name.into(), ty: int("int", signed), uses: Vec::new() })
+            .map(|(name, signed)| Param { name: name.into(), ty: int("int", signed, 32), uses: Vec::new() })
             .into();
         digest
     }
@@ -333,7 +295,7 @@ pub(super) mod tests {
                 module: "sum".into(),
                 place: place(3),
                 linkage: Linkage::Static,
-                ty: int("unsigned", false),
+                ty: int("unsigned", false, 32),
                 is_const: true,
                 is_thread_local: false,
                 unsupported: None,

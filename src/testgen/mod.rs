@@ -11,6 +11,8 @@ mod change;
 mod config;
 pub(crate) mod date;
 mod event;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod evolution;
 mod guardrails;
 mod input;

@@ -164,6 +164,7 @@ pub struct TestGenStats {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture;
     use super::*;
 
     #[test]
@@ -200,26 +201,9 @@ mod tests {
     #[test]
     fn a_run_in_json_has_its_date_as_text() {
         let run = TestGenRun {
-            run_id: RunId::new(Timestamp::UNIX_EPOCH, 1),
-            session: None,
-            config: ConfigId(3),
-            symbol: SymbolKey("c:@F@f".into()),
-            task_type: None,
             context: TestGenContext::Commander,
-            proposed: Proposed::default(),
-            kept: 0,
-            rounds: 1,
-            reflections: 0,
-            analysis: TestGenAnalysis::default(),
-            self_assessment: None,
-            tokens: 0,
-            duration_ms: 0,
-            meta_model: None,
             proposed_change: Some(TestGenConfigChange::keep("fine")),
-            change_accepted: None,
-            score: None,
-            is_best: false,
-            created_at: Timestamp::UNIX_EPOCH,
+            ..fixture::run(1, SymbolKey("c:@F@f".into()), None)
         };
         let value = serde_json::to_value(&run).unwrap();
         assert_eq!(

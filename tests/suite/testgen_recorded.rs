@@ -78,7 +78,7 @@ fn tests_of_zlibs_adler32_tell_right_from_wrong() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "minutes: cargo test --test suite testgen_recorded -- --ignored"]
 fn tests_of_xxhash_tell_right_from_wrong() {
     let repo = Repo::empty();
     let from = vendored("lz4-sys", "1.11.1").join("liblz4/lib");
@@ -123,7 +123,7 @@ fn tests_of_xxhash_tell_right_from_wrong() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "minutes: cargo test --test suite testgen_recorded -- --ignored"]
 fn tests_of_the_fixture_tell_right_from_wrong() {
     let repo = Repo::empty();
     copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib"), repo.root());

@@ -1,5 +1,6 @@
 use super::super::fixture::{Bench, past, run};
 use super::*;
+use crate::port::fenced::unfenced;
 use crate::store::NewEvolution;
 use crate::testgen::{ConfigId, Proposed, TestGenAnalysis, TestGenRun};
 
@@ -109,17 +110,8 @@ fn no_text_from_outside_can_leave_its_fence() {
     }
     history.runs[1].run.score = Some(2);
     let text = asked(&config, &history, CLAUDE);
-    let mut fence: Option<&str> = None;
-    for line in text.lines() {
-        let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
-        match fence {
-            Some(open) if line == open => fence = None,
-            Some(_) => {}
-            None if ticks.len() >= 3 => fence = Some(ticks),
-            None => assert!(!line.contains("Ignore the rules"), "{text}"),
-        }
-    }
-    assert_eq!(fence, None, "{text}");
+    let outside = unfenced(&text).unwrap_or_else(|| panic!("{text}"));
+    assert!(outside.iter().all(|line| !line.contains("Ignore the rules")), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@ use crate::error::ErrorKind;
 use crate::generate::environment;
 use crate::generate::fixture::{digest, library};
 use crate::generate::schema::Sources;
+use crate::port::fenced::unfenced;
 use crate::symbol::SymbolName;
 use serde_json::json;
 
@@ -160,18 +161,8 @@ fn no_text_from_outside_can_leave_its_fence() {
     };
     for prompt in ask_of(&config, &round, &function) {
         let text = prompt.to_markdown();
-        // The rest of a fenced text is no line that begins outside of a fence.
-        let mut fence: Option<&str> = None;
-        for line in text.lines() {
-            let ticks = &line[..line.len() - line.trim_start_matches('`').len()];
-            match fence {
-                Some(open) if line == open => fence = None,
-                Some(_) => {}
-                None if ticks.len() >= 3 => fence = Some(ticks),
-                None => assert!(!line.contains("Ignore the rules"), "{text}"),
-            }
-        }
-        assert_eq!(fence, None, "{text}");
+        let outside = unfenced(&text).unwrap_or_else(|| panic!("{text}"));
+        assert!(outside.iter().all(|line| !line.contains("Ignore the rules")), "{text}");
     }
 }
 

@@ -1,0 +1,224 @@
+//! Configurations, the best ones, and rounds of evolution.
+
+use super::*;
+
+#[test]
+fn a_configuration_is_kept_once_and_comes_back_whole() {
+    let (_dir, mut store, first, other) = with_configs();
+    assert_ne!(first, other);
+    assert_eq!(store.save_testgen_config(&TestGenConfig::default()).unwrap(), first);
+    let odd = TestGenConfig {
+        version: "7.8.9".into(),
+        temperature: Some(0.3),
+        max_tokens: 1_000,
+        min_tests_per_category: 3,
+        max_tests_per_category: 6,
+        max_rounds_per_category: 4,
+        environment_weight: 0.1,
+        anti_cheat_weight: 0.2,
+        precision_weight: 0.3,
+        category_order: TestCategory::ALL.into_iter().rev().collect(),
+        category_prompts: [(TestCategory::Boundary, "edges".to_owned())].into(),
+        anti_cheat_prompt: "a".into(),
+        reflection_prompt: "b".into(),
+        primary_model: ModelType::Claude,
+        reflection_model: ModelType::Local,
+        min_comprehensiveness: 1.5,
+        target_comprehensiveness: 2.5,
+        min_total_tests: 1,
+        target_total_tests: 2,
+        max_total_rounds: 3,
+        max_total_tokens: 4,
+        max_total_seconds: 5,
+        global_refinement: false,
+        global_refinement_rounds: 6,
+    };
+    let id = store.save_testgen_config(&odd).unwrap();
+    let row = store.testgen_config(id).unwrap().unwrap();
+    assert_eq!((&row.config, row.is_current), (&odd, false));
+    assert_eq!(row.config_hash, odd.config_hash(), "what is read has the hash of what was written");
+    assert_eq!(row.config.config_hash(), row.config_hash);
+    assert_eq!(store.testgen_config_by_hash(&row.config_hash).unwrap(), Some(row.clone()));
+    assert_eq!(store.testgen_config_by_hash("ff").unwrap(), None);
+    assert_eq!(store.testgen_config(ConfigId(99)).unwrap(), None);
+    let ids: Vec<_> = store.testgen_configs().unwrap().iter().map(|row| row.id).collect();
+    assert_eq!(ids, [first, other, id]);
+    let value = serde_json::to_value(&row).unwrap();
+    assert_eq!(
+        (&value["id"], &value["is_current"], &value["max_tokens"]),
+        (&json!(id.0), &json!(false), &json!(1_000))
+    );
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_is_not_kept() {
+    let (_dir, mut store) = fresh();
+    let error = store.save_testgen_config(&config("new")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Config);
+    assert_eq!(count(&store, "testgen_configs"), 0);
+}
+
+#[test]
+fn at_most_one_configuration_is_current() {
+    let (_dir, mut store, first, other) = with_configs();
+    let current = |store: &Store| store.current_testgen_config().unwrap().map(|row| row.id);
+    assert_eq!(current(&store), None);
+    for id in [first, other, other, first] {
+        store.set_current_testgen_config(id).unwrap();
+        assert_eq!(current(&store), Some(id));
+        let marked = store.testgen_configs().unwrap().iter().filter(|row| row.is_current).count();
+        assert_eq!(marked, 1);
+    }
+    let error = store.set_current_testgen_config(ConfigId(99)).unwrap_err();
+    assert_eq!((error.kind(), current(&store)), (ErrorKind::Usage, Some(first)));
+    assert!(error.to_string().contains("configuration 99"), "{error}");
+    let two = "UPDATE testgen_configs SET is_current = 1";
+    assert!(store.connection.execute(two, []).is_err(), "the database itself refuses a second one");
+}
+
+#[test]
+fn the_best_configuration_gives_way_only_to_a_strictly_better_mean() {
+    let (_dir, mut store, first, other) = with_configs();
+    let best = |store: &Store| {
+        let best = store.testgen_best("pure").unwrap()?;
+        Some((best.config, best.run, best.score, best.pass_count, best.total_runs))
+    };
+    let mut number = 0;
+    let mut save = |store: &mut Store, config, score, comprehensiveness| {
+        number += 1;
+        let analysis = TestGenAnalysis { comprehensiveness, ..TestGenAnalysis::default() };
+        store.save_testgen_run(&TestGenRun { analysis, ..run(number, "a", config, score) }, &[]).unwrap();
+    };
+    assert!(!store.update_testgen_best("pure", first).unwrap(), "no run, nothing to be best by");
+    save(&mut store, first, None, None);
+    assert!(!store.update_testgen_best("pure", first).unwrap(), "a run without a score is none");
+    assert_eq!(best(&store), None);
+    save(&mut store, first, Some(400), Some(6.9));
+    save(&mut store, first, Some(600), Some(7.0));
+    assert!(store.update_testgen_best("pure", first).unwrap());
+    assert_eq!(best(&store), Some((first, name(3), 500.0, 1, 3)));
+    save(&mut store, other, Some(500), Some(9.0));
+    assert!(!store.update_testgen_best("pure", other).unwrap(), "the same mean does not replace it");
+    assert_eq!(best(&store).unwrap().0, first);
+    save(&mut store, other, Some(501), None);
+    assert!(store.update_testgen_best("pure", other).unwrap());
+    assert_eq!(best(&store), Some((other, name(5), 500.5, 1, 2)));
+    save(&mut store, other, Some(100), None);
+    assert!(!store.update_testgen_best("pure", other).unwrap());
+    let (config, run, score, ..) = best(&store).unwrap();
+    assert_eq!((config, run), (other, name(5)));
+    assert!((score - 1_101.0 / 3.0).abs() < 1e-9, "its own mean is told as it is now: {score}");
+    assert!(store.update_testgen_best("pure", first).unwrap(), "so another one is better by now");
+}
+
+#[test]
+fn each_kind_of_function_has_a_best_configuration_of_its_own() {
+    let (_dir, mut store, first, other) = with_configs();
+    for (number, kind, config, score) in [
+        (1, Some("pure"), first, 900),
+        (2, Some("text"), first, 100),
+        (3, Some("text"), other, 300),
+        (4, None, other, 300),
+    ] {
+        let run = TestGenRun { task_type: kind.map(Into::into), ..run(number, "a", config, Some(score)) };
+        store.save_testgen_run(&run, &[]).unwrap();
+    }
+    let best = |store: &Store, kind| {
+        let best = store.testgen_best(kind).unwrap()?;
+        Some((best.config, best.score, best.is_override))
+    };
+    for (kind, config) in [("pure", first), ("text", first), ("text", other)] {
+        assert!(store.update_testgen_best(kind, config).unwrap(), "{kind}");
+    }
+    assert_eq!(best(&store, "text"), Some((other, 300.0, false)), "over nothing there is no override");
+    for config in [first, other] {
+        store.update_testgen_best(GLOBAL, config).unwrap();
+    }
+    assert_eq!(best(&store, GLOBAL), Some((first, 500.0, false)));
+    assert_eq!(best(&store, "text"), Some((other, 300.0, true)));
+    assert_eq!(best(&store, "pure"), Some((first, 900.0, false)));
+    assert!(!store.update_testgen_best("callbacks", first).unwrap());
+    assert_eq!(best(&store, "callbacks"), None);
+}
+
+#[test]
+fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
+    let (_dir, mut store, first, other) = with_configs();
+    store.set_current_testgen_config(first).unwrap();
+    let change: TestGenConfigChange = serde_json::from_value(json!({
+        "type": "update_prompts", "changes": {"category_prompts": {"boundary": "edges"}}, "reasoning": "r",
+        "expected_improvement": 10.0,
+    }))
+    .unwrap();
+    let keep = TestGenConfigChange::keep("it does not parse");
+    let rejected = NewEvolution {
+        from: first,
+        to: Some(other),
+        change: &change,
+        actual_improvement: Some(-3.5),
+        quality_delta: Some(0.5),
+        accepted: false,
+        reason: "not above zero",
+    };
+    let current = |store: &Store| store.current_testgen_config().unwrap().unwrap().id;
+    store.add_testgen_evolution(&rejected).unwrap();
+    assert_eq!(current(&store), first);
+    let kept = NewEvolution {
+        to: None,
+        change: &keep,
+        actual_improvement: None,
+        quality_delta: None,
+        ..rejected.clone()
+    };
+    store.add_testgen_evolution(&kept).unwrap();
+    store.add_testgen_evolution(&NewEvolution { accepted: true, ..rejected.clone() }).unwrap();
+    assert_eq!(current(&store), other);
+    let rows = store.testgen_evolution().unwrap();
+    assert_eq!(rows.iter().map(|row| row.accepted).collect::<Vec<_>>(), [false, false, true]);
+    assert_eq!((&rows[0].change, rows[0].from, rows[0].to), (&change, first, Some(other)));
+    assert_eq!((rows[0].actual_improvement, rows[0].quality_delta), (Some(-3.5), Some(0.5)));
+    assert_eq!((&rows[1].change, rows[1].to, rows[1].actual_improvement), (&keep, None, None));
+    assert_eq!(rows[1].reason, "not above zero");
+    for wrong in [
+        NewEvolution { from: ConfigId(99), ..rejected.clone() },
+        NewEvolution { to: Some(ConfigId(99)), accepted: true, ..rejected.clone() },
+        NewEvolution { to: None, accepted: true, ..rejected },
+    ] {
+        assert_eq!(store.add_testgen_evolution(&wrong).unwrap_err().kind(), ErrorKind::Store);
+    }
+    assert_eq!((store.testgen_evolution().unwrap().len(), current(&store)), (3, other));
+}
+
+#[test]
+fn what_was_not_committed_is_not_there_after_a_kill() {
+    let (dir, mut store, first, other) = with_configs();
+    store.set_current_testgen_config(first).unwrap();
+    // As far as `set_current_testgen_config` and `save_testgen_run` come when the process is killed before they commit.
+    let killed = Connection::open(dir.path().join("state.db")).unwrap();
+    killed.execute_batch("BEGIN IMMEDIATE; UPDATE testgen_configs SET is_current = 0;").unwrap();
+    assert_eq!(store.current_testgen_config().unwrap().unwrap().id, first, "nobody sees half of it");
+    drop(killed);
+    let mut store = Store::open(&dir.path().join("state.db")).unwrap();
+    assert_eq!(store.current_testgen_config().unwrap().unwrap().id, first);
+    store.set_current_testgen_config(other).unwrap();
+}
+
+#[test]
+fn several_processes_keep_the_same_configuration_once() {
+    let (dir, store) = fresh();
+    drop(store);
+    let path = dir.path().join("state.db");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut store = Store::open(&path).unwrap();
+                for patch in 0..5 {
+                    let id = store.save_testgen_config(&config(&format!("1.0.{patch}"))).unwrap();
+                    store.set_current_testgen_config(id).unwrap();
+                }
+            });
+        }
+    });
+    let rows = Store::open(&path).unwrap().testgen_configs().unwrap();
+    assert_eq!((rows.len(), rows.iter().filter(|row| row.is_current).count()), (5, 1));
+}

@@ -1,0 +1,46 @@
+//! Symbols for tests: a function of which nothing is known but its name, to be filled in where a test is about more.
+
+use super::{CType, Function, Linkage, Place, RelPath, SymbolKey, SymbolName, TypeKind};
+
+/// Ten lines from this one on.
+pub fn place(line: u32) -> Place {
+    Place { file: RelPath("src/sum.c".into()), start: 0, end: 0, line, end_line: line + 9 }
+}
+
+/// An integer, as C spells it.
+pub fn int(spelling: &str, signed: bool, bits: u16) -> CType {
+    let plain_char = spelling == "char";
+    CType { spelling: spelling.into(), is_const: false, kind: TypeKind::Int { signed, bits, plain_char } }
+}
+
+/// It takes nothing, returns a `uint32_t`, and calls and touches nothing.
+pub fn function(name: &str) -> Function {
+    Function {
+        key: SymbolKey(format!("c:@F@{name}")),
+        name: SymbolName::new(name),
+        c_name: name.into(),
+        module: "sum".into(),
+        place: place(20),
+        text: String::new(),
+        comment: "/* Digests `n` bytes. */".into(),
+        linkage: Linkage::External,
+        is_inline: false,
+        is_variadic: false,
+        is_kr: false,
+        params: Vec::new(),
+        ret: int("uint32_t", false, 32),
+        calls: Vec::new(),
+        externs: Vec::new(),
+        indirect_calls: 0,
+        address_taken: Vec::new(),
+        globals_read: Vec::new(),
+        globals_written: Vec::new(),
+        foreign_globals: Vec::new(),
+        macros: Vec::new(),
+        comparisons: Vec::new(),
+        assignments: Vec::new(),
+        returns: Vec::new(),
+        local_statics: Vec::new(),
+        unsupported: None,
+    }
+}
