@@ -4,6 +4,8 @@
 //! Here they are made, and the compiler says which of them are C; how they are run and what is concluded from it is
 //! decided above.
 
+mod callees;
+mod copies;
 mod edits;
 mod operators;
 mod same_code;
@@ -12,18 +14,13 @@ mod saturating;
 pub use operators::others;
 pub use saturating::SATURATING;
 
-use super::cursor::{Location, TranslationUnit};
-use super::flags::clang_arguments;
 use super::keeper::Tools;
 use super::translate::{Compiler, PLAIN};
 use super::workers;
-use crate::digest::of_parts;
-use crate::error::{Error, ErrorKind, Result};
-use crate::symbol::{Function, Library, Linkage, RelPath, SymbolName, Unit};
+use crate::error::Result;
+use crate::symbol::{Function, Library, RelPath, SymbolName, Unit};
 use camino::Utf8Path;
-use clang_sys::{CXCursor_FunctionDecl, CXCursor_MacroExpansion};
-use edits::{Edit, edits};
-use saturating::saturating;
+use copies::{Copy, copies_of};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +29,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Mutant {
     /// The same as long as its line and the change are, wherever the line stands: contracts name it.
     pub id: String,
-    /// Of the function's file.
+    /// Of the file of what is changed.
     pub line: u32,
     /// What stands there, and what in its place.
     pub what: String,
@@ -42,8 +39,9 @@ pub struct Mutant {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plant {
     Nothing,
-    /// The whole function, saturating where C's unsigned arithmetic wraps: one mutant more, behind all others.
-    Saturating,
+    /// What tests of it are measured by: behind all others the whole function, saturating where C's unsigned arithmetic wraps,
+    /// and then the function over callees of which one has a small change.
+    ForTests,
 }
 
 /// The mutants of some functions, as the C side is built with them.
@@ -54,9 +52,11 @@ pub struct Mutants {
     pub of: BTreeMap<SymbolName, Vec<Mutant>>,
     /// Numbers in that table of mutants that are compiled to the function's own code.
     pub same: BTreeMap<SymbolName, BTreeSet<usize>>,
-    /// Numbers in that table of what [`Plant`] asked for, where it is C and not compiled to the function's own code; it is the last
-    /// of the function's mutants, too.
+    /// Numbers in that table of the function that saturates, where it was asked for, is C, and is not compiled to the function's own
+    /// code.
     pub planted: BTreeMap<SymbolName, usize>,
+    /// Numbers in that table of the function over a changed callee, where these were asked for.
+    pub over_callees: BTreeMap<SymbolName, BTreeSet<usize>>,
     /// Functions of which no mutant can be made, and why.
     pub without: BTreeMap<SymbolName, String>,
     /// What stands behind each unit, after its other lines.
@@ -74,15 +74,6 @@ const QUIET: &str = "#if defined(__clang__)\n\
     #elif defined(__GNUC__) && __GNUC__ >= 12\n\
     #define IMPLFUZZ_MUTANT __attribute__((no_sanitize_coverage))\n\
     #else\n#define IMPLFUZZ_MUTANT\n#endif";
-
-/// A copy of a function behind its unit.
-struct Copy {
-    symbol: SymbolName,
-    /// None for the text as it is.
-    mutant: Option<Mutant>,
-    name: String,
-    text: String,
-}
 
 /// Makes at most `most` mutants of each of `functions`, spread evenly over its text, and what is to be planted beside them.
 ///
@@ -118,6 +109,7 @@ pub fn mutants(
         all.of.extend(own.of);
         all.same.extend(own.same);
         all.planted.extend(own.planted);
+        all.over_callees.extend(own.over_callees);
         all.without.extend(own.without);
         all.lines.extend(own.lines);
     }
@@ -134,7 +126,7 @@ fn of_unit(
 ) -> Result<Mutants> {
     let mut without = BTreeMap::new();
     let mut copies = Vec::new();
-    let found = copies_of(compiler.root, unit, functions, wanted)?;
+    let found = copies_of((compiler.root, library, unit), functions, wanted)?;
     for (function, found) in functions.iter().zip(found) {
         match found {
             Ok(found) => copies.extend(found),
@@ -161,108 +153,112 @@ fn of_unit(
     let is_plain_lost = |symbol: &SymbolName| {
         refused.iter().any(|at| copies.get(*at).is_some_and(|c| c.symbol == *symbol && c.mutant.is_none()))
     };
-    let (mut of, mut tables, mut lines) = (BTreeMap::new(), BTreeMap::new(), vec![QUIET.to_owned()]);
-    for function in functions.iter().filter(|f| !without.contains_key(&f.name)).copied().collect::<Vec<_>>() {
-        if is_plain_lost(&function.name) {
+    let mut made = Mutants { without, ..Mutants::default() };
+    let (mut lines, mut groups) = (vec![QUIET.to_owned()], Vec::new());
+    let functions: Vec<_> = functions.iter().filter(|f| !made.without.contains_key(&f.name)).collect();
+    for Function { name, .. } in functions {
+        if is_plain_lost(name) {
             let why = "a copy of its text does not compile behind the file that it comes from";
-            without.insert(function.name.clone(), why.to_owned());
+            made.without.insert(name.clone(), why.to_owned());
             continue;
         }
-        let kept =
-            copies.iter().enumerate().filter(|(at, c)| c.symbol == function.name && !refused.contains(at));
+        let kept = copies.iter().enumerate().filter(|(at, c)| c.symbol == *name && !refused.contains(at));
         let kept: Vec<&Copy> = kept.map(|(_, copy)| copy).collect();
         let mutants: Vec<Mutant> = kept.iter().filter_map(|copy| copy.mutant.clone()).collect();
         if mutants.is_empty() {
-            without.insert(function.name.clone(), "its text has nothing to change".to_owned());
+            made.without.insert(name.clone(), "its text has nothing to change".to_owned());
             continue;
         }
         lines.extend(kept.iter().map(|copy| copy.text.clone()));
-        let names: Vec<String> = kept.iter().map(|copy| format!("(void *){}", copy.name)).collect();
-        lines.push(format!("void *const {}[] = {{ {} }};", table(&function.name), names.join(", ")));
-        of.insert(function.name.clone(), mutants);
-        tables.insert(function.name.clone(), kept.into_iter().map(|copy| copy.name.clone()).collect());
+        lines.push(table_of(&table(name), kept.iter().map(|copy| copy.name.as_str())));
+        let over = kept.iter().enumerate().filter(|(_, copy)| copy.over.is_some());
+        made.over_callees.insert(name.clone(), over.map(|(number, _)| number).collect());
+        made.of.insert(name.clone(), mutants);
+        groups.extend(groups_of(name, &kept));
     }
-    let same = same_code(compiler, unit, before.iter().chain(&lines), &tables)?;
-    let planted = planted(&of, &same);
-    Ok(Mutants { of, same, planted, without, lines: BTreeMap::from([(unit.file.clone(), lines)]) })
+    made.same = same_code(compiler, unit, before.iter().chain(&lines), &groups)?;
+    made.planted = planted(&made);
+    made.lines = BTreeMap::from([(unit.file.clone(), lines)]);
+    Ok(made)
+}
+
+fn table_of<'c>(name: &str, copies: impl Iterator<Item = &'c str>) -> String {
+    let entries: Vec<String> = copies.map(|copy| format!("(void *){copy}")).collect();
+    format!("void *const {name}[] = {{ {} }};", entries.join(", "))
 }
 
 /// Where in each table the cheat stands.
-fn planted(
-    of: &BTreeMap<SymbolName, Vec<Mutant>>,
-    same: &BTreeMap<SymbolName, BTreeSet<usize>>,
-) -> BTreeMap<SymbolName, usize> {
+fn planted(made: &Mutants) -> BTreeMap<SymbolName, usize> {
     let number = |(name, list): (&SymbolName, &Vec<Mutant>)| {
-        let is_last = list.last().is_some_and(|mutant| mutant.id == SATURATING);
-        let is_same = same.get(name).is_some_and(|same| same.contains(&list.len()));
-        (is_last && !is_same).then(|| (name.clone(), list.len()))
+        let number = list.iter().position(|mutant| mutant.id == SATURATING)? + 1;
+        let is_same = made.same.get(name).is_some_and(|same| same.contains(&number));
+        (!is_same).then(|| (name.clone(), number))
     };
-    of.iter().filter_map(number).collect()
+    made.of.iter().filter_map(number).collect()
 }
 
-/// Which of the mutants in each table are the function itself for an optimising compiler.
+/// Copies of one text, of which the first is the text as it is.
+struct Group {
+    symbol: SymbolName,
+    /// What it stands on beside the copies of the symbol.
+    lines: Vec<String>,
+    names: Vec<String>,
+    /// Which mutant of the symbol each of them is, but for the first.
+    numbers: Vec<usize>,
+}
+
+/// The function's own copies, and those of each callee that is changed.
+fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
+    let empty = |name: &str| {
+        let names = vec![name.to_owned()];
+        Group { symbol: symbol.clone(), lines: Vec::new(), names, numbers: Vec::new() }
+    };
+    let mut own: Option<Group> = None;
+    let mut callees: BTreeMap<&str, Group> = BTreeMap::new();
+    for (number, copy) in kept.iter().enumerate() {
+        let (group, name) = match (&copy.over, &mut own) {
+            (Some(over), _) => {
+                let group = callees
+                    .entry(&over.plain)
+                    .or_insert_with(|| Group { lines: vec![over.plain_text.clone()], ..empty(&over.plain) });
+                (group, &over.changed)
+            }
+            (None, Some(own)) => (own, &copy.name),
+            (None, None) => {
+                own = Some(empty(&copy.name));
+                continue;
+            }
+        };
+        group.names.push(name.clone());
+        group.numbers.push(number);
+    }
+    // A compiler that can put a callee into its caller leaves it out otherwise.
+    for (plain, group) in &mut callees {
+        group.lines.push(table_of(&format!("{plain}_all"), group.names.iter().map(String::as_str)));
+    }
+    own.into_iter().chain(callees.into_values()).collect()
+}
+
+/// Which mutants of each symbol an optimising compiler makes the same code of as of the text that was changed.
 fn same_code<'l>(
     compiler: &Compiler,
     unit: &Unit,
     lines: impl Iterator<Item = &'l String>,
-    tables: &BTreeMap<SymbolName, Vec<String>>,
+    groups: &'l [Group],
 ) -> Result<BTreeMap<SymbolName, BTreeSet<usize>>> {
     let compiler = Compiler { flags: same_code::OPTIMISED, ..*compiler };
+    let lines = lines.chain(groups.iter().flat_map(|group| &group.lines));
     let lines: Vec<&str> = lines.map(String::as_str).collect();
     // A compiler that fails here where it did not above tells nothing of any mutant.
     let Ok(translation) = compiler.translate(unit, &lines)? else { return Ok(BTreeMap::new()) };
-    let of = |names: &Vec<String>| {
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        same_code::same_as_first(&translation.object, &names).into_iter().collect()
-    };
-    Ok(tables.iter().map(|(name, names)| (name.clone(), of(names))).collect())
-}
-
-/// The copies of each function, the plain one first; the inner error says why there are none.
-fn copies_of(
-    root: &Utf8Path,
-    unit: &Unit,
-    functions: &[&Function],
-    (most, plant): (usize, Plant),
-) -> Result<Vec<std::result::Result<Vec<Copy>, String>>> {
-    let parsed = TranslationUnit::parse(root.join(&unit.file.0).as_str(), &clang_arguments(root, unit));
-    let parsed = parsed
-        .ok_or_else(|| Error::new(ErrorKind::C, format!("{}: clang cannot parse it at all", unit.file)))?;
-    let items = parsed.items();
-    let definitions = items.iter().filter(|c| c.kind() == CXCursor_FunctionDecl && c.is_definition());
-    let definitions: BTreeMap<(String, usize), _> =
-        definitions.map(|c| ((c.name(), c.start().offset), *c)).collect();
-    let expansions: Vec<(Location, Location)> = match plant {
-        Plant::Nothing => Vec::new(),
-        Plant::Saturating => {
-            let all = items.iter().filter(|c| c.kind() == CXCursor_MacroExpansion);
-            all.map(|c| (c.start(), c.end())).collect()
-        }
-    };
-    Ok(functions
-        .iter()
-        .map(|function| {
-            let definition = definitions
-                .get(&(function.c_name.clone(), function.place.start))
-                .ok_or("its definition is not where it was read: run `cargo implfuzz init`")?;
-            let at = definition.at().offset.checked_sub(definition.start().offset);
-            let name = at.map(|at| at..at + function.c_name.len());
-            let name = name
-                .filter(|name| function.text.get(name.clone()) == Some(function.c_name.as_str()))
-                .ok_or("its name comes out of a macro")?;
-            let edits = edits(*definition, &function.text);
-            let ids = ids(function, &edits);
-            let mut edits = spread(edits.into_iter().zip(ids).collect(), most);
-            if plant == Plant::Saturating {
-                let cheat = saturating(*definition, &function.text, &expansions);
-                edits.extend(cheat.map(|edit| (edit, SATURATING.to_owned())));
-            }
-            let plain = copy(function, &name, 0, None);
-            let mutants =
-                edits.iter().enumerate().map(|(at, edit)| copy(function, &name, at + 1, Some(edit)));
-            Ok(std::iter::once(plain).chain(mutants).collect())
-        })
-        .collect())
+    let mut all: BTreeMap<SymbolName, BTreeSet<usize>> = BTreeMap::new();
+    for group in groups {
+        let names: Vec<&str> = group.names.iter().map(String::as_str).collect();
+        let same = same_code::same_as_first(&translation.object, &names).into_iter();
+        let numbers = same.filter_map(|at| group.numbers.get(at.checked_sub(1)?).copied());
+        all.entry(group.symbol.clone()).or_default().extend(numbers);
+    }
+    Ok(all)
 }
 
 /// At most `most`, as evenly spread as can be.
@@ -273,46 +269,6 @@ pub fn spread<T>(edits: Vec<T>, most: usize) -> Vec<T> {
     }
     let chosen: BTreeSet<usize> = (0..most).map(|i| (2 * i + 1) * count / (2 * most)).collect();
     edits.into_iter().enumerate().filter(|(at, _)| chosen.contains(at)).map(|(_, edit)| edit).collect()
-}
-
-/// A name for each edit that stays when something else changes.
-fn ids(function: &Function, edits: &[Edit]) -> Vec<String> {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    let id = |edit: &Edit| {
-        let line = function.text[..edit.range.start].rfind('\n').map_or(0, |at| at + 1);
-        let line = function.text[line..].lines().next().unwrap_or_default().trim();
-        let what = of_parts([line, edit.what.as_str()]);
-        let nth = seen.entry(what.clone()).or_default();
-        *nth += 1;
-        of_parts([what.as_str(), &nth.to_string()])[..8].to_owned()
-    };
-    edits.iter().map(id).collect()
-}
-
-fn copy(
-    function: &Function,
-    name: &std::ops::Range<usize>,
-    number: usize,
-    edit: Option<&(Edit, String)>,
-) -> Copy {
-    let copy_name = format!("implfuzz_mutant_{}_{number}", function.name);
-    let mut text = function.text.clone();
-    // The body stands behind the name, so the later place is changed first.
-    if let Some((edit, _)) = edit {
-        text.replace_range(edit.range.clone(), &edit.by);
-    }
-    text.replace_range(name.clone(), &copy_name);
-    let specifiers = &function.text[..name.start];
-    let has_storage =
-        specifiers.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).any(|w| w == "extern");
-    let storage = if function.linkage == Linkage::External && !has_storage { "static " } else { "" };
-    let mutant = edit.map(|(edit, id)| Mutant { id: id.clone(), line: edit.line, what: edit.what.clone() });
-    Copy {
-        symbol: function.name.clone(),
-        mutant,
-        name: copy_name,
-        text: format!("IMPLFUZZ_MUTANT {storage}{text}"),
-    }
 }
 
 #[cfg(test)]

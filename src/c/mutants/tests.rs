@@ -159,7 +159,7 @@ fn a_planted_cheat_saturates_where_c_wraps() {
             )
         };
         let (made, root) = {
-            let (made, dir) = made_in(WRAPS, &cc, (2, Plant::Saturating), |_| tempfile::tempdir().unwrap());
+            let (made, dir) = made_in(WRAPS, &cc, (2, Plant::ForTests), |_| tempfile::tempdir().unwrap());
             (made, dir)
         };
         let at = Utf8Path::from_path(root.path()).unwrap();
@@ -203,11 +203,76 @@ fn a_planted_cheat_saturates_where_c_wraps() {
 #[test]
 fn the_cheat_is_beside_the_mutants_and_changes_none_of_them() {
     let plain = mutants_in(WRAPS, "gcc", 100);
-    let (with, ()) = made_in(WRAPS, "gcc", (100, Plant::Saturating), |_| ());
+    let (with, ()) = made_in(WRAPS, "gcc", (100, Plant::ForTests), |_| ());
     assert!(plain.planted.is_empty());
     for (name, list) in &with.of {
         let own: Vec<&Mutant> = list.iter().filter(|mutant| mutant.id != SATURATING).collect();
         assert_eq!(own, plain.of.get(name).into_iter().flatten().collect::<Vec<_>>(), "{name}");
         assert_eq!(own.len() + usize::from(with.planted.contains_key(name)), list.len(), "{name}");
     }
+}
+
+const LAYERS: &str = "\
+static unsigned twice(unsigned x);
+static unsigned mix(unsigned x, unsigned by) { return twice(x) + by; }
+static unsigned twice(unsigned x) { return x * 2; }
+static unsigned dead(unsigned x) { unsigned b = x; return b != x ? 7u : b; }
+unsigned top(unsigned x) { return mix(x, 1) ^ dead(x); }
+unsigned lone(unsigned x) { return x + 1; }
+unsigned thin(unsigned x) { return twice(x); }
+#define hidden(x) hidden_(x)
+unsigned hidden_(unsigned x) { return x + 5; }
+unsigned named(unsigned x) { return hidden(x); }
+";
+
+#[test]
+fn a_function_is_changed_in_what_it_calls() {
+    for cc in crate::c::data::tests::compilers() {
+        let (made, root) = made_in(LAYERS, &cc, (100, Plant::ForTests), |_| tempfile::tempdir().unwrap());
+        let at = Utf8Path::from_path(root.path()).unwrap();
+        fs_err::write(at.join("a.c"), LAYERS).unwrap();
+        let over = |name: &str| -> Vec<(usize, &Mutant)> {
+            let name = SymbolName::new(name);
+            let numbers = made.over_callees.get(&name).into_iter().flatten();
+            numbers.map(|number| (*number, &made.of[&name][number - 1])).collect()
+        };
+        let number = |name: &str, what: &str| {
+            over(name).iter().find(|(_, mutant)| mutant.what == what).map(|(number, _)| *number)
+        };
+        let added = number("top", "in `mix`: `+` → `-`").unwrap();
+        let doubled = number("top", "in `twice`: `*` → `+`").unwrap();
+        let dead = number("top", "in `dead`: `7u` → `(7u + 1)`").unwrap();
+        assert!(made.same[&SymbolName::new("top")].contains(&dead), "{cc}: what is dead tells nothing");
+        assert!(!made.same[&SymbolName::new("top")].contains(&added));
+        assert!(over("lone").is_empty() && !over("named").is_empty(), "{cc}");
+        let by = number("named", "in `hidden_`: `+` → `-`").unwrap();
+        let thin = number("thin", "in `twice`: `*` → `+`").unwrap();
+        let call = |name: &str, number: usize, x: u32| {
+            format!("printf(\"%u\\n\", ((unsigned (*)(unsigned))implfuzz_mutants_{name}[{number}])({x}));")
+        };
+        let main = [
+            call("top", added, 5),
+            call("top", doubled, 5),
+            call("named", by, 9),
+            call("thin", thin, 7),
+            // Nothing of it stays behind.
+            "printf(\"%u %u %u\\n\", top(5), named(9), twice(7));".into(),
+        ];
+        let got = printed(&made, at, &cc, &main.join("\n"));
+        assert_eq!(got, [9 ^ 5, 8 ^ 5, 4, 9, 11 ^ 5, 14, 14].map(|n: u64| n), "{cc}");
+        let own = made.of[&SymbolName::new("top")].iter().filter(|mutant| !mutant.what.starts_with("in `"));
+        assert!(own.count() > 0, "{cc}: its own text is changed, too");
+    }
+}
+
+#[test]
+fn changes_of_callees_are_few_and_have_names_of_their_own() {
+    let (made, ()) = made_in(LAYERS, "gcc", (3, Plant::ForTests), |_| ());
+    assert!(made.over_callees[&SymbolName::new("top")].len() <= 3);
+    for list in made.of.values() {
+        let ids: BTreeSet<&str> = list.iter().map(|mutant| mutant.id.as_str()).collect();
+        assert_eq!(ids.len(), list.len());
+    }
+    let (plain, ()) = made_in(LAYERS, "gcc", (3, Plant::Nothing), |_| ());
+    assert!(plain.over_callees.values().all(BTreeSet::is_empty));
 }
