@@ -1,7 +1,7 @@
 //! What ports cost and how they ended, by symbol, role, maker, phase and workflow: sums over the steps, attempts and model calls
-//! that the store has. Reading it is one function, everything else is pure.
+//! that the store has. What generated tests cost is in the sums, but how they ended is told elsewhere. Reading it is one function, everything else is pure.
 
-use crate::config::Maker;
+use crate::config::{Maker, TEST_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Attempt, ModelCall, PaidCall, Run, RunId, RunOutcome, StepRow, Store, Totals, median};
 use crate::symbol::{SymbolKey, SymbolName};
@@ -23,7 +23,7 @@ pub struct Records {
     pub names: BTreeMap<SymbolKey, SymbolName>,
 }
 
-/// The port of one symbol in one run.
+/// One symbol in one run.
 type Trial<'r> = (RunId, &'r SymbolKey);
 
 /// How many of those that tried came through.
@@ -166,9 +166,18 @@ impl Records {
         Ok(records)
     }
 
-    /// Every port that was begun, whatever became of it.
+    /// Every function that something was done for in a run: its port, whatever became of it, or its tests.
     fn trials(&self) -> BTreeSet<Trial<'_>> {
         let of_calls = self.calls.iter().filter_map(|paid| Some((paid.run, paid.call.symbol.as_ref()?)));
+        let of_attempts = self.attempts.iter().map(|attempt| (attempt.run, &attempt.symbol));
+        of_calls.chain(of_attempts).chain(self.steps.iter().map(|step| (step.run, &step.symbol))).collect()
+    }
+
+    /// Every port that was begun, whatever became of it.
+    fn ports(&self) -> BTreeSet<Trial<'_>> {
+        let for_tests = |paid: &&PaidCall| TEST_ROLES.contains(&paid.call.role.as_str());
+        let of_calls = self.calls.iter().filter(|paid| !for_tests(paid));
+        let of_calls = of_calls.filter_map(|paid| Some((paid.run, paid.call.symbol.as_ref()?)));
         let of_attempts = self.attempts.iter().map(|attempt| (attempt.run, &attempt.symbol));
         of_calls.chain(of_attempts).chain(self.steps.iter().map(|step| (step.run, &step.symbol))).collect()
     }
@@ -194,17 +203,17 @@ impl Records {
             Some(None) => self.interrupted.contains(&trial.0),
             None => self.interrupted.contains(&trial.0) && !tried.contains(trial),
         };
-        self.trials().into_iter().filter(is_cut_off).collect()
+        self.ports().into_iter().filter(is_cut_off).collect()
     }
 
-    /// What became of each trial.
+    /// What became of each port.
     fn fates(&self) -> BTreeMap<Trial<'_>, Fate> {
         let (accepted, cut_off) = (self.accepted(), self.cut_off());
         let fate = |trial: &Trial| match cut_off.contains(trial) {
             true => Fate::Interrupted,
             false => Fate::of(accepted.contains(trial)),
         };
-        self.trials().into_iter().map(|trial| (trial, fate(&trial))).collect()
+        self.ports().into_iter().map(|trial| (trial, fate(&trial))).collect()
     }
 
     /// Trials whose port is c2rust's.
@@ -248,7 +257,7 @@ impl Records {
 impl Stats {
     /// Counts and sums.
     pub fn of(records: &Records) -> Self {
-        let trials = records.trials();
+        let (trials, ports) = (records.trials(), records.ports());
         let everything = |_: &Trial| Some(String::new());
         let translated = records.translated();
         let mut total = by_trial(records, &trials, &everything);
@@ -256,7 +265,7 @@ impl Stats {
             symbols: by_trial(records, &trials, &|(_, key)| Some(records.name(key))),
             roles: by_role(records),
             makers: by_maker(records),
-            phases: by_phase(records, &trials),
+            phases: by_phase(records, &ports),
             workflows: by_trial(records, &trials, &|trial| match translated.contains(trial) {
                 // It asked nobody in whichever workflow.
                 true => Some(Maker::C2rust.word().to_owned()),
@@ -268,8 +277,8 @@ impl Stats {
                 passes: Passes::default(),
                 millis: Some(0),
             }),
-            trial: middle(records, &trials, |calls| Some(Totals::of(calls.iter().copied()).tokens())),
-            first_prompt: middle(records, &last(&trials), |calls| Some(calls.first()?.input_tokens)),
+            trial: middle(records, &ports, |calls| Some(Totals::of(calls.iter().copied()).tokens())),
+            first_prompt: middle(records, &last(&ports), |calls| Some(calls.first()?.input_tokens)),
         }
     }
 }
@@ -290,7 +299,7 @@ fn by_trial(
         spent: Totals::of(calls(records, |paid| {
             paid.call.symbol.as_ref().is_some_and(|key| members.contains(&(paid.run, key)))
         })),
-        passes: Passes::of(members.iter().map(|trial| fates[trial])),
+        passes: Passes::of(members.iter().filter_map(|trial| fates.get(trial).copied())),
         millis: Some(members.iter().filter_map(|trial| millis.get(trial)).sum()),
     };
     groups.into_iter().map(group).collect()
@@ -334,7 +343,7 @@ fn replies(records: &Records) -> impl Iterator<Item = &Attempt> {
 }
 
 /// Groups calls and steps by phase; what is from before phases were kept has a group of its own.
-fn by_phase(records: &Records, trials: &BTreeSet<Trial>) -> Vec<Group> {
+fn by_phase(records: &Records, ports: &BTreeSet<Trial>) -> Vec<Group> {
     let (fates, reached) = (records.fates(), records.phases());
     let in_phase = |trial: &&Trial, phase: Option<&str>| match (reached.get(*trial), phase) {
         (Some(phases), Some(phase)) => phases.contains(phase),
@@ -346,11 +355,14 @@ fn by_phase(records: &Records, trials: &BTreeSet<Trial>) -> Vec<Group> {
         (_, fate) => fate,
     };
     let group = |phase: Option<&'static str>| {
-        let members = trials.iter().filter(|trial| in_phase(trial, phase));
+        let members = ports.iter().filter(|trial| in_phase(trial, phase));
         let millis = records.steps.iter().filter(|step| phase == Some(step.phase.as_str()));
         Group {
             name: phase.map(str::to_owned),
-            spent: Totals::of(calls(records, |paid| paid.call.phase.as_deref() == phase)),
+            spent: Totals::of(calls(records, |paid| {
+                let of = paid.call.symbol.as_ref().map(|key| (paid.run, key));
+                paid.call.phase.as_deref() == phase && of.is_none_or(|trial| ports.contains(&trial))
+            })),
             passes: Passes::of(members.map(|trial| fate(trial, phase))),
             millis: phase.map(|_| millis.filter_map(|step| step.millis).sum()),
         }

@@ -24,7 +24,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let wanted = args.symbols.iter().map(|name| Ok(project.find(name)?.function.key.clone()));
     let wanted: Vec<_> = wanted.collect::<Result<_>>()?;
@@ -38,7 +38,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 }
 
 fn text(stats: &Stats) -> String {
-    if stats.total.passes.begun() == 0 {
+    if stats.total.passes.begun() == 0 && stats.total.spent.calls == 0 {
         return "no model was asked yet\n".into();
     }
     let columns = [

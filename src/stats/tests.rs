@@ -147,6 +147,21 @@ fn every_call_is_in_one_group_of_each_kind() {
 }
 
 #[test]
+fn what_tests_cost_is_counted_and_is_no_port_that_failed() {
+    let mut records = records();
+    records.calls.extend([call(4, "b", "testgen", None, 50), call(4, "d", "testgen-reflect", None, 60)]);
+    let (before, stats) = (Stats::of(&super::tests::records()), Stats::of(&records));
+    assert_eq!(stats.total.spent.calls, before.total.spent.calls + 2);
+    assert_eq!(stats.total.passes, before.total.passes);
+    assert_eq!((stats.trial, stats.first_prompt), (before.trial, before.first_prompt));
+    assert_eq!(stats.phases, before.phases);
+    let of = |name: &str| stats.symbols.iter().find(|group| group.name.as_deref() == Some(name)).unwrap();
+    assert_eq!((of("b").spent.input_tokens, of("b").passes.attempted), (250, 1));
+    let d = of(&key("d").0);
+    assert_eq!((d.spent.input_tokens, d.passes, d.per_symbol()), (60, Passes::default(), None));
+}
+
+#[test]
 fn time_comes_from_steps_and_from_attempts_where_there_are_none() {
     let stats = Stats::of(&records());
     let millis: Vec<_> = stats.symbols.iter().map(|g| g.millis).collect();
