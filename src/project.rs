@@ -103,6 +103,14 @@ impl Project {
         Self::load(Workspace::open(options.dir.as_deref())?, options, interrupt)
     }
 
+    /// The same for who changes nothing in the tree, also while another process works there.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub fn look(options: &Options, interrupt: &Interrupt) -> Result<Self> {
+        Self::load(Workspace::open_to_read(options.dir.as_deref())?, options, interrupt)
+    }
+
     /// Reads the C library of an opened workspace.
     pub fn load(workspace: Workspace, options: &Options, interrupt: &Interrupt) -> Result<Self> {
         let config = Config::load(&workspace.config(), &options.overrides, &|name| std::env::var(name).ok())?;
@@ -116,7 +124,7 @@ impl Project {
                 let Toolchain { cc, cmake, make, .. } = found(&toolchain, &config, interrupt)?.clone();
                 Ok(c::Programs { cc: cc.path, cmake, make })
             },
-            scratch: &workspace.cache(),
+            scratch: &workspace.scratch(),
             interrupt,
         };
         let mut store = Store::open(&workspace.state_db())?;

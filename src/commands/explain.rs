@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 /// Prints the traces; with `--all` those of the functions that have one.
 pub fn run(session: &Session, which: &Which) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let mut all = Vec::new();
     for planned in which.select(&project)? {

@@ -46,7 +46,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 }
 
 fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let wanted = symbols.iter().map(|name| project.find(name)).collect::<Result<Vec<_>>>()?;
     let wanted = (!symbols.is_empty()).then_some(wanted.as_slice());
@@ -92,7 +92,7 @@ fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
 }
 
 fn show(session: &Session, id: i64) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let kept = findings::find(&project, &session.store(&project)?, id)?;
     session.screen.result("finding", &kept_json(&kept), || {
         let (symbol, found) = (&kept.symbol, &kept.row.finding);

@@ -45,7 +45,7 @@ enum Graph {
 
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     init::warn(&project, session.reporter().as_mut());
     let mut listing = Listing::of(&project);
     let all = listing.symbols.len();

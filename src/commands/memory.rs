@@ -77,7 +77,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
 }
 
 fn list(session: &Session, filter: &Filter) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let now = store.iteration()?.0;
     let rows = filter.select(&project, store.memory()?)?;

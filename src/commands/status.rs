@@ -16,7 +16,7 @@ pub struct Args {}
 
 /// Runs the command.
 pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     init::warn(&project, session.reporter().as_mut());
     let store = session.store(&project)?;
     let all = verify::status(&project, &store, &Judge::new(&project, &session.interrupt))?;

@@ -13,7 +13,7 @@ pub use trial::{Trial, nothing_on_trial};
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::TryLockError;
-use std::io::{Read, Seek, Write};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -22,26 +22,33 @@ const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The file that makes a directory a target repository.
 pub const CONFIG_FILE: &str = "implfuzz.toml";
+/// In the tool's own directory.
+const LOCK_FILE: &str = "lock";
 /// The tool's own directory, which git ignores.
 const PRIVATE_DIR: &str = ".implfuzz";
 
-/// A target repository, locked for this process until the value is dropped.
+/// A target repository, locked for this process until the value is dropped, or only looked at while another one works there.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
     recovery: Recovery,
     /// The last process that worked here did not come to its end.
     was_killed: bool,
-    /// The kernel gives the lock back when this is closed, also when the process is killed.
-    lock: fs_err::File,
+    /// The kernel gives the lock back when this is closed, also when the process is killed. None for who only looks.
+    lock: Option<fs_err::File>,
 }
 
 impl Drop for Workspace {
     fn drop(&mut self) {
+        let Some(lock) = &self.lock else {
+            // It is this process' own; what stays of it, nobody reads.
+            drop(fs_err::remove_dir_all(self.scratch()));
+            return;
+        };
         // Where this fails, the next one does it.
         drop(trial::take_back(&self.root));
         // A number that stays tells that its process was killed; where this fails, the next one only looks in vain.
-        drop(self.lock.set_len(0));
+        drop(lock.set_len(0));
     }
 }
 
@@ -55,12 +62,36 @@ impl Workspace {
         Self::lock(&find_root(start)?)
     }
 
+    /// The same for who changes nothing in the tree: where another process works there, it is not waited for.
+    ///
+    /// # Errors
+    /// As those of [`Workspace::open`], but for the other process.
+    pub fn open_to_read(start: Option<&Path>) -> Result<Self> {
+        let root = find_root(start)?;
+        Ok(match Self::try_lock(&root)? {
+            Some(locked) => locked,
+            None => Self { root, recovery: Recovery::Nothing, was_killed: false, lock: None },
+        })
+    }
+
     /// Locks `dir` for `init`; it need not have a configuration yet. Errors as [`Workspace::open`].
     pub fn create(dir: &Path) -> Result<Self> {
         Self::lock(&absolute(dir)?)
     }
 
     fn lock(root: &Path) -> Result<Self> {
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            match Self::try_lock(root)? {
+                Some(locked) => return Ok(locked),
+                None if Instant::now() < patience => std::thread::sleep(PATIENCE / 20),
+                None => return Err(busy(root)),
+            }
+        }
+    }
+
+    /// None where another process has it.
+    fn try_lock(root: &Path) -> Result<Option<Self>> {
         let private = root.join(PRIVATE_DIR);
         let refuse = |error| unwritable(root, error);
         fs_err::create_dir_all(&private).map_err(refuse)?;
@@ -73,18 +104,12 @@ impl Workspace {
             .write(true)
             .create(true)
             .truncate(false)
-            .open(private.join("lock"))
+            .open(private.join(LOCK_FILE))
             .map_err(refuse)?;
-        let patience = Instant::now() + PATIENCE;
-        loop {
-            match lock.file().try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if Instant::now() < patience => {
-                    std::thread::sleep(PATIENCE / 20)
-                }
-                Err(TryLockError::WouldBlock) => return Err(busy(root, &mut lock)),
-                Err(TryLockError::Error(error)) => return Err(unwritable(root, error)),
-            }
+        match lock.file().try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(unwritable(root, error)),
         }
         let was_killed = lock.metadata()?.len() > 0;
         // Only for the message of a process that comes second; the lock itself is the kernel's.
@@ -93,12 +118,17 @@ impl Workspace {
         writeln!(lock, "{}", std::process::id())?;
         let recovery = transaction::recover(root)?;
         trial::take_back(root)?;
-        Ok(Self { root: root.to_owned(), recovery, was_killed, lock })
+        Ok(Some(Self { root: root.to_owned(), recovery, was_killed, lock: Some(lock) }))
     }
 
     /// The repository's root, absolute and without symbolic links.
     pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Whether no other process works here, so that files may be changed.
+    fn is_locked(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// What was done about a transaction that a killed process left behind.
@@ -143,6 +173,14 @@ impl Workspace {
     /// What can be rebuilt at any time.
     pub fn cache(&self) -> PathBuf {
         self.private().join("cache")
+    }
+
+    /// Where the C library is taken apart; who only looks has a place of their own.
+    pub fn scratch(&self) -> PathBuf {
+        match self.lock {
+            Some(_) => self.cache(),
+            None => self.cache().join(format!("read-{}", std::process::id())),
+        }
     }
 
     /// Where candidates are tried, away from the tree.
@@ -195,11 +233,10 @@ fn absolute(dir: &Path) -> Result<PathBuf> {
     if real.is_dir() { Ok(real) } else { Err(wrong(format!("{} is not a directory", dir.display()))) }
 }
 
-fn busy(root: &Path, lock: &mut fs_err::File) -> Error {
-    let mut pid = String::new();
+fn busy(root: &Path) -> Error {
     // The holder may not have written its number yet; the message does without.
-    let read = lock.read_to_string(&mut pid);
-    let pid: Option<u32> = read.ok().and_then(|_| pid.trim().parse().ok());
+    let read = fs_err::read_to_string(root.join(PRIVATE_DIR).join(LOCK_FILE));
+    let pid: Option<u32> = read.ok().and_then(|pid| pid.trim().parse().ok());
     let who = pid.map_or(String::new(), |pid| format!(" (process {pid})"));
     let message = format!("another cargo implfuzz{who} is working in {}", root.display());
     let help = match pid {

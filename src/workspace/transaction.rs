@@ -63,6 +63,12 @@ impl<'w> Transaction<'w> {
 
     /// Writes everything and returns the absolute paths of the files that changed.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
+        if !self.workspace.is_locked() {
+            return Err(Error::new(
+                ErrorKind::Internal,
+                "files were to be changed by a command that only reads",
+            ));
+        }
         commit(self.workspace.root(), self.writes.into_iter().collect(), &mut || Ok(()))
     }
 }

@@ -180,7 +180,7 @@ mod tests {
             std::mem::forget({
                 let workspace = open(dir.path());
                 workspace.begin(&trial("new")).unwrap();
-                workspace.lock.file().unlock().unwrap();
+                workspace.lock.as_ref().unwrap().file().unlock().unwrap();
                 workspace
             });
             assert_eq!(fs_err::read_to_string(&path).unwrap(), "new");

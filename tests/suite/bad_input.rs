@@ -173,15 +173,40 @@ fn a_directory_that_cannot_be_written_is_an_error() {
 }
 
 #[test]
-fn a_second_process_is_told_to_wait() {
+fn a_second_process_is_told_to_wait_unless_it_only_reads() {
     let repo = Repo::initialised();
-    let lock = std::fs::File::open(repo.root().join(".implfuzz/lock")).unwrap();
+    let path = repo.root().join(".implfuzz/lock");
+    std::fs::write(&path, "4711\n").unwrap();
+    let lock = std::fs::File::open(&path).unwrap();
     lock.lock().unwrap();
-    for command in ["init", "status"] {
-        refuses(&repo, &[command], 1, &["another cargo implfuzz", "wait until it ends"]);
+    for command in ["init", "verify", "dropin"] {
+        let args: &[&str] = if command == "verify" { &["verify", "--all"] } else { &[command] };
+        refuses(&repo, args, 1, &["another cargo implfuzz (process 4711)", "wait until it ends"]);
     }
-    drop(lock);
+    // What only reads is not held up, and leaves the other's number and no folder of its own.
     repo.run(&["status"]).code(11);
+    for args in [
+        &["list"][..],
+        &["stats"],
+        &["findings", "list"],
+        &["memory", "list"],
+        &["testgen", "runs"],
+        &["testgen", "stats"],
+        &["testgen", "evolution"],
+        &["testgen", "config", "list"],
+        &["testgen", "config", "show"],
+    ] {
+        repo.run(args).ok();
+    }
+    repo.replace("sum.c", "twice(x) + x", "twice(x) + x + x");
+    repo.run(&["list"]).ok();
+    assert_eq!(repo.read(".implfuzz/lock"), "4711\n");
+    let left: Vec<_> = std::fs::read_dir(repo.root().join(".implfuzz/cache"))
+        .map(|all| all.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect())
+        .unwrap_or_default();
+    assert!(!left.iter().any(|name| name.starts_with("read-")), "{left:?}");
+    drop(lock);
+    repo.run(&["init"]).ok();
 }
 
 #[test]

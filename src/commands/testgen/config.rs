@@ -53,7 +53,8 @@ enum What {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    // Configurations stand in the store, where writers wait for each other.
+    let project = Project::look(&session.options, &session.interrupt)?;
     let mut store = session.store(&project)?;
     match &args.what {
         What::Show { id } => show(session, &store, id.as_deref()),

@@ -14,7 +14,7 @@ use serde_json::json;
 pub struct Args {}
 
 pub(super) fn run(session: &Session, _: &Args) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let (rounds, versions) = (store.testgen_evolution()?, versions(&store)?);
     session.screen.result("testgen-evolution", &json!({ "rounds": rounds }), || {

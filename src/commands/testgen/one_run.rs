@@ -13,7 +13,7 @@ use serde_json::json;
 /// Errors (`Usage`): it is no name, or there is no such run.
 pub(super) fn show(session: &Session, id: &str) -> Result<ExitCode> {
     let id: RunId = id.parse()?;
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let run = store.testgen_run(&id)?.ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("there is no TestGen run {id}"))

@@ -27,7 +27,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if let Some(id) = &args.run {
         return one_run::show(session, id);
     }
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let symbol = args.symbol.as_deref().map(|name| project.find(name)).transpose()?;
     let runs = store.recent_testgen_runs(args.limit, symbol.map(|planned| &planned.function.key))?;

@@ -20,7 +20,7 @@ pub struct Args {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    let project = Project::open(&session.options, &session.interrupt)?;
+    let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let stats = store.testgen_stats()?;
     let best = store.testgen_bests()?;
