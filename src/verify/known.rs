@@ -51,7 +51,7 @@ fn one(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -
         return Ok(Judgement::new(planned, grade, reason));
     }
     let module = judge.project.module(&planned.function.module)?;
-    let (now, _) = judge.committed_hashes(planned, &module)?;
+    let now = judge.committed_hashes(planned, &module)?;
     let committed = entry.map(|entry| (entry, changed(&entry.hashes, &now)));
     let findings = store.findings(Some(&planned.function.key))?;
     let refuted = refuted_before(stored.as_ref(), &findings, &now.rust);
