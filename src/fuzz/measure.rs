@@ -26,7 +26,7 @@ pub struct Readable {
 /// What C left behind, twice the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Left {
-    /// The input, in the canonical way.
+    /// What C was given, in the canonical way: what was read, where that is what was meant.
     pub given: Value,
     pub value: Value,
     /// Everything that a harness compares, part by part, as hashes: two results are the same where these are.
@@ -39,15 +39,6 @@ const ENDS: usize = 32;
 const SECONDS: u64 = 60;
 
 impl Campaign {
-    /// The harness' own inputs, which it tries first.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
-    pub fn boundary_inputs(&self, interrupt: &Interrupt) -> Result<Vec<Vec<u8>>> {
-        self.write_boundaries(interrupt)?;
-        self.known_inputs()
-    }
-
     /// What the harness makes of each input; in words, why it makes nothing of it.
     ///
     /// # Errors

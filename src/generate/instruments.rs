@@ -61,7 +61,11 @@ impl<'a, 'p> Instruments<'a, 'p> {
         let mut left = self.campaign.left_by_c(&bytes, interrupt)?.into_iter();
         let one = |read: std::result::Result<Readable, String>| {
             let read = read?;
-            Ok((read, left.next().unwrap_or_else(|| Err("C was not asked".into()))?))
+            let left = left.next().unwrap_or_else(|| Err("C was not asked".into()))?;
+            match left.given == read.canonical {
+                true => Ok((read, left)),
+                false => Err(format!("C was given something else: {}", left.given)),
+            }
         };
         Ok(read.into_iter().map(one).collect())
     }
