@@ -57,7 +57,14 @@ impl Plain {
                 }
                 text.push('}');
             }
-            Self::Either(_, object) => object.write(text),
+            Self::Either(meant, object) => {
+                text.push('?');
+                match &**meant {
+                    Ok(meant) => meant.write(text),
+                    Err(why) => _ = write!(text, "!{};", super::report::hex(why.as_bytes())),
+                }
+                object.write(text);
+            }
         }
     }
 
