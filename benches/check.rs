@@ -228,7 +228,6 @@ fn record(root: &Path, files: usize) {
                 chunks: vec![id(&own)],
                 signature: format!("fn {own} (data : & [u8] , seed : u32) -> u32"),
                 hashes,
-                calls,
                 executions: 100_000,
                 accept_rate: Some(1.0),
                 provenance: "hand".into(),

@@ -102,9 +102,6 @@ pub struct Entry {
     /// Of the text of the contract and of its hash above: while it fits, nobody needs to read what the text says.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub contract_text: String,
-    /// Ports that it calls, directly or not.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub calls: Vec<String>,
     /// What it calls that still ran as C.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub callees_in_c: Vec<String>,
@@ -230,7 +227,7 @@ mod tests {
         let links = Links { calls: calls.iter().cloned().collect(), uses: BTreeSet::new() };
         lock.c.insert(format!("a.c:{name}"), ChunkLine { hash: "00ff".into(), links });
         let entry =
-            Entry { calls: calls.to_vec(), accept_rate: Some(0.5), executions: 7, ..Entry::default() };
+            Entry { callees_in_c: calls.to_vec(), accept_rate: Some(0.5), executions: 7, ..Entry::default() };
         lock.symbols.insert(name.into(), entry);
         lock.unsafe_least.insert(format!("{name}2"), calls.len());
         lock

@@ -261,7 +261,18 @@ proptest! {
     }
 
     #[test]
-    fn any_words_are_read_or_refused(text in "[~ifx\\[\\]{};0-9a-f-]{0,80}") {
+    fn floats_keep_all_their_bits(
+        single in prop_oneof![any::<u32>(), 0x7f80_0000_u32..=0x7fff_ffff, 0xff80_0000_u32..],
+        double in prop_oneof![any::<u64>(), 0x7ff0_0000_0000_0000_u64..=0x7fff_ffff_ffff_ffff],
+    ) {
+        prop_assert_eq!(f32::of_plain(&f32::from_bits(single).plain()).unwrap().to_bits(), single);
+        prop_assert_eq!(f64::of_plain(&f64::from_bits(double).plain()).unwrap().to_bits(), double);
+        let shorter = f32::of_plain(&Plain::Float(double)).unwrap();
+        prop_assert_eq!(shorter.is_nan(), f64::from_bits(double).is_nan());
+    }
+
+    #[test]
+    fn any_words_are_read_or_refused(text in "[~?!ifx\\[\\]{};0-9a-f-]{0,80}") {
         if let Some(plain) = Plain::of_text(&text) {
             let again = plain.text();
             prop_assert!(Plain::of_text(&again).is_some_and(|again| again == plain));
@@ -274,8 +285,8 @@ fn words_that_fit_no_value_are_refused_with_a_reason() {
     let refused = |plain: Plain| u8::of_plain(&plain).unwrap_err();
     assert_eq!(refused(Plain::Integer(256)), "256 is no u8");
     assert_eq!(refused(Plain::Null), "an integer is wanted, not null");
-    assert_eq!(u8::of_plain(&Plain::float(7.0)), Ok(7));
-    assert!(u8::of_plain(&Plain::float(7.5)).is_err());
+    assert_eq!(u8::of_plain(&Plain::Float(7.0_f64.to_bits())), Ok(7));
+    assert!(u8::of_plain(&Plain::Float(7.5_f64.to_bits())).is_err());
     assert!(<[u8; 3]>::of_plain(&Plain::Bytes(vec![1, 2])).unwrap_err().contains("3 are wanted"));
     assert!(bool::of_plain(&Plain::Integer(2)).is_err());
     assert!(buffer_of::<u16>(&Plain::Bytes(vec![1, 2])).is_err());
@@ -288,4 +299,19 @@ fn words_that_fit_no_value_are_refused_with_a_reason() {
     assert_eq!(fields.length("n", &[None]), Ok((true, 2)));
     assert_eq!(fields.length("k", &[Some(5), Some(5)]), Ok((false, 5)));
     assert!(fields.length("k", &[Some(5), Some(6)]).is_err());
+}
+
+#[test]
+fn who_reads_decides_which_of_both_is_meant() {
+    // {"hex": "4142"}
+    let either = Plain::of_text("?x4142;{686578;x34313432;}").unwrap();
+    assert_eq!(either.bytes(), Ok(b"AB".to_vec()));
+    assert_eq!(buffer_of::<u8>(&either), Ok(b"AB".to_vec()));
+    assert_eq!(either.fields(&["hex"]).unwrap().read("hex", Plain::bytes), Ok(b"4142".to_vec()));
+    let wrong = Plain::of_text("?!6e6f;{686578;x34;}").unwrap();
+    assert_eq!(wrong.bytes(), Err("no".to_owned()));
+    assert_eq!(wrong.fields(&["hex"]).unwrap().read("hex", Plain::bytes), Ok(b"4".to_vec()));
+    let float = Plain::of_text("?f3ff8000000000000;{62697473;x30;}").unwrap();
+    assert_eq!((f64::of_plain(&float), f32::of_plain(&float)), (Ok(1.5), Ok(1.5)));
+    assert_eq!(<[u16; 2]>::of_plain(&Plain::of_text("?[i1;i2;]{}").unwrap()), Ok([1, 2]));
 }

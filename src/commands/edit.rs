@@ -15,6 +15,8 @@ struct Draft {
     symbol: String,
     /// The contract.
     path: PathBuf,
+    /// Its text before the editor was there.
+    before: String,
     /// The text that the editor gets.
     copy: PathBuf,
     root: PathBuf,
@@ -29,23 +31,33 @@ pub fn edit(session: &Session, symbols: &[String], reporter: &mut dyn Reporter) 
         return Err(Error::new(ErrorKind::Usage, "--edit takes one function"));
     };
     let draft = draft(session, symbol, reporter)?;
-    let before = fs::read_to_string(&draft.path)?;
-    if draft.copy.exists() {
+    if fs::read_to_string(&draft.copy).is_ok_and(|text| text != draft.before) {
         let text = format!(
             "what was not taken the last time is opened again; to begin from the contract: rm {}",
             draft.shown(&draft.copy)
         );
         reporter.event(Event::Note { text });
     } else {
-        write_atomic(&draft.copy, before.as_bytes())?;
+        write_atomic(&draft.copy, draft.before.as_bytes())?;
     }
-    run_editor(session, &draft).map_err(|error| draft.not_taken(&before, error))?;
+    run_editor(session, &draft).map_err(|error| draft.not_taken(error))?;
     let text = fs::read_to_string(&draft.copy).map_err(Error::from);
-    let text = text.map_err(|error| draft.not_taken(&before, error))?;
+    let text = text.map_err(|error| draft.not_taken(error))?;
+    let workspace =
+        Workspace::open(session.options.dir.as_deref()).map_err(|error| draft.not_taken(error))?;
+    let now = fs::read_to_string(&draft.path).unwrap_or_default();
+    if now != draft.before {
+        if text != draft.before && text != now {
+            return Err(draft.overtaken());
+        }
+        // Somebody else changed it, and nobody here did.
+        fs::remove_file(&draft.copy)?;
+        return Ok(ExitCode::Ok);
+    }
     // A mistake is told now and not by the next command, and what does not open the repository never stands in the tree.
     let trial = Trial { path: draft.path.clone(), text };
     let (project, _) =
-        session.open_with(Some(&trial), reporter).map_err(|error| draft.not_taken(&before, error))?;
+        session.open_in(workspace, Some(&trial), reporter).map_err(|error| draft.not_taken(error))?;
     project.workspace.keep()?;
     fs::remove_file(&draft.copy)?;
     Ok(ExitCode::Ok)
@@ -57,8 +69,8 @@ impl Draft {
     }
 
     /// The error, with where the text is that a person wrote; what is as it was needs no copy.
-    fn not_taken(&self, before: &str, error: Error) -> Error {
-        if fs::read_to_string(&self.copy).is_ok_and(|text| text == before) {
+    fn not_taken(&self, error: Error) -> Error {
+        if fs::read_to_string(&self.copy).is_ok_and(|text| text == self.before) {
             drop(fs::remove_file(&self.copy));
             return error;
         }
@@ -70,23 +82,39 @@ impl Draft {
             ),
         )
     }
+
+    /// The contract changed while the editor was open: nobody's text is lost.
+    fn overtaken(&self) -> Error {
+        let (path, copy) = (self.shown(&self.path), self.shown(&self.copy));
+        let text =
+            format!("{path} was changed while it was edited, and stays so; what you wrote is in {copy}");
+        Error::new(ErrorKind::Config, text).help(format!(
+            "to put into {copy} what changed: cargo implfuzz contract --edit {}; to give it up: rm {copy}",
+            self.symbol
+        ))
+    }
 }
 
 /// The contract that there is to edit. One that is wrong already is no reason against it.
 fn draft(session: &Session, symbol: &str, reporter: &mut dyn Reporter) -> Result<Draft> {
-    let (root, path) = match session.open(reporter) {
+    let (root, path, before) = match session.open(reporter) {
         // The repository is nobody's while the editor is open.
-        Ok((project, _)) => (project.workspace.root().to_owned(), editable(&project, project.find(symbol)?)?),
+        Ok((project, _)) => {
+            let path = editable(&project, project.find(symbol)?)?;
+            let before = fs::read_to_string(&path)?;
+            (project.workspace.root().to_owned(), path, before)
+        }
         Err(error) => match broken(session, symbol, &error)? {
             Some(found) => {
                 reporter.event(Event::Warning { text: error.to_string(), help: None });
-                found
+                let before = fs::read_to_string(&found.1)?;
+                (found.0, found.1, before)
             }
             None => return Err(error),
         },
     };
     let copy = Workspace::draft(&root, symbol);
-    Ok(Draft { symbol: symbol.to_owned(), path, copy, root })
+    Ok(Draft { symbol: symbol.to_owned(), path, before, copy, root })
 }
 
 /// The root, and this function's contract, where it is what is wrong.

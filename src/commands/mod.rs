@@ -54,7 +54,16 @@ impl Session {
 
     /// The same with a file on trial, which is taken back with the project unless its workspace keeps it.
     pub fn open_with(&self, trial: Option<&Trial>, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
-        let workspace = Workspace::open(self.options.dir.as_deref())?;
+        self.open_in(Workspace::open(self.options.dir.as_deref())?, trial, reporter)
+    }
+
+    /// The same in a workspace that is locked already.
+    pub fn open_in(
+        &self,
+        workspace: Workspace,
+        trial: Option<&Trial>,
+        reporter: &mut dyn Reporter,
+    ) -> Result<(Project, Store)> {
         if let Some(trial) = trial {
             workspace.begin(trial)?;
         }

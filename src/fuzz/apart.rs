@@ -1,7 +1,7 @@
 //! Both sides in processes of their own, over the inputs of the run before: a port that got by because it changed the
 //! memory of the C original, or of the judge beside it, has neither beside it here.
 
-use super::leg::summary;
+use super::leg::{reported, summary};
 use super::report::{Alone, AloneOutcome, Told};
 use super::run::{Campaign, Subject};
 use crate::error::Result;
@@ -59,7 +59,8 @@ impl Campaign {
     pub fn apart(&self, interrupt: &Interrupt) -> Result<Apart> {
         let inputs = self.known_inputs()?;
         let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
-        let original = self.original_alone(&inputs, interrupt)?;
+        let all: Vec<&Vec<u8>> = inputs.iter().collect();
+        let original = self.original_alone(&all, false, interrupt)?;
         let accepted: Vec<(&Vec<u8>, &Parts)> = original
             .iter()
             .filter_map(|alone| match &alone.outcome {
@@ -106,7 +107,7 @@ impl Campaign {
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn accepted(&self, interrupt: &Interrupt) -> Result<Vec<Vec<u8>>> {
         let inputs = self.known_inputs()?;
-        let original = self.original_alone(&inputs, interrupt)?;
+        let original = self.original_alone(&inputs.iter().collect::<Vec<_>>(), false, interrupt)?;
         let is_done = |alone: &&Alone| matches!(alone.outcome, AloneOutcome::Done(_));
         Ok(original.iter().filter(is_done).filter_map(|alone| inputs.get(alone.number).cloned()).collect())
     }
@@ -116,7 +117,7 @@ impl Campaign {
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn first_ruled_out(&self, inputs: &[Vec<u8>], interrupt: &Interrupt) -> Result<Option<Vec<u8>>> {
-        let original = self.original_alone(inputs, interrupt)?;
+        let original = self.original_alone(&inputs.iter().collect::<Vec<_>>(), false, interrupt)?;
         if original.len() < inputs.len() {
             // What was not reached may be ruled out as well.
             return Ok(inputs.get(original.len()).cloned());
@@ -148,20 +149,28 @@ impl Campaign {
         Ok(all)
     }
 
-    /// What the original makes of each input; one that ends its process is rejected.
-    fn original_alone(&self, inputs: &[Vec<u8>], interrupt: &Interrupt) -> Result<Vec<Alone>> {
-        let inputs: Vec<&Vec<u8>> = inputs.iter().collect();
+    /// What the original makes of each input, as far as the time goes; one that ends its process is rejected. `shown`: with what it
+    /// leaves, for people and as text.
+    pub(super) fn original_alone(
+        &self,
+        inputs: &[&Vec<u8>],
+        shown: bool,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Alone>> {
         let mut all: Vec<Alone> = Vec::new();
         for _ in 0..ENDS {
-            let (output, told) = self.alone(&Subject::Original, &inputs, all.len(), false, interrupt)?;
+            let (output, told) = self.alone(&Subject::Original, inputs, all.len(), shown, interrupt)?;
             all.extend(told.alone);
             if told.alone_done || all.len() >= inputs.len() {
                 break;
             }
-            let outcome = AloneOutcome::Rejected(ended(&output).1);
+            let how = match output.exit {
+                Exit::Code(70) | Exit::TimedOut => "it does not return in time".to_owned(),
+                _ => reported(&output.stderr_text()).unwrap_or_else(|| "without a report".to_owned()),
+            };
             all.push(Alone {
                 number: all.len(),
-                outcome,
+                outcome: AloneOutcome::Rejected(format!("it ends C's process: {how}")),
                 shown: Vec::new(),
                 given: String::new(),
                 plain: String::new(),

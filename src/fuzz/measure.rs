@@ -1,14 +1,18 @@
 //! Inputs that somebody wrote: what they mean to a harness, what C makes of them, and which mutants of C they tell from it.
 
 use super::apart::write;
+use super::leg::reported;
+use super::mutants::{CALL_TIMEOUT_MS, STALLS, all_but, ran_last};
 use super::plain;
-use super::report::AloneOutcome;
-use super::run::{Campaign, Subject};
+use super::report::{Alone, AloneOutcome, Told};
+use super::run::{ASAN_OPTIONS, Campaign, Subject};
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Interrupt, Output};
+use crate::process::{Exit, Interrupt, Output};
+use crate::verdict::Measured;
 use fs_err as fs;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// An input as the harness reads it.
@@ -22,7 +26,7 @@ pub struct Readable {
 /// What C left behind, twice the same.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Left {
-    /// The input, in the canonical way.
+    /// What C was given, in the canonical way: what was read, where that is what was meant.
     pub given: Value,
     pub value: Value,
     /// Everything that a harness compares, part by part, as hashes: two results are the same where these are.
@@ -33,19 +37,8 @@ pub struct Left {
 const ENDS: usize = 32;
 /// For reading, and for each run over all inputs.
 const SECONDS: u64 = 60;
-/// Milliseconds for one call of a mutant.
-const MUTANT_CALL_MS: u64 = 200;
 
 impl Campaign {
-    /// The harness' own inputs, which it tries first.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
-    pub fn boundary_inputs(&self, interrupt: &Interrupt) -> Result<Vec<Vec<u8>>> {
-        self.write_boundaries(interrupt)?;
-        self.known_inputs()
-    }
-
     /// What the harness makes of each input; in words, why it makes nothing of it.
     ///
     /// # Errors
@@ -101,33 +94,22 @@ impl Campaign {
         inputs: &[&Vec<u8>],
         interrupt: &Interrupt,
     ) -> Result<Vec<std::result::Result<Left, String>>> {
-        let mut all = Vec::new();
-        for _ in 0..ENDS {
-            if all.len() >= inputs.len() {
-                return Ok(all);
+        let one = |alone: Alone| match alone.outcome {
+            AloneOutcome::Done(record) => {
+                let both = plain::of_text(&alone.given).zip(plain::of_text(&alone.plain));
+                let left = both.map(|(given, value)| Left { given, value, record });
+                left.ok_or_else(|| "nothing was told of it".into())
             }
-            let (output, told) = self.alone(&Subject::Original, inputs, all.len(), true, interrupt)?;
-            for alone in told.alone {
-                all.push(match alone.outcome {
-                    AloneOutcome::Done(record) => {
-                        let both = plain::of_text(&alone.given).zip(plain::of_text(&alone.plain));
-                        let left = both.map(|(given, value)| Left { given, value, record });
-                        left.ok_or_else(|| "nothing was told of it".into())
-                    }
-                    AloneOutcome::Rejected(why) => Err(why),
-                    AloneOutcome::Failed(_, what) => Err(what),
-                });
-            }
-            if !told.alone_done && all.len() < inputs.len() {
-                all.push(Err(format!("it ends C's process: {}", super::leg::summary(&output.stderr_text()))));
-            }
-        }
-        all.resize_with(inputs.len(), || Err("C ended its process too often".into()));
+            AloneOutcome::Rejected(why) => Err(why),
+            AloneOutcome::Failed(_, what) => Err(what),
+        };
+        let mut all: Vec<_> = self.original_alone(inputs, true, interrupt)?.into_iter().map(one).collect();
+        all.resize_with(inputs.len(), || Err("C did not come to it".into()));
         Ok(all)
     }
 
-    /// For each input the numbers of the mutants that it tells from the original, but for the `equal` ones. Needs the binary that
-    /// has mutants.
+    /// For each input the numbers of the mutants that it tells from the original, but for the `equal` ones; nothing where not all
+    /// were run on all inputs. Needs the binary that has mutants.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -136,46 +118,178 @@ impl Campaign {
         inputs: &[&Vec<u8>],
         equal: &BTreeSet<usize>,
         interrupt: &Interrupt,
-    ) -> Result<Vec<BTreeSet<usize>>> {
-        fs::create_dir_all(&self.work)?;
-        let (path, current) = (self.work.join("inputs-of-mutants"), self.work.join("current-mutant"));
-        write(&path, inputs)?;
+    ) -> Result<Measured<Vec<BTreeSet<usize>>>> {
         let mut told_by = vec![BTreeSet::new(); inputs.len()];
-        let (mut from, mut aside) = (0, equal.clone());
+        let (mut from, mut aside, mut stalls) = (0, equal.clone(), 0);
         for _ in 0..ENDS {
-            drop(fs::remove_file(&current));
             let skipped: Vec<String> = aside.iter().map(usize::to_string).collect();
-            let subject = Subject::Mutants { skipped: skipped.join(","), current: current.clone() };
-            let own = Campaign { subject, call_timeout_ms: MUTANT_CALL_MS, ..self.clone() };
-            let job = own.job().env("IMPLFUZZ_MODE", "kills").env("IMPLFUZZ_PATH", &path);
-            let job = job.env("IMPLFUZZ_FROM", from.to_string()).timeout(Duration::from_secs(SECONDS));
-            let (output, told) = own.listen(job, interrupt, &mut |_| ())?;
+            let (output, told) = self.over_mutants((inputs, from), skipped.join(","), interrupt)?;
             for (input, mutant) in told.kills {
                 told_by.get_mut(input).into_iter().for_each(|of| _ = of.insert(mutant));
             }
-            if told.kills_done {
-                return Ok(told_by);
+            if let Some(input) = told.not_again.first() {
+                let text = format!("C did not answer input {input} again beside its mutants");
+                return Ok(Measured::No(text));
             }
-            let Some((input, mutant)) = at(&current).filter(|(input, _)| *input < inputs.len()) else {
-                return Err(ended("running mutants", &output));
-            };
-            // It told itself apart, and would end the process again: this input is what tells it.
-            told_by[input].insert(mutant);
-            aside.insert(mutant);
-            from = input;
+            if told.kills_done {
+                return Ok(Measured::Yes(told_by));
+            }
+            let running =
+                ran_last(&self.current()).map(|at| ((at >> 32) as usize, (at & 0xffff_ffff) as usize));
+            let running = running.filter(|(input, _)| *input < inputs.len());
+            if let Some((input, mutant)) = running
+                && self.ends_alone((inputs[input], mutant), interrupt)?
+            {
+                // It would end the process on other inputs, too: this one is what tells it.
+                told_by[input].insert(mutant);
+                aside.insert(mutant);
+                from = input;
+                continue;
+            }
+            let is_from_outside = matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL));
+            match running {
+                // All that ran before it are done.
+                Some((input, _)) if is_from_outside && input > from => from = input,
+                // Time and memory were those of all that ran before it.
+                _ if stalls < STALLS => stalls += 1,
+                _ => return Ok(Measured::No(format!("the run over mutants ended: {}", how(&output)))),
+            }
         }
-        Ok(told_by)
+        Ok(Measured::No(format!("the run over mutants ended {ENDS} times")))
+    }
+
+    /// Mutants but for the `skipped` ones on the inputs from the one with this number on.
+    fn over_mutants(
+        &self,
+        (inputs, from): (&[&Vec<u8>], usize),
+        skipped: String,
+        interrupt: &Interrupt,
+    ) -> Result<(Output, Told)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("inputs-of-mutants");
+        write(&path, inputs)?;
+        let current = self.current();
+        drop(fs::remove_file(&current));
+        let subject = Subject::Mutants { skipped, current };
+        let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
+        let job = own
+            .job()
+            .env("IMPLFUZZ_MODE", "kills")
+            .env("IMPLFUZZ_PATH", &path)
+            .env("IMPLFUZZ_FROM", from.to_string())
+            .env("ASAN_OPTIONS", format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb))
+            .timeout(Duration::from_secs(SECONDS));
+        own.listen(job, interrupt, &mut |_| ())
+    }
+
+    /// Whether a mutant tells itself apart on an input when nothing else runs, be it by ending the process.
+    fn ends_alone(&self, (input, mutant): (&Vec<u8>, usize), interrupt: &Interrupt) -> Result<bool> {
+        let (output, told) = self.over_mutants((&[input], 0), all_but(mutant), interrupt)?;
+        let is_killed = output.exit == Exit::Signal(libc::SIGKILL);
+        Ok(!told.kills.is_empty() || !told.kills_done && !is_killed && ran_last(&self.current()).is_some())
+    }
+
+    /// Where a process notes down which input and which mutant runs.
+    fn current(&self) -> PathBuf {
+        self.work.join("current-mutant")
     }
 }
 
-/// Which input and which mutant ran when the process ended.
-fn at(current: &std::path::Path) -> Option<(usize, usize)> {
-    let number = u64::from_ne_bytes(fs::read(current).ok()?.try_into().ok()?);
-    (number != u64::MAX).then_some(((number >> 32) as usize, (number & 0xffff_ffff) as usize))
+fn how(output: &Output) -> String {
+    match output.exit {
+        Exit::TimedOut => "no time was left".to_owned(),
+        Exit::Code(_) | Exit::Signal(_) => {
+            reported(&output.stderr_text()).unwrap_or_else(|| "without a report".to_owned())
+        }
+    }
 }
 
 fn ended(doing: &str, output: &Output) -> Error {
-    let said = super::leg::summary(&output.stderr_text());
+    let said = how(output);
     Error::new(ErrorKind::Internal, format!("the fuzz process ended while it was {doing}: {said}"))
         .help("cargo implfuzz doctor; removing .implfuzz/cache builds it anew")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbol::SymbolName;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A campaign over a script that plays the fuzz process. It knows what to `say`, which mutant is `alone`, if one is, and
+    /// how to note down that mutant 3 `runs` on input 1.
+    fn played(dir: &tempfile::TempDir, script: &str) -> Campaign {
+        let binary = dir.path().join("fuzz");
+        let head = r#"#!/bin/sh
+say() { echo "{\"nonce\":\"$IMPLFUZZ_NONCE\",$1}" > /proc/self/fd/$IMPLFUZZ_REPORT_FD; }
+told() { say "\"type\":\"kills\",\"executions\":$1,\"number\":$2"; }
+finished() { say '"type":"kills-done"'; exit 0; }
+runs() { printf '\003\000\000\000\001\000\000\000' > "$IMPLFUZZ_CURRENT"; }
+alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
+"#;
+        fs::write(&binary, format!("{head}{script}\n")).unwrap();
+        fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Campaign {
+            binary,
+            target: SymbolName::new("f"),
+            work: dir.path().join("work"),
+            regressions: Vec::new(),
+            seed: 1,
+            max_len: 9,
+            call_timeout_ms: 100,
+            rss_limit_mb: 77,
+            subject: Subject::Port,
+            held_back: None,
+            known_breaks: None,
+        }
+    }
+
+    fn told_by(script: &str) -> Measured<Vec<BTreeSet<usize>>> {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = [vec![1], vec![2]];
+        let campaign = played(&dir, script);
+        campaign
+            .told_by(&inputs.iter().collect::<Vec<_>>(), &BTreeSet::from([9]), &Interrupt::none())
+            .unwrap()
+    }
+
+    fn kills(lists: [&[usize]; 2]) -> Measured<Vec<BTreeSet<usize>>> {
+        Measured::Yes(lists.map(|list| list.iter().copied().collect()).into())
+    }
+
+    #[test]
+    fn a_mutant_is_blamed_for_an_end_only_where_it_ends_the_process_alone() {
+        assert_eq!(told_by("told 0 3; told 1 2; finished"), kills([&[3], &[2]]));
+        // It ends every process that it runs in.
+        let ends = "case $IMPLFUZZ_SKIP in 3,9) told 1 2; finished;; esac; told 0 2; runs; exit 86";
+        assert_eq!(told_by(ends), kills([&[2], &[2, 3]]));
+        // The process is ended from outside while it runs, once.
+        let killed = "[ -n \"$alone\" ] && finished; [ -e once ] && { told 0 1; finished; }; : > once; runs; kill -9 $$";
+        assert_eq!(told_by(killed), kills([&[1], &[]]));
+        // Alone it is told without an end.
+        let told = "[ -n \"$alone\" ] && { told 0 3; finished; }; [ $IMPLFUZZ_SKIP = 3,9 ] && finished; runs; exit 1";
+        assert_eq!(told_by(told), kills([&[], &[3]]));
+    }
+
+    #[test]
+    fn where_not_all_were_run_nothing_is_measured() {
+        let why = |script: &str| match told_by(script) {
+            Measured::No(why) => why,
+            Measured::Yes(kills) => panic!("{kills:?}"),
+        };
+        assert!(why("told 0 1; exit 1").contains("the run over mutants ended"));
+        assert!(
+            why("[ -n \"$alone\" ] && finished; runs; kill -9 $$").contains("the run over mutants ended")
+        );
+        let skipped = "say '\"type\":\"not-again\",\"executions\":1'; finished";
+        assert!(why(skipped).contains("did not answer input 1"));
+    }
+
+    #[test]
+    fn memory_has_its_limit() {
+        assert_eq!(
+            told_by("case $ASAN_OPTIONS in *:hard_rss_limit_mb=77) finished;; esac; exit 1"),
+            kills([&[], &[]])
+        );
+    }
 }

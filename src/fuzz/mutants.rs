@@ -8,7 +8,7 @@ use crate::process::{Exit, Interrupt};
 use crate::verdict::{Finding, RunStats};
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How a mutant gave itself away.
@@ -30,11 +30,11 @@ pub struct MutantRun {
 /// How often a mutant may bring the process down before the rest is given up.
 const ENDS: usize = 16;
 /// How often the process may be too slow while the original runs.
-const STALLS: usize = 2;
+pub(super) const STALLS: usize = 2;
 /// No table of mutants is longer.
 const TABLE: usize = 1 << 12;
 /// A mutant that needs longer than this for what the original does in less hangs. Milliseconds of processor time.
-const CALL_TIMEOUT_MS: u64 = 200;
+pub(super) const CALL_TIMEOUT_MS: u64 = 200;
 
 impl Campaign {
     /// The original against itself, from an empty corpus: statistics, and what differs all the same.
@@ -123,9 +123,7 @@ impl Campaign {
             if told.done && output.exit.success() {
                 return Ok(run);
             }
-            let number =
-                fs::read(&current).ok().and_then(|bytes| Some(u64::from_ne_bytes(bytes.try_into().ok()?)));
-            let Some(number) = number.filter(|n| *n != u64::MAX) else {
+            let Some(number) = ran_last(&current) else {
                 if matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL) | Exit::Code(70))
                     && stalls < STALLS
                 {
@@ -159,8 +157,7 @@ impl Campaign {
         let Ok(input) = fs::read(self.artifact()) else { return Ok(Some(None)) };
         let path = self.work.join("ending-input");
         fs::write(&path, input)?;
-        let others: Vec<String> = (0..TABLE).filter(|n| *n != number).map(|n| n.to_string()).collect();
-        let subject = mutants(others.join(","), self.work.join("current-mutant"));
+        let subject = mutants(all_but(number), self.work.join("current-mutant"));
         let alone = Campaign { subject, ..self.clone() };
         let job = alone.watched(&alone.artifact()).arg(&path);
         let time = Duration::from_secs(alone.call_timeout_seconds() + 20);
@@ -171,4 +168,15 @@ impl Campaign {
             None => Some(None),
         })
     }
+}
+
+/// What ran when the process ended, by the file that survives it; none where that was no mutant.
+pub(super) fn ran_last(current: &Path) -> Option<u64> {
+    let number = u64::from_ne_bytes(fs::read(current).ok()?.try_into().ok()?);
+    (number != u64::MAX).then_some(number)
+}
+
+/// The numbers of all mutants but for one, as the process is told which to leave out.
+pub(super) fn all_but(number: usize) -> String {
+    (0..TABLE).filter(|n| *n != number).map(|n| n.to_string()).collect::<Vec<_>>().join(",")
 }

@@ -1,9 +1,10 @@
 //! Inputs and results as JSON, and the text that the fuzz process reads and writes in its place (`runtime/plain.rs`), which needs no
 //! parser of JSON there. What a value means to a parameter is said there alone; here is the form.
 
-use serde_json::{Map, Number, Value, json};
+use crate::testgen::json::{self, Many, hex, unhex};
+use serde_json::{Map, Number, Value};
 
-/// Bytes that a `repeat` may become.
+/// Bytes or elements of a buffer.
 const REPEATED: usize = 1 << 20;
 /// Nothing is deeper; the fuzz process has the same limit.
 const DEPTH: usize = 32;
@@ -31,9 +32,10 @@ fn write(value: &Value, text: &mut String, depth: usize) -> Result<(), String> {
             text.push(']');
         }
         Value::Object(fields) => {
-            if let Some(special) = special(fields, depth)? {
-                text.push_str(&special);
-                return Ok(());
+            // Which of both is meant the role says to which it is given.
+            if let Some(meant) = meant(value, fields, depth) {
+                text.push('?');
+                text.push_str(&meant);
             }
             text.push('{');
             for (name, value) in fields {
@@ -61,71 +63,28 @@ fn float_text(float: f64) -> String {
     format!("f{:x};", float.to_bits())
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn bytes(bytes: &[u8], text: &mut String) {
     text.push('x');
     text.push_str(&hex(bytes));
     text.push(';');
 }
 
-/// Objects that say bytes, a float or a repetition; other objects are those of fields.
-fn special(fields: &Map<String, Value>, depth: usize) -> Result<Option<String>, String> {
-    let mut names = fields.keys().map(String::as_str);
-    let (first, second, more) = (names.next(), names.next(), names.next().is_some());
-    let string = |name: &str| fields.get(name).and_then(Value::as_str);
-    Ok(match (first, second, more) {
-        (Some("hex"), None, _) => string("hex").map(of_hex).transpose()?,
-        (Some("float"), None, _) => string("float").map(of_float).transpose()?,
-        (Some("bits"), None, _) => string("bits").map(of_bits).transpose()?,
-        (Some("repeat"), Some("times"), false) | (Some("times"), Some("repeat"), false) => {
-            Some(repeated(fields, depth)?)
-        }
-        _ => None,
-    })
-}
-
-fn of_hex(digits: &str) -> Result<String, String> {
-    let digits: String = digits.chars().filter(|c| !c.is_ascii_whitespace()).collect();
-    let is_hex = digits.len().is_multiple_of(2) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hex.then(|| format!("x{};", digits.to_ascii_lowercase())).ok_or_else(|| {
-        let shown: String = digits.chars().take(20).collect();
-        format!("`{shown}` is not an even number of hexadecimal digits")
-    })
-}
-
-fn of_float(word: &str) -> Result<String, String> {
-    let float = match word {
-        "nan" => f64::NAN,
-        "inf" => f64::INFINITY,
-        "-inf" => f64::NEG_INFINITY,
-        "-0.0" => -0.0,
-        _ => return Err(format!("a float can be nan, inf, -inf or -0.0, not `{word}`")),
+/// What an object says that may stand for bytes, elements or a float, or what is wrong with it as one of these.
+fn meant(value: &Value, fields: &Map<String, Value>, depth: usize) -> Option<String> {
+    let meant = match json::named_float(fields) {
+        Some(float) => float.map(float_text),
+        None => json::many(value, REPEATED)?.and_then(|many| many_text(many, depth)),
     };
-    Ok(float_text(float))
+    Some(meant.unwrap_or_else(|why| format!("!{};", hex(why.as_bytes()))))
 }
 
-fn of_bits(word: &str) -> Result<String, String> {
-    let bits = word.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok());
-    bits.map(|bits| format!("f{bits:x};")).ok_or_else(|| format!("`{word}` is not 0x and up to 16 digits"))
-}
-
-/// Bytes or elements, several times.
-fn repeated(fields: &Map<String, Value>, depth: usize) -> Result<String, String> {
-    let times = fields.get("times").and_then(Value::as_u64).ok_or("`times` is no number")?;
-    let mut one = String::new();
-    write(fields.get("repeat").unwrap_or(&Value::Null), &mut one, depth)?;
-    let inner = match one.as_bytes() {
-        [b'x', .., b';'] | [b'[', .., b']'] => &one[1..one.len() - 1],
-        _ => return Err("`repeat` wants bytes or a list".into()),
-    };
-    let times = usize::try_from(times).unwrap_or(usize::MAX);
-    if inner.len().checked_mul(times).is_none_or(|size| size > 2 * REPEATED) {
-        return Err(format!("`repeat` becomes more than {REPEATED} bytes"));
+fn many_text(many: Many, depth: usize) -> Result<String, String> {
+    let mut text = String::new();
+    match many {
+        Many::Bytes(content) => bytes(&content, &mut text),
+        Many::Elements(list) => write(&Value::Array(list), &mut text, depth)?,
     }
-    Ok(format!("{}{}{}", &one[..1], inner.repeat(times), &one[one.len() - 1..]))
+    Ok(text)
 }
 
 /// What the fuzz process wrote, in the one way in which the tool writes it.
@@ -141,8 +100,8 @@ fn read(rest: &mut &str, depth: usize) -> Option<Value> {
     Some(match kind {
         "~" => Value::Null,
         "i" => integer(word(rest)?)?,
-        "f" => float(f64::from_bits(u64::from_str_radix(word(rest)?, 16).ok()?)),
-        "x" => printable(&unhex(word(rest)?)?),
+        "f" => json::of_float(f64::from_bits(u64::from_str_radix(word(rest)?, 16).ok()?)),
+        "x" => json::of_bytes(&unhex(word(rest)?).ok()?),
         "[" => {
             let mut list = Vec::new();
             while !rest.starts_with(']') {
@@ -154,7 +113,7 @@ fn read(rest: &mut &str, depth: usize) -> Option<Value> {
         "{" => {
             let mut fields = Map::new();
             while !rest.starts_with('}') {
-                let name = String::from_utf8(unhex(word(rest)?)?).ok()?;
+                let name = String::from_utf8(unhex(word(rest)?).ok()?).ok()?;
                 fields.insert(name, read(rest, depth)?);
             }
             take(rest, 1)?;
@@ -183,98 +142,71 @@ fn integer(digits: &str) -> Option<Value> {
     Some(small.unwrap_or_else(|_| Value::from(digits)))
 }
 
-fn float(float: f64) -> Value {
-    match Number::from_f64(float) {
-        Some(number) if !(float == 0.0 && float.is_sign_negative()) => Value::Number(number),
-        Some(_) => json!({ "float": "-0.0" }),
-        None if float.is_nan() => json!({ "float": "nan" }),
-        None => json!({ "float": if float > 0.0 { "inf" } else { "-inf" } }),
-    }
-}
-
-fn unhex(digits: &str) -> Option<Vec<u8>> {
-    let digits = digits.as_bytes();
-    if !digits.len().is_multiple_of(2) {
-        return None;
-    }
-    digits.chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
-}
-
-/// As a string where all of them are printable ASCII.
-fn printable(bytes: &[u8]) -> Value {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => Value::from(text),
-        _ => json!({ "hex": hex(bytes) }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::json;
 
-    fn back(value: &Value) -> Value {
-        of_text(&to_text(value).unwrap()).unwrap()
+    fn text(value: Value) -> String {
+        to_text(&value).unwrap()
     }
 
     #[test]
-    fn every_kind_of_value_comes_back_in_the_canonical_way() {
+    fn every_kind_of_value_has_a_text_and_comes_back_in_the_canonical_way() {
         let same = [
             json!(null),
             json!(-7),
             json!(u64::MAX),
             json!("text"),
-            json!({"hex": "00ff"}),
             json!([1, "a", [], {}]),
             json!({"a": 0.5, "$globals": {"x": 1}}),
-            json!({"float": "nan"}),
-            json!({"float": "-inf"}),
-            json!({"float": "-0.0"}),
         ];
         for value in same {
-            assert_eq!(back(&value), value);
+            assert_eq!(of_text(&to_text(&value).unwrap()), Some(value));
         }
-        let other = [
-            (json!(true), json!(1)),
-            (json!("é"), json!({"hex": "c3a9"})),
-            (json!({"hex": "41 42"}), json!("AB")),
-            (json!({"bits": "0x3ff8000000000000"}), json!(1.5)),
-            (json!({"repeat": "ab", "times": 3}), json!("ababab")),
-            (json!({"times": 2, "repeat": [1, null]}), json!([1, null, 1, null])),
-            (json!({"repeat": {"hex": "00"}, "times": 0}), json!("")),
-        ];
-        for (given, canonical) in other {
-            assert_eq!(back(&given), canonical, "{given}");
+        assert_eq!((text(json!(true)), text(json!("é"))), ("i1;".into(), "xc3a9;".into()));
+        for (text, value) in [
+            ("x00ff;", json!({"hex": "00ff"})),
+            ("x4142;", json!("AB")),
+            ("f7ff8000000000000;", json!({"float": "nan"})),
+            ("f7ff8000000000001;", json!({"bits": "0x7ff8000000000001"})),
+            ("f8000000000000000;", json!({"float": "-0.0"})),
+            ("i-170141183460469231731687303715884105728;", json!("-170141183460469231731687303715884105728")),
+        ] {
+            assert_eq!(of_text(text), Some(value));
         }
         assert_eq!(of_text("i340282366920938463463374607431768211455;"), None, "no type has such numbers");
-        assert_eq!(
-            of_text("i-170141183460469231731687303715884105728;").unwrap(),
-            json!("-170141183460469231731687303715884105728")
-        );
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
-        let wrong = [
-            (json!({"hex": "0"}), "even number"),
-            (json!({"float": "one"}), "not `one`"),
-            (json!({"bits": "12"}), "0x"),
-            (json!({"repeat": 1, "times": 2}), "bytes or a list"),
-            (json!({"repeat": "aaaa", "times": 1_000_000}), "more than"),
-            (json!({"repeat": "a", "times": -1}), "no number"),
-        ];
-        for (value, why) in wrong {
-            assert!(to_text(&value).unwrap_err().contains(why), "{value}");
+    fn an_object_that_may_say_bytes_elements_or_a_float_is_told_as_both() {
+        for (value, meant) in [
+            (json!({"hex": "41 42"}), "x4142;"),
+            (json!({"float": "-inf"}), "ffff0000000000000;"),
+            (json!({"bits": "0x3ff8000000000000"}), "f3ff8000000000000;"),
+            (json!({"repeat": "ab", "times": 3}), "x616261626162;"),
+            (json!({"times": 2, "repeat": [1, null]}), "[i1;~i1;~]"),
+            (json!({"repeat": {"hex": "00"}, "times": 2}), "x0000;"),
+        ] {
+            assert!(text(value.clone()).starts_with(&format!("?{meant}{{")), "{value}");
         }
+        assert_eq!(text(json!({"hex": "00"})), "?x00;{686578;x3030;}");
+        assert_eq!(text(json!({"hex": 7, "more": 1})), "{686578;i7;6d6f7265;i1;}");
+        assert_eq!(text(json!({"bits": 3})), "{62697473;i3;}");
+        let wrong = text(json!({"hex": "0"}));
+        assert!(wrong.starts_with(&format!("?!{}", hex(b"`0` is not an even number"))), "{wrong}");
         let deep = (0..40).fold(json!(1), |inner, _| json!([inner]));
         assert!(to_text(&deep).unwrap_err().contains("deep"));
+        let nested = (0..15).fold(json!("a"), |inner, _| json!({"repeat": inner, "times": 2}));
+        assert!(text(nested).starts_with(&format!("?x{}", "61".repeat(1 << 15))));
     }
 
     proptest! {
         #[test]
         fn no_text_is_too_strange(text in "[~ifx\\[\\]{};0-9a-f-]{0,60}") {
             if let Some(value) = of_text(&text) {
-                prop_assert_eq!(back(&value), value);
+                prop_assert!(to_text(&value).is_ok());
             }
         }
     }

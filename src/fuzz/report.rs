@@ -26,6 +26,8 @@ pub struct Told {
     /// Inputs with the mutants that they tell from the original, and whether all were tried.
     pub kills: Vec<(usize, usize)>,
     pub kills_done: bool,
+    /// Inputs that the original did not answer when its mutants stood beside it.
+    pub not_again: Vec<usize>,
     /// A replay came to its end: so many inputs there are.
     pub replayed: Option<usize>,
 }
@@ -167,6 +169,7 @@ impl Told {
                 self.read.insert(line.number, said);
             }
             "kills" => self.kills.push((line.executions as usize, line.number)),
+            "not-again" => self.not_again.push(line.executions as usize),
             "kills-done" => self.kills_done = true,
             "alone-done" => self.alone_done = true,
             "shown" => self.shown = Some((line.args, line.oracle)),

@@ -46,7 +46,7 @@ impl<'a, 'p> Instruments<'a, 'p> {
         let counting = Counting::build(judge, reporter)?;
         let own = judge.campaign(&bench.binary, planned);
         let campaign = Campaign { work: own.work.join("testgen"), ..own };
-        let held_back = HeldBack { key: judge.harness_hashes(planned)?.contract };
+        let held_back = judge.held_back(planned)?;
         Ok(Self { judge, planned, campaign, bench, counting, held_back })
     }
 
@@ -61,20 +61,31 @@ impl<'a, 'p> Instruments<'a, 'p> {
         let mut left = self.campaign.left_by_c(&bytes, interrupt)?.into_iter();
         let one = |read: std::result::Result<Readable, String>| {
             let read = read?;
-            Ok((read, left.next().unwrap_or_else(|| Err("C was not asked".into()))?))
+            let left = left.next().unwrap_or_else(|| Err("C was not asked".into()))?;
+            match left.given == read.canonical {
+                true => Ok((read, left)),
+                false => Err(format!("C was given something else: {}", left.given)),
+            }
         };
         Ok(read.into_iter().map(one).collect())
     }
 
-    /// For each input the numbers of the mutants that it tells from C.
+    /// For each input the numbers of the mutants that it tells from C. Where they could not all be run, mutants say nothing any more.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
-    pub fn kills(&self, inputs: &[&Vec<u8>]) -> Result<Vec<BTreeSet<usize>>> {
+    pub fn kills(&mut self, inputs: &[&Vec<u8>]) -> Result<Vec<BTreeSet<usize>>> {
+        let none = vec![BTreeSet::new(); inputs.len()];
         if self.bench.without.is_some() || inputs.is_empty() {
-            return Ok(vec![BTreeSet::new(); inputs.len()]);
+            return Ok(none);
         }
-        self.campaign.told_by(inputs, &self.bench.same, self.judge.interrupt)
+        Ok(match self.campaign.told_by(inputs, &self.bench.same, self.judge.interrupt)? {
+            Measured::Yes(kills) => kills,
+            Measured::No(why) => {
+                self.bench.without = Some(why);
+                none
+            }
+        })
     }
 
     /// How much of the C function all these inputs together reach.

@@ -165,14 +165,18 @@ pub fn write(
         Judgeable::Yes(_) if !inputs.is_empty() => campaign.read_inputs(&inputs, judge.interrupt)?,
         _ => Vec::new(),
     };
-    let folder = judge.seeds(name);
+    let held_back = judge.held_back(planned)?;
+    let (shown, hidden) = (judge.seeds(name), judge.hidden_seeds(name));
     let mut seeds = 0;
     for input in read.into_iter().flatten() {
-        let path = folder.join(&sha256(&input.bytes)[..16]);
-        if !path.exists() {
-            transaction.add(&path, input.bytes)?;
-            seeds += 1;
+        let file = &sha256(&input.bytes)[..16];
+        if shown.join(file).exists() || hidden.join(file).exists() {
+            continue;
         }
+        // What no prompt may show is no input of a run that a prompt tells of: the hidden gate has it until a port is accepted.
+        let folder = if held_back.holds(&input.bytes) { &hidden } else { &shown };
+        transaction.add(folder.join(file), input.bytes)?;
+        seeds += 1;
     }
     transaction.commit()?;
     Ok(Written { file: has_file.then_some(file), tests: written, left_out, seeds })

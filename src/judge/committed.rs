@@ -88,21 +88,20 @@ fn unit_of<'p>(project: &'p Project, function: &'p Function) -> &'p str {
 }
 
 impl Judge<'_> {
-    /// Hashes of everything that a verdict on the port of `planned` in the tree is about, and the ports that it calls.
-    pub fn committed_hashes(&self, planned: &Planned, module: &PortModule) -> Result<(Hashes, Vec<String>)> {
+    /// Hashes of everything that a verdict on the port of `planned` in the tree is about.
+    pub fn committed_hashes(&self, planned: &Planned, module: &PortModule) -> Result<Hashes> {
         let name = planned.function.name.as_str();
         let files = Crate::new(self.project.rust_dir());
         let names = self.names()?;
         let calls: Vec<String> = self.ports_called(planned)?.into_iter().collect();
-        let hashes = Hashes {
+        Ok(Hashes {
             c: self.c_side()?.hash(&planned.function),
             contract: files.contract(name),
             harness: files.harness(name),
             rust: module.hash(&planned.function).map(|hash| hash.as_str().to_owned()).unwrap_or_default(),
             rust_calls: ports_hash(&calls, &|name| port_hash(self.module_of(names, name)?.as_ref(), name)),
             seeds: files.seeds(name),
-        };
-        Ok((hashes, calls))
+        })
     }
 
     /// The ports that the port of `planned` calls as the tree stands, directly or through others, by their Rust names.
@@ -119,14 +118,13 @@ impl Judge<'_> {
 
     /// What a verdict on the port of `planned` is about; inputs that a verdict may add to are left out.
     pub fn about(&self, planned: &Planned, module: &PortModule) -> Result<About> {
-        let (committed, _) = self.committed_hashes(planned, module)?;
-        let committed = Hashes { seeds: String::new(), ..committed };
+        let committed = Hashes { seeds: String::new(), ..self.committed_hashes(planned, module)? };
         Ok(About { stored: self.hashes(planned, module)?, committed, text: sha256(module.text()) })
     }
 
     /// Writes what the store knows of a port into the lock. Seeds must be in their place.
     pub(super) fn commit(&self, planned: &Planned, module: &PortModule, evidence: &Evidence) -> Result<()> {
-        let (hashes, calls) = self.committed_hashes(planned, module)?;
+        let hashes = self.committed_hashes(planned, module)?;
         let function = &planned.function;
         let bound = planned.bound();
         let files = Crate::new(self.project.rust_dir());
@@ -141,7 +139,6 @@ impl Judge<'_> {
             chunks: self.c_side()?.chunks.get(&function.key).cloned().unwrap_or_default(),
             signature: inner(bound.function, bound.contract, bound.c).to_token_stream().to_string(),
             hashes,
-            calls,
             callees_in_c: evidence.callees_in_c.iter().map(ToString::to_string).collect(),
             libc: function.externs.clone(),
             globals: variables_of(&self.project.library, planned),

@@ -5,6 +5,7 @@ use super::{Judge, does_not_compile};
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::Built;
+use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::{Budget, Campaign};
 use crate::harness::emit::space;
 use crate::ported::Ported;
@@ -60,6 +61,14 @@ impl Judge<'_> {
         let points = space::points(&planned.bound(), contract)?;
         let most = self.project.config.fuzz.exhaustive_points;
         (points <= most && is_stateless(&self.project.library, &planned.function)).then_some(points)
+    }
+
+    /// Which inputs no prompt about the function may show, under the contract that it has now.
+    ///
+    /// # Errors
+    /// Those of its harness.
+    pub fn held_back(&self, planned: &Planned) -> Result<HeldBack> {
+        Ok(HeldBack { key: self.harness_hashes(planned)?.contract })
     }
 
     /// Runs a port against the C original with the strongest engine that the budget pays for.

@@ -12,6 +12,7 @@ use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
 use crate::error::Result;
 use crate::fuzz::build::Built;
+use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::Campaign;
 use crate::grade;
 use crate::judge::Judge;
@@ -19,7 +20,7 @@ use crate::llm::{Blocks, Reply};
 use crate::project::{Planned, Project};
 use crate::store::{FindingRow, Side, Store};
 use crate::symbol::SymbolName;
-use crate::verdict::CFault;
+use crate::verdict::{CFault, CFinding};
 use crate::workspace::Trial;
 use serde::Deserialize;
 
@@ -136,7 +137,7 @@ impl Feasibility<'_, '_> {
     }
 
     /// The finding to ask about. One of an earlier run, which ended before it asked, counts where it is one still: C or the
-    /// contract may have changed since.
+    /// contract may have changed since, so that it is told as it is now.
     fn open_finding(&mut self, (project, store): &Opened, planned: &Planned) -> Result<Option<FindingRow>> {
         for row in open_findings(store, planned, self.0.desk)? {
             if row.run == Some(self.0.desk.id) {
@@ -144,8 +145,9 @@ impl Feasibility<'_, '_> {
             }
             let campaign = self.campaign(project, planned, "wider")?;
             let still = campaign.c_alone(&row.finding.input, self.0.interrupt)?;
-            if still.is_some_and(|found| matches!(found.fault, CFault::Breaks | CFault::Hangs)) {
-                return Ok(Some(row));
+            let still = still.filter(|found| matches!(found.fault, CFault::Breaks | CFault::Hangs));
+            if let Some(CFinding { fault, finding, report }) = still {
+                return Ok(Some(FindingRow { finding, fault: Some(fault), report, ..row }));
             }
         }
         Ok(None)
@@ -200,6 +202,7 @@ impl Feasibility<'_, '_> {
             Err(why) => return Ok(((project, store), Err(why))),
         };
         let path = project.contract_path(contract.symbol.as_str());
+        let wider = Judge::new(&project, self.0.interrupt).held_back(planned)?;
         let accepted = self.campaign(&project, planned, "wider")?.accepted(self.0.interrupt)?;
         if accepted.is_empty() {
             return Ok(((project, store), Err("C took no input that could speak against it".into())));
@@ -208,7 +211,7 @@ impl Feasibility<'_, '_> {
         let name = &contract.symbol;
         self.0.try_out((project, store), &with(&contract), |inquiry, mut opened| {
             let mut this = Feasibility(inquiry);
-            if let Err(why) = this.bears_out(&mut opened, (name, row), &accepted)? {
+            if let Err(why) = this.bears_out(&mut opened, (name, row), (&accepted, wider))? {
                 return Ok(Err(why));
             }
             let folded = folded(&contract);
@@ -244,19 +247,24 @@ impl Feasibility<'_, '_> {
         &mut self,
         (project, _): &mut Opened,
         (name, row): (&SymbolName, &FindingRow),
-        accepted: &[Vec<u8>],
+        (accepted, wider): (&[Vec<u8>], HeldBack),
     ) -> Result<std::result::Result<(), String>> {
         let planned = project.find(name.as_str())?;
         let campaign = self.campaign(project, planned, "narrower")?;
         if !campaign.is_ruled_out(&row.finding.input, self.0.interrupt)? {
             return Ok(Err("the input on which C breaks is still let through".into()));
         }
-        if let Some(input) = campaign.first_ruled_out(accepted, self.0.interrupt)? {
-            let (args, _) = campaign.show(&input, self.0.interrupt)?;
-            let args: Vec<String> = args.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            return Ok(Err(format!("C works on an input that is ruled out: {}", args.join(", "))));
+        let hidden = Hidden([wider, Judge::new(project, self.0.interrupt).held_back(planned)?]);
+        let Some(input) = campaign.first_ruled_out(&hidden.last(accepted), self.0.interrupt)? else {
+            return Ok(Ok(()));
+        };
+        let why = "C works on an input that is ruled out";
+        if hidden.holds(&input) {
+            return Ok(Err(format!("{why}; which one, no prompt may show")));
         }
-        Ok(Ok(()))
+        let (args, _) = campaign.show(&input, self.0.interrupt)?;
+        let args: Vec<String> = args.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        Ok(Err(format!("{why}: {}", args.join(", "))))
     }
 
     /// Whether C still agrees with itself under it, and mutants are told from C. How many inputs C takes is another matter.
@@ -273,6 +281,21 @@ impl Feasibility<'_, '_> {
             return Ok(Err(format!("C differs from itself: {what}")));
         }
         Ok(grade::kills(&adequacy.kills(), &opened.0.config.grade).map_or(Ok(()), Err))
+    }
+}
+
+/// What no prompt may show: the hidden gate of a port is either contract's.
+struct Hidden([HeldBack; 2]);
+
+impl Hidden {
+    fn holds(&self, input: &[u8]) -> bool {
+        self.0.iter().any(|held_back| held_back.holds(input))
+    }
+
+    /// The inputs, with those behind that no prompt may show: one that may be shown is worth more.
+    fn last(&self, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let (hidden, shown): (Vec<_>, Vec<_>) = inputs.iter().cloned().partition(|input| self.holds(input));
+        [shown, hidden].concat()
     }
 }
 
@@ -301,5 +324,25 @@ fn read(reply: &Reply) -> Answer {
         Ok(Blocks { notes: Some(_), .. }) => Answer::Feasible(notes(reply)),
         Ok(_) => Answer::Unusable("The reply has neither a precondition nor notes.".into()),
         Err(problem) => Answer::Unusable(problem.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_either_contract_holds_back_comes_last_and_nothing_is_lost() {
+        let held_back = |key: &str| HeldBack { key: key.into() };
+        let hidden = Hidden([held_back("wider"), held_back("narrower")]);
+        let inputs: Vec<Vec<u8>> = (0..40).map(|n| vec![n]).collect();
+        let sorted = hidden.last(&inputs);
+        let is_hidden = |input: &Vec<u8>| hidden.0[0].holds(input) || hidden.0[1].holds(input);
+        let shown = sorted.iter().take_while(|input| !is_hidden(input)).count();
+        assert!((1..40).contains(&shown) && sorted[shown..].iter().all(is_hidden), "{sorted:?}");
+        assert!(sorted.iter().all(|input| hidden.holds(input) == is_hidden(input)));
+        let mut again = sorted;
+        again.sort();
+        assert_eq!(again, inputs);
     }
 }

@@ -159,8 +159,8 @@ impl Proposal for Target {
                 return Ok(Ok(opened));
             }
             let planned = opened.0.find(name.as_str())?;
-            let key = Judge::new(&opened.0, inquiry.interrupt).harness_hashes(planned)?.contract;
-            Ok(Err(format!("{}{}", short.join("; "), survivors(&adequacy, &HeldBack { key }))))
+            let hidden = Judge::new(&opened.0, inquiry.interrupt).held_back(planned)?;
+            Ok(Err(format!("{}{}", short.join("; "), survivors(&adequacy, &hidden))))
         })?;
         Ok((opened, tried.map(|()| format!("a fuzz target by {model}"))))
     }

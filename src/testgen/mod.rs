@@ -16,6 +16,7 @@ pub(crate) mod fixture;
 mod evolution;
 mod guardrails;
 mod input;
+pub mod json;
 mod prompts;
 mod run;
 mod score;

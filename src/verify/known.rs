@@ -8,7 +8,7 @@ use crate::judge::{self, Judge};
 use crate::lock::{Entry, Hashes, Lock};
 use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
-use crate::store::{Evidence, FindingRow, Store};
+use crate::store::{Evidence, FindingRow, Side, Store};
 use crate::symbol::SymbolName;
 use crate::verdict::Grade;
 
@@ -51,18 +51,86 @@ fn one(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -
         return Ok(Judgement::new(planned, grade, reason));
     }
     let module = judge.project.module(&planned.function.module)?;
-    let (now, _) = judge.committed_hashes(planned, &module)?;
+    let now = judge.committed_hashes(planned, &module)?;
     let committed = entry.map(|entry| (entry, changed(&entry.hashes, &now)));
-    let Some(evidence) = stored else {
-        let of_lock = committed.map(|(entry, stale)| of_entry(planned, entry, stale));
-        return Ok(of_lock.unwrap_or_else(|| Judgement::new(planned, Grade::Unjudged, reason)));
+    let findings = store.findings(Some(&planned.function.key))?;
+    let refuted = refuted_before(stored.as_ref(), &findings, &now.rust);
+    let here = match stored {
+        Some(evidence) => {
+            let now = judge.hashes(planned, &module)?;
+            Some(Here {
+                stale: stale_reason(&evidence, &now),
+                explained: is_explained(&evidence, &now),
+                evidence,
+            })
+        }
+        None => None,
     };
-    let stale = match (stale_reason(&evidence, &judge.hashes(planned, &module)?), committed) {
+    match believed(here, committed, refuted) {
+        Believed::Lock(entry, stale) => Ok(of_entry(planned, entry, stale)),
+        Believed::Store(evidence, stale) => {
+            of_evidence((store, judge), planned, (*evidence, &module), (stale, reason))
+        }
+        Believed::Nobody => Ok(Judgement::new(planned, Grade::Unjudged, reason)),
+    }
+}
+
+/// What the store of this machine has of a port, beside what stands in the tree.
+struct Here {
+    evidence: Evidence,
+    stale: Option<String>,
+    explained: bool,
+}
+
+/// Whose word counts, and why it is stale, where it is.
+#[derive(Debug)]
+enum Believed<'e> {
+    Store(Box<Evidence>, Option<String>),
+    Lock(&'e Entry, Option<String>),
+    Nobody,
+}
+
+/// Of the store and the lock, each beside the tree, who is believed. `refuted`: the text in the tree was refuted here once; what
+/// the lock says for it then counts no more until it is judged again.
+fn believed(
+    here: Option<Here>,
+    committed: Option<(&Entry, Option<String>)>,
+    refuted: Option<String>,
+) -> Believed<'_> {
+    let against = |entry: &Entry| refuted.filter(|_| entry.grade != Grade::Refuted);
+    match (here, committed) {
+        (None, None) => Believed::Nobody,
+        (None, Some((entry, None))) => Believed::Lock(entry, against(entry)),
+        (None, Some((entry, stale))) => Believed::Lock(entry, stale),
         // The database is of another text, which may be newer: what is committed is about this one.
-        (Some(_), Some((entry, None))) => return Ok(of_entry(planned, entry, None)),
-        (stale, committed) => stale.or_else(|| committed.and_then(|(_, stale)| stale)),
-    };
-    of_evidence((store, judge), planned, (evidence, &module), (stale, reason))
+        (Some(Here { stale: Some(_), explained: true, .. }), Some((entry, None))) => {
+            Believed::Lock(entry, against(entry))
+        }
+        (Some(Here { evidence, stale, .. }), committed) => {
+            let stale = stale.or_else(|| committed.and_then(|(_, stale)| stale));
+            Believed::Store(Box::new(evidence), stale)
+        }
+    }
+}
+
+/// Whether what is in the tree makes the store's evidence stale. A harness that changed while its contract did not is this tool's,
+/// and what was committed is as old.
+fn is_explained(evidence: &Evidence, now: &judge::Hashes) -> bool {
+    evidence.contract_hash != now.contract || evidence.harness_hash == now.harness
+}
+
+/// What a run on this machine had against the text with this hash, under whatever contract and harness.
+fn refuted_before(stored: Option<&Evidence>, findings: &[FindingRow], rust_hash: &str) -> Option<String> {
+    let is_of_port =
+        |row: &&FindingRow| row.side == Side::Port && row.candidate_sha256.as_deref() == Some(rust_hash);
+    let found = findings.iter().rev().find(is_of_port);
+    let found = found.map(|row| format!("{}: {}", row.finding.class, row.finding.what));
+    let judged =
+        stored.filter(|evidence| evidence.grade == Grade::Refuted && evidence.rust_hash == rust_hash);
+    let judged = || judged.map(|evidence| evidence.shortcomings.join("; "));
+    let why = found.or_else(judged)?;
+    let why = if why.is_empty() { why } else { format!(" ({why})") };
+    Some(format!("this text was refuted here{why}, which implfuzz.lock does not know"))
 }
 
 /// What the store says of a port; `reason` is why no harness can judge it.
@@ -145,3 +213,6 @@ fn told(parts: &[(&str, bool)]) -> Option<String> {
     let changed: Vec<&str> = parts.iter().filter(|(_, changed)| *changed).map(|(what, _)| *what).collect();
     (!changed.is_empty()).then(|| format!("{} changed since it was judged", changed.join(" and ")))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 
 use crate::runtime::codec::{Reader, SHOWN, Writer, boundary_bytes, show_bytes, show_elements};
 use crate::runtime::digest::Digest;
-use crate::runtime::plain::{Fields, Plain};
+use crate::runtime::plain::{self, Fields, Plain};
 
 /// A value that can be decoded, encoded, compared and shown.
 pub trait Value: Clone {
@@ -109,7 +109,7 @@ macro_rules! integers {
 integers!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize, u128, i128);
 
 macro_rules! floats {
-    ($($t:ty),*) => {$(
+    ($($t:ty: $bits:path, $of_bits:path;)*) => {$(
         impl Value for $t {
             const WIDTH: usize = std::mem::size_of::<$t>();
             #[inline]
@@ -129,11 +129,11 @@ macro_rules! floats {
                 format!("{self:?} (bits {:#x})", self.to_bits())
             }
             fn plain(&self) -> Plain {
-                Plain::float(f64::from(*self))
+                Plain::Float($bits(*self))
             }
             fn of_plain(plain: &Plain) -> Result<Self, String> {
-                match plain {
-                    Plain::Float(bits) => Ok(f64::from_bits(*bits) as $t),
+                match plain.meant()? {
+                    Plain::Float(bits) => Ok($of_bits(*bits)),
                     Plain::Integer(number) => Ok(*number as $t),
                     _ => Err(format!("a float is wanted, not {}", plain.kind())),
                 }
@@ -156,7 +156,7 @@ macro_rules! floats {
         }
     )*};
 }
-floats!(f32, f64);
+floats!(f32: plain::of_single, plain::single; f64: f64::to_bits, f64::from_bits;);
 
 impl Value for bool {
     const WIDTH: usize = 1;
@@ -383,7 +383,7 @@ pub fn plain_slice<T: Value>(slice: &[T]) -> Plain {
 
 /// The inverse of [`plain_slice`].
 pub fn buffer_of<T: Value>(plain: &Plain) -> Result<Vec<T>, String> {
-    match plain {
+    match plain.meant()? {
         Plain::Bytes(bytes) if T::WIDTH == 1 => Ok(T::decode_many(&mut Reader::new(bytes), bytes.len())),
         Plain::List(list) => list.iter().map(T::of_plain).collect(),
         _ if T::WIDTH == 1 => Err(format!("bytes are wanted, not {}", plain.kind())),

@@ -249,6 +249,17 @@ fn what_is_committed_counts_where_the_database_is_about_another_text(repo: &Repo
     assert_eq!(repo.status("apart")["grade"], "stale");
     assert_eq!(listed(repo, 11)[0].1, "stale");
     repo.write("implfuzz.lock", &before[2].1);
+    // As where a run here refuted this very text, under the other contract.
+    let db = rusqlite::Connection::open(repo.root().join(".implfuzz/state.db")).unwrap();
+    let refute = "INSERT INTO findings (symbol, class, side, what, input, input_sha256, args, oracle, subject, candidate_sha256, created)
+        SELECT symbol, 'mismatch', 'port', 'return value', x'01', 'aa', '[]', '[]', '[]', rust_hash, date FROM evidence
+        WHERE symbol LIKE '%apart%'";
+    assert_eq!(db.execute(refute, []).unwrap(), 1);
+    let known = repo.status("apart");
+    assert_eq!(known["grade"], "stale", "{known:#}");
+    assert!(known["reason"].as_str().unwrap().contains("refuted here (mismatch: return value)"), "{known:#}");
+    repo.run(&[&["verify", "apart"], &QUICK[..]].concat()).ok();
+    assert_eq!(repo.status("apart")["grade"], "weak");
 }
 
 #[test]

@@ -60,6 +60,38 @@ fn what_does_not_open_the_repository_never_takes_the_place_of_a_contract() {
 }
 
 #[test]
+fn what_changed_while_the_editor_was_open_is_not_overwritten() {
+    let repo = Repo::initialised();
+    let (contract, copy) = ("rust/contracts/twice.toml", ".implfuzz/edit/twice.toml");
+    let other = format!("echo '# by another one' >> {}", repo.root().join(contract).display());
+    let ran = edited(&repo, "twice", &format!("{other}\necho '# by a person' >> \"$1\""));
+    ran.fails(2, &["was changed while it was edited", copy]);
+    let text = repo.read(contract);
+    assert!(text.contains("# by another one") && !text.contains("# by a person"), "{text}");
+    // What was written is there, and is taken when it has both.
+    assert!(repo.read(copy).contains("# by a person"));
+    edited(&repo, "twice", "echo '# by another one' >> \"$1\"").ok().shows("is opened again");
+    let text = repo.read(contract);
+    assert!(text.contains("# by another one") && text.contains("# by a person"), "{text}");
+    // Who wrote nothing takes nothing back.
+    edited(&repo, "twice", &other.replace("another one", "a third one")).ok();
+    assert!(repo.read(contract).contains("# by a third one"));
+    assert!(!repo.root().join(copy).exists());
+}
+
+#[test]
+fn a_draft_that_says_what_the_contract_says_is_none() {
+    let repo = Repo::initialised();
+    // As the tool leaves it that is killed while the editor is open.
+    std::fs::create_dir_all(repo.root().join(".implfuzz/edit")).unwrap();
+    repo.write(".implfuzz/edit/twice.toml", &repo.read("rust/contracts/twice.toml"));
+    let ran = edited(&repo, "twice", "echo '# by a person' >> \"$1\"");
+    ran.ok();
+    assert!(!ran.to_string().contains("is opened again"), "{ran}");
+    assert!(repo.read("rust/contracts/twice.toml").contains("# by a person"));
+}
+
+#[test]
 fn a_contract_that_was_broken_by_hand_can_be_edited() {
     let repo = Repo::initialised();
     let good = repo.read("rust/contracts/twice.toml");

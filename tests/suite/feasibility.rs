@@ -84,11 +84,19 @@ fn what_a_run_did_not_come_to_the_next_one_asks_about() {
         settings(&[&["port", "pick", "--config", "limits.false_positive_fixes=0"][..], &QUICK].concat());
     repo.run(&unasked).ok().shows("% of the inputs");
     assert_eq!(repo.asked(), 1);
+    // What an older contract called its argument: it is asked about as C is now.
+    let db = rusqlite::Connection::open(repo.root().join(".implfuzz/state.db")).unwrap();
+    let older =
+        "UPDATE findings SET args = '[[\"once\", \"7\"]]', report = 'an older report' WHERE side = 'c'";
+    assert_eq!(db.execute(older, []).unwrap(), 1);
     let low = "pub fn pick_low(x: u32) -> u32 {\n    crate::callee::pick(x & 63)\n}\n";
     repo.model(&[&reply(low), CRASH, &narrowed("at < 64")]);
     let ran = repo.run(&settings(&[&["port", "pick", "pick_low"][..], &QUICK].concat()));
     ran.ok().shows("pick: ported before").shows("C bears the precondition out");
     assert_eq!(repo.asked(), 3, "{ran}");
+    let asked = std::fs::read_to_string(repo.aside().join("model/2.prompt")).unwrap();
+    assert!(asked.contains("\"role\":\"crash-analyzer\"") && asked.contains("at = "), "{asked}");
+    assert!(!asked.contains("once") && !asked.contains("an older report"), "{asked}");
     assert!(repo.read("rust/contracts/pick.toml").contains("max = 63"));
 }
 

@@ -5,16 +5,18 @@ use crate::support::clib::copy_tree;
 use cargo_implfuzz::contract::types::Judgeable;
 use cargo_implfuzz::fuzz::build::Built;
 use cargo_implfuzz::fuzz::measure::Left;
-use cargo_implfuzz::fuzz::run::Campaign;
+use cargo_implfuzz::fuzz::run::{Budget, Campaign};
 use cargo_implfuzz::judge::Judge;
 use cargo_implfuzz::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Inputs of one function: those that the harness tries first are said, read, and said again.
+/// Inputs of one function: of those that the harness tries first what C takes is said, read, and said again.
 fn round_trip(campaign: &Campaign, interrupt: &Interrupt) -> usize {
-    let inputs = campaign.boundary_inputs(interrupt).unwrap();
+    let once = Budget { seconds: 1, executions: Some(1) };
+    campaign.against_itself(once, interrupt, &mut |_| ()).unwrap();
+    let inputs = campaign.accepted(interrupt).unwrap();
     let some: Vec<&Vec<u8>> = inputs.iter().step_by(inputs.len().div_ceil(60)).collect();
     let left = campaign.left_by_c(&some, interrupt).unwrap();
     let known: Vec<Left> = left.into_iter().flatten().collect();
@@ -93,5 +95,60 @@ fn what_is_no_input_is_refused_in_words() {
     ] {
         let told = read(wrong.clone()).unwrap_err();
         assert!(told.contains(why), "{wrong}: {told}");
+    }
+}
+
+/// What a name says does not decide what is meant, but the role of what it is given for.
+#[test]
+fn parameters_fields_and_variables_may_be_called_as_the_ways_to_write_values_are() {
+    let repo = Repo::empty();
+    repo.write(
+        "names.c",
+        "#include <stddef.h>\n#include <stdint.h>\n\nstruct word { uint8_t bits[4]; };\nuint8_t hex[4];\n\n\
+         uint32_t text(const char *hex) { uint32_t h = 0; while (*hex) h = h * 31u + (uint8_t)*hex++; return h; }\n\n\
+         uint32_t sum(const uint8_t *args, size_t len) { uint32_t s = 0; for (size_t i = 0; i < len; i++) s += args[i]; return s; }\n\n\
+         uint32_t many(const char *repeat, uint32_t times) { uint32_t n = 0; while (*repeat++) n += times; return n; }\n\n\
+         double twice(double bits) { return bits * 2; }\n\nfloat half(float bits) { return bits / 2; }\n\n\
+         uint32_t first(struct word word) { return word.bits[0]; }\n\n\
+         uint32_t next(void) { return ++hex[0]; }\n",
+    );
+    repo.run(&["init"]).ok();
+    let (project, interrupt) = opened(&repo);
+    let judge = Judge::new(&project, &interrupt);
+    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let signalling = json!({"bits": "0x7ff0000020000000"});
+    let quiet = json!({"bits": "0x7ff8000000000001"});
+    for (name, given, canonical) in [
+        ("text", json!({"hex": "00ff"}), json!({"hex": "00ff"})),
+        ("text", json!({"hex": {"hex": "4142"}}), json!({"hex": "AB"})),
+        ("sum", json!({"args": {"hex": "0001"}}), json!({"args": {"hex": "0001"}, "len": 2})),
+        ("many", json!({"repeat": "ab", "times": 3}), json!({"repeat": "ab", "times": 3})),
+        (
+            "many",
+            json!({"repeat": {"repeat": "ab", "times": 2}, "times": 3}),
+            json!({"repeat": "abab", "times": 3}),
+        ),
+        ("twice", json!({"bits": {"bits": "0x3ff8000000000000"}}), json!({"bits": 1.5})),
+        ("twice", json!({"bits": {"float": "nan"}}), json!({"bits": {"float": "nan"}})),
+        ("twice", json!({"bits": quiet}), json!({"bits": quiet})),
+        ("half", json!({"bits": signalling}), json!({"bits": signalling})),
+        ("first", json!({"word": {"bits": "0x00"}}), json!({"word": {"bits": "0x00"}})),
+        ("next", json!({"$globals": {"hex": "abcd"}}), json!({"$globals": {"hex": "abcd"}})),
+    ] {
+        let campaign = judge.campaign(&binary, project.find(name).unwrap());
+        let read = campaign.read_inputs(std::slice::from_ref(&given), &interrupt).unwrap().pop().unwrap();
+        let read = read.unwrap_or_else(|why| panic!("{name}: {given}: {why}"));
+        assert_eq!(read.canonical, canonical, "{name}: {given}");
+        let left = campaign.left_by_c(&[&read.bytes], &interrupt).unwrap().pop().unwrap().unwrap();
+        assert_eq!(left.given, canonical, "{name}: {given}");
+    }
+    // As a number the same is wrong.
+    let campaign = judge.campaign(&binary, project.find("twice").unwrap());
+    for (wrong, why) in [
+        (json!({"bits": "0x3ff8000000000000"}), "a float is wanted, not bytes"),
+        (json!({"bits": {"bits": "7"}}), "`7` is not 0x and up to 16 digits"),
+    ] {
+        let told = campaign.read_inputs(&[wrong], &interrupt).unwrap().pop().unwrap().unwrap_err();
+        assert!(told.contains(why), "{told}");
     }
 }

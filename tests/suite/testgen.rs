@@ -2,6 +2,9 @@
 //! and what the tests that are written tell of ports.
 
 use crate::support::Repo;
+use cargo_implfuzz::judge::Judge;
+use cargo_implfuzz::process::Interrupt;
+use cargo_implfuzz::project::{Options, Project};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -97,6 +100,29 @@ fn tests_are_measured_on_c_kept_and_written() {
         "3_172_610".to_owned(),
     ] {
         assert!(!with(&wrong), "{wrong}");
+    }
+    seeds_that_no_prompt_may_show_wait_for_an_accepted_port(&repo);
+}
+
+fn seeds_that_no_prompt_may_show_wait_for_an_accepted_port(repo: &Repo) {
+    // As if all of them were worth keeping.
+    let db = rusqlite::Connection::open(repo.root().join(".implfuzz/state.db")).unwrap();
+    db.execute("UPDATE testgen_tests SET kept = 1 WHERE valid = 1", []).unwrap();
+    repo.run(&["testgen", "export", "mixed"]).ok();
+    let interrupt = Interrupt::none();
+    let options = Options { dir: Some(repo.root().to_owned()), ..Options::default() };
+    let project = Project::open(&options, &interrupt).unwrap();
+    let judge = Judge::new(&project, &interrupt);
+    let planned = project.find("mixed").unwrap();
+    let held_back = judge.held_back(planned).unwrap();
+    let name = &planned.function.name;
+    for (folder, is_hidden) in [(judge.seeds(name), false), (judge.hidden_seeds(name), true)] {
+        let inputs: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert!(!inputs.is_empty(), "{}", folder.display());
+        for input in inputs {
+            let bytes = std::fs::read(&input).unwrap();
+            assert_eq!(held_back.holds(&bytes), is_hidden, "{}", input.display());
+        }
     }
 }
 

@@ -5,12 +5,12 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::findings;
-use crate::fuzz::gate::HeldBack;
 use crate::fuzz::run::{Budget, Campaign};
 use crate::port::feedback;
 use crate::port::pool::{Need, Told};
 use crate::port::session::Session;
 use crate::port::supervisor::{Outcome, SMOKE_EXECUTIONS, Step};
+use crate::ported::PortModule;
 use crate::proofs;
 use crate::verdict::{Measured, RunStats, Share, Verdict};
 use std::path::PathBuf;
@@ -74,7 +74,7 @@ impl<'p> Attempting<'p> {
         let internal = || Error::new(ErrorKind::Internal, "fuzzing before building");
         let binary = self.binary.as_ref().ok_or_else(internal)?;
         let judge = &run.judge;
-        let held_back = Some(HeldBack { key: judge.harness_hashes(self.planned)?.contract });
+        let held_back = Some(judge.held_back(self.planned)?);
         let known_breaks = Some(findings::known_breaks(run.store, self.planned)?);
         Ok(Runs {
             campaign: Campaign { held_back, known_breaks, ..judge.campaign(binary, self.planned) },
@@ -170,7 +170,9 @@ impl<'p> Attempting<'p> {
             Verdict::Refuted { finding, .. } => {
                 let symbol = self.planned.function.name.clone();
                 run.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
-                let hash = sha256(self.state.candidate().unwrap_or_default());
+                // As the tree would have it: `status` asks whether what stands there was refuted once.
+                let hash = PortModule::read(self.spliced.clone()).hash(&self.planned.function);
+                let hash = hash.map(|hash| hash.as_str().to_owned()).unwrap_or_default();
                 let judge = &run.judge;
                 let (dir, feedback) = match inputs {
                     Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),

@@ -1,6 +1,7 @@
 //! Values as `docs/testgen.md` writes them in JSON: numbers of any width, floats that are no numbers, bytes and elements.
 
-use serde_json::{Map, Value};
+use crate::testgen::json::{self, Many};
+use serde_json::Value;
 
 /// Elements that a literal has at most: a test file is read by people, and its locals lie on a thread's stack.
 pub(super) const LONGEST: usize = 16_384;
@@ -77,65 +78,16 @@ pub(super) fn is_made(value: &Value) -> Option<bool> {
 /// A number, `{"float": …}` or `{"bits": …}`.
 pub(super) fn float(value: &Value) -> Result<f64, String> {
     let read = match value {
-        Value::Number(number) => number.as_f64(),
-        Value::Object(object) if object.len() == 1 => named_float(object),
+        Value::Number(number) => number.as_f64().map(Ok),
+        Value::Object(object) => json::named_float(object),
         _ => None,
     };
-    read.ok_or_else(|| format!("{} is no float", shown(value)))
-}
-
-fn named_float(object: &Map<String, Value>) -> Option<f64> {
-    match (object.get("float").and_then(Value::as_str), object.get("bits").and_then(Value::as_str)) {
-        (Some("nan"), _) => Some(f64::NAN),
-        (Some("inf"), _) => Some(f64::INFINITY),
-        (Some("-inf"), _) => Some(f64::NEG_INFINITY),
-        (Some("-0.0"), _) => Some(-0.0),
-        (None, Some(bits)) => u64::from_str_radix(bits.strip_prefix("0x")?, 16).ok().map(f64::from_bits),
-        _ => None,
-    }
-}
-
-/// The content of a buffer.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Many {
-    Bytes(Vec<u8>),
-    Elements(Vec<Value>),
+    read.unwrap_or_else(|| Err(format!("{} is no float", shown(value))))
 }
 
 /// A string, `{"hex": …}`, an array, or `{"repeat": …, "times": n}`.
 pub(super) fn many(value: &Value) -> Result<Many, String> {
-    let read = match value {
-        Value::String(text) => Some(Many::Bytes(text.clone().into_bytes())),
-        Value::Array(elements) => Some(Many::Elements(elements.clone())),
-        Value::Object(object) if object.len() == 1 => hex(object.get("hex")).map(Many::Bytes),
-        Value::Object(object) if object.len() == 2 => return repeated(object),
-        _ => None,
-    };
-    let read = read.ok_or_else(|| format!("{} is no buffer", shown(value)))?;
-    let length = match &read {
-        Many::Bytes(bytes) => bytes.len(),
-        Many::Elements(elements) => elements.len(),
-    };
-    within(length).map(|()| read)
-}
-
-fn repeated(object: &Map<String, Value>) -> Result<Many, String> {
-    let (piece, times) = (object.get("repeat"), object.get("times").and_then(Value::as_u64));
-    let (Some(piece), Some(times)) = (piece, times) else {
-        return Err(format!("{} is no buffer", shown(&Value::Object(object.clone()))));
-    };
-    let times = usize::try_from(times).unwrap_or(usize::MAX);
-    Ok(match many(piece)? {
-        Many::Bytes(piece) => {
-            within(piece.len().saturating_mul(times))?;
-            Many::Bytes(if piece.is_empty() { piece } else { piece.repeat(times) })
-        }
-        Many::Elements(piece) => {
-            within(piece.len().saturating_mul(times))?;
-            let all = piece.len() * times;
-            Many::Elements(piece.into_iter().cycle().take(all).collect())
-        }
-    })
+    json::many(value, LONGEST).unwrap_or_else(|| Err(format!("{} is no buffer", shown(value))))
 }
 
 /// Whether so many elements fit into a literal.
@@ -144,17 +96,6 @@ pub(super) fn within(length: usize) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("{length} elements are too many for a literal, of which {LONGEST} may be"))
-}
-
-/// Bytes from pairs of hexadecimal digits.
-fn hex(digits: Option<&Value>) -> Option<Vec<u8>> {
-    let digits = digits?.as_str()?.as_bytes();
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let pair = |pair: &[u8]| match pair {
-        [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
-        _ => None,
-    };
-    digits.chunks(2).map(pair).collect()
 }
 
 /// Memory that is only written: how many elements there is room for, if that is said, and what stands there before.

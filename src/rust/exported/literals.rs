@@ -1,9 +1,10 @@
 //! Values of C types as Rust expressions.
 
-use super::json::{Many, Prepared, Whole, float, many, shown, within};
+use super::json::{Prepared, Whole, float, many, shown, within};
 use crate::contract::flat::flat;
 use crate::rust::globals::identifier;
 use crate::symbol::{CType, Field, Library, TypeKind};
+use crate::testgen::json::Many;
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use serde_json::{Value, json};

@@ -75,7 +75,10 @@ pub fn each<C: Case>(file: &[u8]) {
         guard::begin();
         let oracle = match C::admits(&args).then(|| C::oracle(&args, C::original())) {
             Some(Ok(oracle)) => oracle,
-            _ => continue,
+            _ => {
+                report::send("not-again", &[("executions", Json::Number(at as u64))]);
+                continue;
+            }
         };
         let was_slow = guard::was_slow();
         for (number, function) in all.iter() {

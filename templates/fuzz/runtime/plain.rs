@@ -15,6 +15,9 @@ pub enum Plain {
     List(Vec<Plain>),
     /// In the order of the parameters, or of the fields.
     Object(Vec<(String, Plain)>),
+    /// An object that may stand for something else, as `{"hex": …}` for bytes: what it then says, or what is wrong with that, and
+    /// the object. Who reads it knows which is meant. Only in what the parent writes.
+    Either(Box<Result<Plain, String>>, Box<Plain>),
 }
 
 /// Nothing is deeper: handles of handles of structs of arrays.
@@ -54,11 +57,15 @@ impl Plain {
                 }
                 text.push('}');
             }
+            Self::Either(meant, object) => {
+                text.push('?');
+                match &**meant {
+                    Ok(meant) => meant.write(text),
+                    Err(why) => _ = write!(text, "!{};", super::report::hex(why.as_bytes())),
+                }
+                object.write(text);
+            }
         }
-    }
-
-    pub fn float(value: f64) -> Self {
-        Self::Float(value.to_bits())
     }
 
     /// Texts for people, which no input has.
@@ -68,7 +75,8 @@ impl Plain {
 
     /// The object that is to have no other fields than these.
     pub fn fields<'a>(&'a self, known: &[&str]) -> Result<Fields<'a>, String> {
-        let Self::Object(fields) = self else {
+        let object = if let Self::Either(_, object) = self { object } else { self };
+        let Self::Object(fields) = object else {
             return Err(format!("an object is wanted, not {}", self.kind()));
         };
         match fields.iter().find(|(name, _)| !known.contains(&name.as_str())) {
@@ -77,9 +85,17 @@ impl Plain {
         }
     }
 
+    /// What is said where no object of fields is wanted.
+    pub fn meant(&self) -> Result<&Self, String> {
+        match self {
+            Self::Either(meant, _) => (**meant).as_ref().map_err(String::clone),
+            _ => Ok(self),
+        }
+    }
+
     /// Also of a double that is one, and of digits.
     pub fn integer(&self) -> Result<i128, String> {
-        let number = match self {
+        let number = match self.meant()? {
             Self::Integer(number) => Some(*number),
             Self::Float(bits) => {
                 let float = f64::from_bits(*bits);
@@ -103,7 +119,7 @@ impl Plain {
     }
 
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
-        match self {
+        match self.meant()? {
             Self::Bytes(bytes) => Ok(bytes.clone()),
             Self::List(list) => list.iter().map(Self::byte).collect(),
             _ => Err(format!("bytes are wanted, not {}", self.kind())),
@@ -111,7 +127,7 @@ impl Plain {
     }
 
     pub fn list(&self) -> Result<&[Self], String> {
-        match self {
+        match self.meant()? {
             Self::List(list) => Ok(list),
             _ => Err(format!("a list is wanted, not {}", self.kind())),
         }
@@ -126,6 +142,7 @@ impl Plain {
             Self::Bytes(_) => "bytes",
             Self::List(_) => "a list",
             Self::Object(_) => "an object",
+            Self::Either(meant, _) => meant.as_ref().as_ref().map_or("an object", Self::kind),
         }
     }
 }
@@ -257,6 +274,29 @@ pub fn plain_answers(answers: &[u8], order: bool) -> Plain {
     }
 }
 
+const FRACTION: u32 = 0x007f_ffff;
+
+/// The bits of the double that a single is; a conversion of numbers would make one NaN of another.
+pub fn of_single(value: f32) -> u64 {
+    let bits = value.to_bits();
+    match value.is_nan() {
+        true => u64::from(bits >> 31) << 63 | 0x7ff << 52 | u64::from(bits & FRACTION) << 29,
+        false => f64::from(value).to_bits(),
+    }
+}
+
+/// The inverse, and for what no single is the nearest one.
+pub fn single(bits: u64) -> f32 {
+    let value = f64::from_bits(bits);
+    if !value.is_nan() {
+        return value as f32;
+    }
+    let fraction = (bits >> 29) as u32 & FRACTION;
+    // Without a fraction it would be infinite.
+    let fraction = if fraction == 0 { 0x0040_0000 } else { fraction };
+    f32::from_bits(((bits >> 63) as u32) << 31 | 0xff << 23 | fraction)
+}
+
 fn parse(rest: &mut &[u8], depth: usize) -> Option<Plain> {
     let depth = depth.checked_sub(1)?;
     Some(match next(rest)? {
@@ -280,6 +320,13 @@ fn parse(rest: &mut &[u8], depth: usize) -> Option<Plain> {
             }
             next(rest)?;
             Plain::Object(fields)
+        }
+        b'?' => {
+            let meant = match rest.first()? {
+                b'!' => Err(String::from_utf8(unhex(word(rest)?.get(1..)?)?).ok()?),
+                _ => Ok(parse(rest, depth)?),
+            };
+            Plain::Either(Box::new(meant), Box::new(parse(rest, depth)?))
         }
         _ => return None,
     })
