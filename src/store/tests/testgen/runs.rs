@@ -23,7 +23,7 @@ fn a_run_comes_back_whole_with_its_tests() {
     };
     let whole = TestGenRun {
         session: Some(session.0),
-        task_type: Some("text".into()),
+        task_type: Some(TEXT.into()),
         context: TestGenContext::Custom(vec![TestCategory::AntiCheat, TestCategory::Boundary]),
         proposed: Proposed { valid: 2, dropped: 3, duplicates: 4 },
         kept: 5,
@@ -74,6 +74,41 @@ fn a_run_and_its_tests_are_kept_together_or_not_at_all() {
     assert_eq!(saved(&store), (1, 2));
     store.save_testgen_run(&run(1, "a", first, None), &[case("t9")]).unwrap_err();
     assert_eq!(saved(&store), (1, 2), "a name is given once");
+}
+
+#[test]
+fn a_kill_between_a_run_and_its_tests_leaves_neither() {
+    let (dir, mut store, first, _) = with_configs();
+    // The first test is written for ever, so that there is a moment between the run and its tests.
+    let endless = "CREATE TRIGGER endless BEFORE INSERT ON testgen_tests BEGIN
+                       SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);
+                   END";
+    store.connection.execute_batch(endless).unwrap();
+    let stop = store.connection.get_interrupt_handle();
+    let killed = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        let saved = scope.spawn(|| store.save_testgen_run(&run(1, "a", first, None), &[case("t1")]));
+        is_being_written(&dir.path().join("state.db"));
+        // What a process that is killed now leaves behind is what stands in its files.
+        for file in std::fs::read_dir(dir.path()).unwrap().flatten() {
+            std::fs::copy(file.path(), killed.path().join(file.file_name())).unwrap();
+        }
+        stop.interrupt();
+        saved.join().unwrap().unwrap_err();
+    });
+    let left = Store::open(&killed.path().join("state.db")).unwrap();
+    assert_eq!((count(&left, "testgen_runs"), count(&left, "testgen_tests")), (0, 0));
+    assert_eq!(count(&left, "testgen_configs"), 2);
+}
+
+/// Waits until somebody writes, and what is done before a trigger is done.
+fn is_being_written(path: &Path) {
+    let other = Connection::open(path).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
+    while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {
+        std::thread::yield_now();
+    }
+    std::thread::sleep(Duration::from_millis(100));
 }
 
 #[test]
@@ -138,7 +173,13 @@ fn the_best_run_of_a_symbol_is_the_first_with_the_highest_score() {
         found.reverse();
         let found: Vec<_> = found.into_iter().map(|run| run.run_id).collect();
         assert_eq!(found, best.into_iter().map(name).collect::<Vec<_>>(), "{number}");
+        let chosen = store.best_testgen_run(&symbol("a").key).unwrap().unwrap();
+        let wanted = found.iter().find(|id| **id != name(3)).cloned().unwrap_or(name(1));
+        assert_eq!(chosen.run_id, wanted, "without a score the last one");
     }
+    store.save_testgen_run(&run(7, "a", first, Some(1)), &[]).unwrap();
+    assert_eq!(store.best_testgen_run(&symbol("a").key).unwrap().unwrap().run_id, name(5));
+    assert_eq!(store.best_testgen_run(&SymbolKey("none".into())).unwrap(), None);
 }
 
 #[test]
@@ -189,18 +230,10 @@ fn stats_are_counts_and_means_of_what_was_measured() {
     assert_eq!(stats.symbols[1].means.comprehensiveness, None);
     let curve: Vec<_> = stats.over_time.iter().map(|m| (m.run_id.clone(), m.config, m.score)).collect();
     assert_eq!(curve, [(name(1), first, Some(400)), (name(2), other, Some(601)), (name(3), other, None)]);
-    let keep = TestGenConfigChange::keep("");
-    let round = NewEvolution {
-        from: first,
-        to: Some(other),
-        change: &keep,
-        actual_improvement: None,
-        quality_delta: None,
-        accepted: true,
-        reason: "",
-    };
+    let begun = EvolutionRound::begun(1, "m".into(), TestGenConfigChange::keep(""), named(first));
+    let round = EvolutionRound { to: Some(named(other)), accepted: true, ..begun };
     store.add_testgen_evolution(&round).unwrap();
-    store.add_testgen_evolution(&NewEvolution { accepted: false, ..round }).unwrap();
+    store.add_testgen_evolution(&EvolutionRound { accepted: false, ..round }).unwrap();
     let stats = store.testgen_stats().unwrap();
     assert_eq!((stats.evolutions, stats.accepted_changes), (2, 1));
 }
