@@ -77,6 +77,22 @@ fn a_run_and_its_tests_are_kept_together_or_not_at_all() {
 }
 
 #[test]
+fn what_c_left_comes_back_bit_for_bit() {
+    let (_dir, mut store, first, _) = with_configs();
+    // Each was once read as its neighbour.
+    let floats = [6.934698245112694e276, 8.383658838626809e-78, -7.803913958627244e173, 5e-324, 0.1];
+    let mut measured = case("t1");
+    measured.test.expected_output = Some(json!({ "return": floats }));
+    store.save_testgen_run(&run(1, "a", first, None), &[measured]).unwrap();
+    let found = store.testgen_tests(&name(1)).unwrap();
+    let left = &found[0].test.expected_output.as_ref().unwrap()["return"];
+    let bits = |value: f64| format!("{:016x}", value.to_bits());
+    let read: Vec<String> =
+        left.as_array().unwrap().iter().map(|value| bits(value.as_f64().unwrap())).collect();
+    assert_eq!(read, floats.map(bits));
+}
+
+#[test]
 fn a_kill_between_a_run_and_its_tests_leaves_neither() {
     let (dir, mut store, first, _) = with_configs();
     // The first test is written for ever, so that there is a moment between the run and its tests.
