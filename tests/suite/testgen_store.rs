@@ -2,6 +2,7 @@
 //! through the library.
 
 use crate::support::Repo;
+use crate::support::shape::documented;
 use cargo_implfuzz::store::{GLOBAL, Store};
 use cargo_implfuzz::symbol::SymbolKey;
 use cargo_implfuzz::testgen::{
@@ -92,12 +93,12 @@ fn filled() -> Repo {
     ];
     store.save_testgen_run(&run(1, "twice", first, Some(measured())), &tests).unwrap();
     store.save_testgen_run(&run(2, "twice", other, None), &[]).unwrap();
+    // The best one of all kinds stays as it was before the next run: of all kinds nobody has looked since.
+    store.update_testgen_best(GLOBAL).unwrap();
     let better = TestGenAnalysis { category_balance: 1.0, ..measured() };
     store.save_testgen_run(&run(3, "twice", other, Some(better)), &[]).unwrap();
     store.save_testgen_run(&run(4, "sum_bytes", first, None), &[]).unwrap();
-    for kind in [GLOBAL, PURE] {
-        store.update_testgen_best(kind).unwrap();
-    }
+    store.update_testgen_best(PURE).unwrap();
     let mut change = TestGenConfigChange::keep("boundaries are missing");
     change.kind = ChangeType::UpdateWeights;
     change.expected_improvement = Some(40.0);
@@ -167,6 +168,14 @@ fn what_the_store_has_is_shown() {
     runs(&repo);
     one_run(&repo);
     evolution(&repo);
+    for (args, kind) in [
+        (&["stats"][..], "testgen-stats"),
+        (&["runs"], "testgen-runs"),
+        (&["runs", id(1).as_str()], "testgen-run"),
+        (&["evolution"], "testgen-evolution"),
+    ] {
+        insta::assert_snapshot!(kind, documented(&json(&repo, args, kind)));
+    }
 }
 
 fn stats(repo: &Repo) {
@@ -184,7 +193,7 @@ fn stats(repo: &Repo) {
         "{shown}"
     );
     assert_eq!(words(&shown, GLOBAL)[1..4], ["1", "(1.0.0)", "770.0"]);
-    assert_eq!(words(&shown, "pure")[1..7], ["2", "(1.0.1)", "870.0", "1", "of", "2"]);
+    assert_eq!(words(&shown, "pure function")[2..8], ["2", "(1.0.1)", "870.0", "1", "of", "2"]);
     assert!(shown.contains("other than for all kinds"));
     let stats = json(repo, &["stats"], "testgen-stats");
     let symbols = stats["symbols"].as_array().unwrap();

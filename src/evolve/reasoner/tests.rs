@@ -1,6 +1,6 @@
 use super::super::fixture::{Bench, past, run};
 use super::*;
-use crate::port::fenced::unfenced;
+use crate::llm::quoted::unfenced;
 use crate::testgen::{ConfigId, ConfigRef, EvolutionRound, Proposed, TestGenAnalysis, TestGenRun};
 
 const CLAUDE: &[ModelType] = &[ModelType::Claude];
