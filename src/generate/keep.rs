@@ -124,6 +124,9 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     all
 }
 
+/// The id of a test that was kept and is not written, and the reason.
+pub type LeftOut = (String, String);
+
 /// Asks C again for the tests that were kept in an earlier run, each time twice. Those that it answers as it did then come back, the others
 /// with the reason: the library, its contract or the harness are not what they were.
 ///
@@ -134,7 +137,7 @@ pub fn confirmed(
     planned: &Planned,
     campaign: &Campaign,
     tests: Vec<RecordedTest>,
-) -> Result<(Vec<RecordedTest>, Vec<(String, String)>)> {
+) -> Result<(Vec<RecordedTest>, Vec<LeftOut>)> {
     let kept = tests.into_iter().filter(|test| test.kept && test.dropped.is_none());
     let (there, called): (Vec<_>, Vec<_>) =
         kept.partition(|recorded| recorded.test.category == TestCategory::Existence);
@@ -171,7 +174,7 @@ pub struct Written {
     pub removed: Option<String>,
     pub tests: Vec<String>,
     /// The others, with the reason.
-    pub left_out: Vec<(String, String)>,
+    pub left_out: Vec<LeftOut>,
     /// Seeds that were not there before.
     pub seeds: usize,
 }

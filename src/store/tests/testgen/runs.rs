@@ -189,13 +189,20 @@ fn the_best_run_of_a_symbol_is_the_first_with_the_highest_score() {
         found.reverse();
         let found: Vec<_> = found.into_iter().map(|run| run.run_id).collect();
         assert_eq!(found, best.into_iter().map(name).collect::<Vec<_>>(), "{number}");
-        let chosen = store.best_testgen_run(&symbol("a").key).unwrap().unwrap();
-        let wanted = found.iter().find(|id| **id != name(3)).cloned().unwrap_or(name(1));
-        assert_eq!(chosen.run_id, wanted, "without a score the last one");
     }
-    store.save_testgen_run(&run(7, "a", first, Some(1)), &[]).unwrap();
-    assert_eq!(store.best_testgen_run(&symbol("a").key).unwrap().unwrap().run_id, name(5));
-    assert_eq!(store.best_testgen_run(&SymbolKey("none".into())).unwrap(), None);
+}
+
+#[test]
+fn where_no_run_has_a_score_the_last_one_stands_for_the_symbol() {
+    let (_dir, mut store, first, _) = with_configs();
+    let key = symbol("a").key;
+    assert_eq!(store.best_testgen_run(&key).unwrap(), None);
+    for (number, at, score, chosen) in
+        [(1, "a", None, 1), (2, "a", None, 2), (3, "b", Some(9), 2), (4, "a", Some(1), 4), (5, "a", None, 4)]
+    {
+        store.save_testgen_run(&run(number, at, first, score), &[]).unwrap();
+        assert_eq!(store.best_testgen_run(&key).unwrap().unwrap().run_id, name(chosen), "{number}");
+    }
 }
 
 #[test]
