@@ -70,34 +70,12 @@ fn writes(role: &Role) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::types::{Harness, Parameter, Returns, Sequence, Signature};
+    use super::super::fixture;
+    use super::super::types::Sequence;
     use super::*;
-    use crate::symbol::SymbolName;
 
     fn contract(roles: Vec<Role>) -> Contract {
-        let param = |role| Parameter {
-            name: "p".into(),
-            role,
-            likely: Vec::new(),
-            texts: Vec::new(),
-            made_by: Vec::new(),
-            reason: String::new(),
-        };
-        Contract {
-            symbol: SymbolName::new("f"),
-            harness: Harness::Inferred,
-            signature: Signature::C,
-            params: roles.into_iter().map(param).collect(),
-            returns: Returns::Value,
-            errno: false,
-            require: Vec::new(),
-            interesting: Vec::new(),
-            equivalent: Vec::new(),
-            proposed_by: None,
-            chance: false,
-            globals: Vec::new(),
-            sequence: None,
-        }
+        fixture::contract("f", roles.into_iter().map(|role| ("p", role)).collect())
     }
 
     fn buffer(direction: Direction) -> Role {
@@ -134,17 +112,7 @@ mod tests {
             (Life::Uses, None, Archetype::StatefulDecoder),
             (Life::Uses, Some("x"), Archetype::TemporaryFile),
         ] {
-            let sequence = Sequence {
-                of: "kit".into(),
-                by_caller: false,
-                buffers: Vec::new(),
-                texts: Vec::new(),
-                fail_allocations: false,
-                file: file.map(str::to_owned),
-                makers: Vec::new(),
-                operations: Vec::new(),
-                enders: Vec::new(),
-            };
+            let sequence = Sequence { file: file.map(str::to_owned), ..fixture::sequence("kit") };
             let contract = Contract { sequence: Some(Box::new(sequence)), ..contract(vec![handle(life)]) };
             assert_eq!(Archetype::of(&contract), Some(kind));
         }

@@ -398,17 +398,16 @@ fn role_word(role: RoleName) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture;
     use super::*;
     use proptest::prelude::*;
 
     fn contract(max: usize, nullable: bool, values: Vec<i64>) -> Contract {
         let param = |name: &str, role| Parameter {
-            name: name.into(),
-            role,
             likely: vec![-1],
             texts: vec!["r".into()],
-            made_by: vec![],
             reason: "a.c:1: `x`".into(),
+            ..fixture::param(name, role)
         };
         let names = |name: &str| vec![SymbolName::new(name)];
         Contract {

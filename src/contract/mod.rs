@@ -22,4 +22,6 @@ pub mod proposal;
 pub mod tier;
 
 #[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
 mod tier_tests;

@@ -227,8 +227,7 @@ mod tests {
     use super::*;
 
     fn param(role: Role) -> Parameter {
-        let (likely, texts, made_by) = Default::default();
-        Parameter { name: "p".into(), role, likely, texts, made_by, reason: String::new() }
+        super::super::fixture::param("p", role)
     }
 
     fn pointer() -> TypeKind {

@@ -51,6 +51,26 @@ pub enum Role {
 }
 
 impl Role {
+    /// Whether C may get null.
+    pub fn is_nullable(&self) -> bool {
+        match self {
+            Self::Buffer { nullable, .. }
+            | Self::Pointer { nullable, .. }
+            | Self::CString { nullable, .. }
+            | Self::Callback { nullable, .. }
+            | Self::Handle { nullable, .. }
+            | Self::Lent { nullable, .. }
+            | Self::Given { nullable, .. }
+            | Self::Room { nullable, .. } => *nullable,
+            Self::Value { .. }
+            | Self::OneOf { .. }
+            | Self::Length
+            | Self::FixedArray { .. }
+            | Self::Elements { .. }
+            | Self::Token => false,
+        }
+    }
+
     /// Whether no safe type says what it is.
     pub fn needs_c(&self) -> bool {
         matches!(

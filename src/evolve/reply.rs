@@ -1,8 +1,8 @@
 //! From the text of a model's reply to the change that it proposes. A change is one object; what could mean two things means none.
 
-use crate::generate::lenient::value_at;
 use crate::generate::reply::{LONGEST, is_object};
 use crate::llm::after_thoughts;
+use crate::llm::json::value_at;
 use crate::testgen::TestGenConfigChange;
 use serde_json::{Map, Value};
 

@@ -8,7 +8,7 @@ use crate::event::{Event, Reporter};
 use crate::generate::prompt::Templates;
 use crate::port::desk::Desk;
 use crate::process::Interrupt;
-use crate::store::{GLOBAL, NewEvolution, Store};
+use crate::store::{GLOBAL, Store};
 use crate::symbol::{Function, SymbolName};
 use crate::testgen::{
     ChangeType, ConfigId, ConfigRef, EvolutionRound, ModelType, ScorePair, TestGenConfig, TestGenRun, compare,
@@ -26,7 +26,7 @@ pub struct Hands<'a> {
 /// What is wanted.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// What configurations are compared on, at least one. The questions for changes are put down to the first.
+    /// What configurations are compared on, at least two, each once. The questions for changes are put down to the first.
     pub functions: &'a [&'a Function],
     pub rounds: u32,
     /// Models for which a provider is configured.
@@ -38,14 +38,20 @@ pub struct Request<'a> {
 /// Generates tests for a symbol with a configuration, and keeps the run in the store.
 pub type Runner<'a> = dyn FnMut(&mut Hands, &TestGenConfig, ConfigId, &SymbolName) -> Result<TestGenRun> + 'a;
 
-/// Lets the current configuration evolve; where none is current, the default one is where it begins. Every round leaves one row in
+/// Lets the current configuration evolve; where none is current, the defaults become it. Every round leaves one row in
 /// the store. A pair of configuration and symbol is run once in a call: a later round takes its scores.
 ///
 /// # Errors
-/// `Usage` without functions, those of runs (the round that was broken off has its row), of the store, and Ctrl-C.
+/// `Usage` for fewer than two functions, those of runs (the round that was broken off has its row), of the store, and Ctrl-C.
 pub fn evolve(hands: &mut Hands, request: &Request, runner: &mut Runner) -> Result<Vec<EvolutionRound>> {
-    if request.functions.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, "there is no symbol to compare configurations on"));
+    let mut different = BTreeSet::new();
+    if !request.functions.iter().all(|function| different.insert(&function.name)) || different.len() < 2 {
+        let text = "configurations are compared on at least two functions, each named once: the gain on one alone may be luck, \
+                    and has no interval that could say so";
+        let first = request.functions.first().map_or("<symbol>", |function| function.name.as_str());
+        return Err(Error::new(ErrorKind::Usage, text).help(format!(
+            "cargo implfuzz testgen evolve --symbols {first},<another>; cargo implfuzz list has them"
+        )));
     }
     let mut evolution = Evolution { request, incumbent: incumbent(hands.store)?, runs: BTreeMap::new() };
     (1..=request.rounds).map(|number| evolution.round(number, hands, runner)).collect()
@@ -64,11 +70,8 @@ impl Known {
 }
 
 fn incumbent(store: &mut Store) -> Result<Known> {
-    if let Some(row) = store.current_testgen_config()? {
-        return Ok(Known { id: row.id, config: row.config });
-    }
-    let config = TestGenConfig::default();
-    Ok(Known { id: store.save_testgen_config(&config)?, config })
+    let row = store.testgen_config_in_use()?;
+    Ok(Known { id: row.id, config: row.config })
 }
 
 struct Evolution<'a> {
@@ -86,7 +89,8 @@ impl Evolution<'_> {
             Situation { config: &self.incumbent.config, history: &history, profiles: request.profiles };
         let asked = (request.functions[0], number);
         let proposal = reasoner::propose(hands, request.templates, &situation, asked, request.interrupt)?;
-        let mut round = begun(number, proposal, &self.incumbent);
+        let Proposal { change, model } = proposal;
+        let mut round = EvolutionRound::begun(number, model, change, self.incumbent.named());
         let text = format!("round {number}: {} proposes {}", round.model, round.change.kind.word());
         hands.reporter.event(Event::Note { text });
         let tried = self.tried(&mut round, hands, runner);
@@ -132,7 +136,7 @@ impl Evolution<'_> {
             let (incumbent, candidate) = (before.score, after.score);
             round.scores.push(ScorePair { symbol: function.name.clone(), incumbent, candidate });
         }
-        self.update_best([self.incumbent.id, candidate.id], hands.store)?;
+        self.update_best(hands.store)?;
         let pairs: Vec<_> = round.scores.iter().map(|pair| (pair.incumbent, pair.candidate)).collect();
         let comparison = compare(&pairs);
         round.mean_gain = comparison.mean_gain;
@@ -165,30 +169,18 @@ impl Evolution<'_> {
             .ok_or_else(|| Error::new(ErrorKind::Internal, format!("a run on {symbol} was lost")))
     }
 
-    /// Only when all symbols were run: means over some of them are not comparable. The incumbent comes first, so that it stays
-    /// where both are equal.
-    fn update_best(&self, configs: [ConfigId; 2], store: &mut Store) -> Result<()> {
-        for config in configs {
-            let runs = self.runs.iter().filter(|((id, _), _)| *id == config);
-            let kinds: BTreeSet<&str> = runs.filter_map(|(_, run)| run.task_type.as_deref()).collect();
-            for kind in kinds.into_iter().chain([GLOBAL]) {
-                store.update_testgen_best(kind, config)?;
-            }
+    /// Only when all symbols were run: means over some of them are not comparable.
+    fn update_best(&self, store: &mut Store) -> Result<()> {
+        let kinds: BTreeSet<&str> = self.runs.values().filter_map(|run| run.task_type.as_deref()).collect();
+        for kind in kinds.into_iter().chain([GLOBAL]) {
+            store.update_testgen_best(kind)?;
         }
         Ok(())
     }
 
     /// The round's row, with which an accepted candidate becomes current, and a note on the run that the proposal came after.
     fn keep(&self, round: &EvolutionRound, history: &History, hands: &mut Hands) -> Result<()> {
-        hands.store.add_testgen_evolution(&NewEvolution {
-            from: round.from.id,
-            to: round.to.as_ref().map(|to| to.id),
-            change: &round.change,
-            actual_improvement: round.mean_gain,
-            quality_delta: round.quality_delta,
-            accepted: round.accepted,
-            reason: &round.reason,
-        })?;
+        hands.store.add_testgen_evolution(round)?;
         let first = || {
             let mut runs = self.runs.iter().filter(|((id, _), _)| *id == round.from.id);
             runs.next().map(|(_, run)| run.run_id.clone())
@@ -201,23 +193,6 @@ impl Evolution<'_> {
         let rounds = self.request.rounds;
         hands.reporter.event(Event::Evolved { round: Box::new(round.clone()), rounds });
         Ok(())
-    }
-}
-
-fn begun(number: u32, Proposal { change, model }: Proposal, incumbent: &Known) -> EvolutionRound {
-    EvolutionRound {
-        round: number,
-        model,
-        change,
-        violation: None,
-        from: incumbent.named(),
-        to: None,
-        scores: Vec::new(),
-        mean_gain: None,
-        lower_bound: None,
-        quality_delta: None,
-        accepted: false,
-        reason: String::new(),
     }
 }
 

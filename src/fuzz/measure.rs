@@ -33,6 +33,9 @@ pub struct Left {
     pub record: Vec<(String, String)>,
 }
 
+/// What one input came to: what C left, or in words why it says nothing.
+pub type Outcome = std::result::Result<(Readable, Left), String>;
+
 /// How often a process may end before its time: no function has more mutants, and each may do it once.
 const ENDS: usize = 32;
 /// For reading, and for each run over all inputs.
@@ -68,6 +71,25 @@ impl Campaign {
             }
         };
         Ok(texts.into_iter().enumerate().map(read).collect())
+    }
+
+    /// Reads each input, and runs C twice on those that can be read.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn measure(&self, inputs: &[Value], interrupt: &Interrupt) -> Result<Vec<Outcome>> {
+        let read = self.read_inputs(inputs, interrupt)?;
+        let bytes: Vec<&Vec<u8>> = read.iter().flatten().map(|input| &input.bytes).collect();
+        let mut left = self.left_by_c(&bytes, interrupt)?.into_iter();
+        let one = |read: std::result::Result<Readable, String>| {
+            let read = read?;
+            let left = left.next().unwrap_or_else(|| Err("C was not asked".into()))?;
+            match left.given == read.canonical {
+                true => Ok((read, left)),
+                false => Err(format!("C was given something else: {}", left.given)),
+            }
+        };
+        Ok(read.into_iter().map(one).collect())
     }
 
     /// What C leaves behind on each input, in two processes of its own; in words, why an input says nothing: C breaks on it, the

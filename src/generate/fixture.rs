@@ -1,8 +1,8 @@
 //! A small library for tests: one function over bytes, and functions on a handle.
 
-use crate::contract::types::{
-    Contract, Direction, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
-};
+pub use crate::contract::fixture::contract;
+use crate::contract::fixture::sequence;
+use crate::contract::types::{Contract, Direction, GlobalUse, Life, Role, Sequence};
 pub use crate::symbol::fixture::{int, place};
 use crate::symbol::{fixture, *};
 
@@ -17,32 +17,6 @@ pub fn record(key: &str) -> CType {
 pub fn function(name: &str, text: &str, params: Vec<(&str, CType)>) -> Function {
     let params = params.into_iter().map(|(name, ty)| Param { name: name.into(), ty, uses: Vec::new() });
     Function { text: text.into(), params: params.collect(), ..fixture::function(name) }
-}
-
-pub fn contract(name: &str, params: Vec<(&str, Role)>) -> Contract {
-    let param = |(name, role): (&str, Role)| Parameter {
-        name: name.into(),
-        role,
-        likely: Vec::new(),
-        texts: Vec::new(),
-        made_by: Vec::new(),
-        reason: String::new(),
-    };
-    Contract {
-        symbol: SymbolName::new(name),
-        harness: Harness::Inferred,
-        signature: Signature::C,
-        params: params.into_iter().map(param).collect(),
-        returns: Returns::Value,
-        errno: false,
-        require: Vec::new(),
-        interesting: Vec::new(),
-        equivalent: Vec::new(),
-        chance: false,
-        globals: Vec::new(),
-        sequence: None,
-        proposed_by: None,
-    }
 }
 
 pub fn buffer(direction: Direction, length: &str, nullable: bool) -> Role {
@@ -94,15 +68,12 @@ pub fn steps() -> Vec<(Function, Contract)> {
     let handle = || pointer("struct s *", record("struct s"));
     let role = |life| Role::Handle { life, through: None, nullable: false };
     let sequence = Sequence {
-        of: "s".into(),
         by_caller: true,
         buffers: vec![("next".into(), "avail".into())],
-        texts: Vec::new(),
-        fail_allocations: false,
-        file: None,
         makers: vec![SymbolName::new("s_init")],
         operations: vec![SymbolName::new("s_add")],
         enders: vec![SymbolName::new("s_end")],
+        ..sequence("s")
     };
     let mode = CType {
         spelling: "enum mode".into(),

@@ -5,7 +5,7 @@ use crate::adequacy::Bench;
 use crate::error::Result;
 use crate::event::Reporter;
 use crate::fuzz::gate::HeldBack;
-use crate::fuzz::measure::{Left, Readable};
+use crate::fuzz::measure::Outcome;
 use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
 use crate::process::Interrupt;
@@ -24,9 +24,6 @@ pub struct Instruments<'a, 'p> {
     counting: Counting,
     held_back: HeldBack,
 }
-
-/// What one input came to: what C left, or in words why it says nothing.
-pub type Outcome = std::result::Result<(Readable, Left), String>;
 
 /// How much of the C function some inputs reach.
 #[derive(Debug, Clone)]
@@ -55,19 +52,7 @@ impl<'a, 'p> Instruments<'a, 'p> {
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn measure(&self, inputs: &[Value]) -> Result<Vec<Outcome>> {
-        let interrupt = self.judge.interrupt;
-        let read = self.campaign.read_inputs(inputs, interrupt)?;
-        let bytes: Vec<&Vec<u8>> = read.iter().flatten().map(|input| &input.bytes).collect();
-        let mut left = self.campaign.left_by_c(&bytes, interrupt)?.into_iter();
-        let one = |read: std::result::Result<Readable, String>| {
-            let read = read?;
-            let left = left.next().unwrap_or_else(|| Err("C was not asked".into()))?;
-            match left.given == read.canonical {
-                true => Ok((read, left)),
-                false => Err(format!("C was given something else: {}", left.given)),
-            }
-        };
-        Ok(read.into_iter().map(one).collect())
+        self.campaign.measure(inputs, self.judge.interrupt)
     }
 
     /// For each input the numbers of the mutants that it tells from C. Where they could not all be run, mutants say nothing any more.

@@ -1,5 +1,6 @@
 //! What stays of a run: a row with its tests in the store, and, of the tests that are kept, a file of Rust and seeds of the fuzz corpus.
 
+use super::existence;
 use super::run::Generated;
 use super::suite::Test;
 use crate::contract::archetype::Archetype;
@@ -9,15 +10,18 @@ use crate::error::Result;
 use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
 use crate::project::{Planned, Project};
-use crate::rust::exported::{Exported, KeptTest, Source, exported};
+use crate::rust::exported::{Exported, HEAD, KeptTest, Source, exported};
 use crate::store::{GLOBAL, Store};
+use crate::symbol::Library;
 use crate::testgen::{
     ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun, make_ids_unique,
 };
 use jiff::Timestamp;
 use serde::Serialize;
+use serde_json::Value;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
 
 /// The name of a run that begins now.
 pub fn run_id() -> RunId {
@@ -74,13 +78,14 @@ pub fn store(
     Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
 }
 
-/// After a run that stands for itself: its configuration may be the best of its kind now. Those of a comparison are looked at together.
+/// After a run that stands for itself: the best configuration of its kind may be another one now. Those of a comparison are looked at
+/// together.
 ///
 /// # Errors
 /// Those of the store.
 pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
     for kind in run.task_type.iter().map(String::as_str).chain([GLOBAL]) {
-        store.update_testgen_best(kind, run.config)?;
+        store.update_testgen_best(kind)?;
     }
     Ok(())
 }
@@ -119,19 +124,63 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     all
 }
 
+/// The id of a test that was kept and is not written, and the reason.
+pub type LeftOut = (String, String);
+
+/// Asks C again for the tests that were kept in an earlier run, each time twice. Those that it answers as it did then come back, the others
+/// with the reason: the library, its contract or the harness are not what they were.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn confirmed(
+    (library, judge): (&Library, &Judge),
+    planned: &Planned,
+    campaign: &Campaign,
+    tests: Vec<RecordedTest>,
+) -> Result<(Vec<RecordedTest>, Vec<LeftOut>)> {
+    let kept = tests.into_iter().filter(|test| test.kept && test.dropped.is_none());
+    let (there, called): (Vec<_>, Vec<_>) =
+        kept.partition(|recorded| recorded.test.category == TestCategory::Existence);
+    let known = existence::tests(library, planned);
+    let answer_now = |recorded: &RecordedTest| -> std::result::Result<Option<Value>, String> {
+        let same = known.iter().find(|test| test.input == recorded.test.input);
+        Ok(same.ok_or("the function has no such type any more")?.expected_output.clone())
+    };
+    let mut answers: Vec<_> = there.iter().map(answer_now).collect();
+    if matches!(planned.judgeable, Judgeable::Yes(_)) {
+        let inputs: Vec<_> = called.iter().map(|recorded| recorded.test.input.clone()).collect();
+        let measured = campaign.measure(&inputs, judge.interrupt)?;
+        answers.extend(measured.into_iter().map(|outcome| outcome.map(|(_, left)| Some(left.value))));
+    } else {
+        answers.extend(called.iter().map(|_| Err("the function has no harness any more".to_owned())));
+    }
+    let (mut same, mut left_out) = (Vec::new(), Vec::new());
+    for (recorded, answer) in there.into_iter().chain(called).zip(answers) {
+        match answer {
+            Ok(now) if now == recorded.test.expected_output => same.push(recorded),
+            Ok(_) => left_out.push((recorded.test.id, "C answers something else by now".to_owned())),
+            Err(why) => left_out.push((recorded.test.id, why)),
+        }
+    }
+    Ok((same, left_out))
+}
+
 /// What was written.
 #[derive(Debug, Clone, Serialize)]
 pub struct Written {
     /// Relative to the repository; absent where no test could be written as Rust.
     pub file: Option<String>,
+    /// The file of an earlier run, which is no more because no test would stand in it.
+    pub removed: Option<String>,
     pub tests: Vec<String>,
     /// The others, with the reason.
-    pub left_out: Vec<(String, String)>,
+    pub left_out: Vec<LeftOut>,
     /// Seeds that were not there before.
     pub seeds: usize,
 }
 
-/// Writes the kept tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction.
+/// Writes the kept tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. Where no test can be written as Rust,
+/// the file of an earlier run is removed: nobody stands behind it any more.
 ///
 /// # Errors
 /// Those of running the fuzz process, which reads the inputs again, and of writing.
@@ -179,7 +228,18 @@ pub fn write(
         seeds += 1;
     }
     transaction.commit()?;
-    Ok(Written { file: has_file.then_some(file), tests: written, left_out, seeds })
+    let removed = !has_file && remove_own(&project.workspace.root().join(&file))?;
+    let (file, removed) = (has_file.then(|| file.clone()), removed.then_some(file));
+    Ok(Written { file, removed, tests: written, left_out, seeds })
+}
+
+/// Removes a file of tests that this tool wrote; says whether there was one.
+fn remove_own(file: &Path) -> Result<bool> {
+    let is_own = file.is_file() && fs_err::read_to_string(file)?.starts_with(HEAD);
+    if is_own {
+        fs_err::remove_file(file)?;
+    }
+    Ok(is_own)
 }
 
 fn as_rust(recorded: &RecordedTest) -> KeptTest {

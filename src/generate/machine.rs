@@ -94,10 +94,10 @@ pub(super) mod tests {
 
     pub fn toolchain() -> Toolchain {
         Toolchain {
-            cargo: "/home/somebody/cargo".into(),
-            rustc: "/home/somebody/rustc".into(),
+            cargo: "/opt/rust/cargo".into(),
+            rustc: "/opt/rust/rustc".into(),
             rustc_version: "1.95.0".into(),
-            sysroot: "/home/somebody/rust".into(),
+            sysroot: "/opt/rust/rust".into(),
             host: "x86_64-unknown-linux-gnu".into(),
             cc: Compiler {
                 path: "/usr/bin/clang".into(),
@@ -108,7 +108,7 @@ pub(super) mod tests {
             ar: "/usr/bin/ar".into(),
             objcopy: "/usr/bin/objcopy".into(),
             libclang: "/usr/lib/libclang.so".into(),
-            asan_runtime: "/home/somebody/asan.a".into(),
+            asan_runtime: "/opt/rust/asan.a".into(),
             cmake: None,
             make: Some("/usr/bin/make".into()),
         }

@@ -8,7 +8,6 @@ mod existence;
 pub(crate) mod fixture;
 pub mod instruments;
 pub mod keep;
-pub(crate) mod lenient;
 pub mod machine;
 mod measures;
 pub mod models;

@@ -6,16 +6,13 @@
 
 use super::environment::EnvironmentInfo;
 use super::schema::Schema;
-use super::schema::one_line;
-use crate::digest::of_parts;
 use crate::error::Result;
-use crate::llm::{Block, Message, Prompt, Speaker};
-use crate::port::fenced::fenced;
-use crate::port::prompt::wrong;
+use crate::llm::quoted::one_line;
+use crate::llm::{Block, Message, Prompt, Speaker, templates};
 use crate::symbol::Function;
 use crate::testgen::{TestCategory, TestGenConfig};
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, Value, context};
+use minijinja::{Value, context};
 use std::path::Path;
 
 /// The built-in templates: name and text.
@@ -72,35 +69,13 @@ pub struct Round<'a> {
 
 /// The templates of prompts about tests.
 #[derive(Debug)]
-pub struct Templates {
-    environment: Environment<'static>,
-    version: String,
-}
+pub struct Templates(templates::Templates);
 
 impl Templates {
     /// The built-in templates, each replaced by the file of the same name in `overrides` where there is one. `Err`
     /// (kind `Config`) when such a file is no template.
     pub fn load(overrides: Option<&Path>) -> Result<Self> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.add_filter("fenced", |text: String, info: String| fenced(&text, &info));
-        environment.add_filter("span", |text: String| format!("`{}`", one_line(&text)));
-        let mut texts = Vec::new();
-        for (name, built_in) in BUILT_IN {
-            let file = overrides.map(|dir| dir.join(name)).filter(|file| file.is_file());
-            let text = match &file {
-                Some(file) => fs_err::read_to_string(file)?,
-                None => built_in.to_owned(),
-            };
-            environment.add_template_owned(name, text.clone()).map_err(|error| wrong(name, &error))?;
-            texts.push(text);
-        }
-        Ok(Self { environment, version: of_parts(texts.iter().map(String::as_str))[..12].to_owned() })
-    }
-
-    /// What tells these templates from others: 12 digits of a hash over their texts.
-    pub fn version(&self) -> &str {
-        &self.version
+        templates::Templates::load(&BUILT_IN, overrides).map(Self)
     }
 
     /// Asks for tests of a category. `attempt` is counted from 1 over all rounds of the function.
@@ -159,9 +134,7 @@ impl Templates {
 
     /// One of the templates, filled.
     pub(crate) fn render(&self, name: &str, values: Value) -> Result<String> {
-        let template = self.environment.get_template(name).map_err(|error| wrong(name, &error))?;
-        let text = template.render(values).map_err(|error| wrong(name, &error))?;
-        Ok(text.trim().to_owned())
+        self.0.render(name, values)
     }
 }
 

@@ -4,8 +4,8 @@
 //! kind, with prose around them. So fences need no reading, and an array that was cut off keeps what is whole. An entry that is
 //! wrong is told with its number and never loses the others.
 
-use super::lenient::{self, CUT_OFF, value_at};
 use crate::llm::after_thoughts;
+use crate::llm::json::{CUT_OFF, skip, value_at};
 use crate::testgen::{GeneratedTest, TestCategory, make_ids_unique};
 use serde_json::{Map, Value};
 
@@ -142,16 +142,16 @@ pub(crate) fn is_object(text: &str, at: usize) -> bool {
 
 /// Where the first value of an object stands, by its key.
 fn key(text: &str, at: usize) -> Option<(String, usize)> {
-    let (key, end) = value_at(text, lenient::skip(text, at + 1)).ok()?;
+    let (key, end) = value_at(text, skip(text, at + 1)).ok()?;
     let Value::String(key) = key else { return None };
-    let colon = lenient::skip(text, end);
-    (text.as_bytes().get(colon) == Some(&b':')).then(|| (key, lenient::skip(text, colon + 1)))
+    let colon = skip(text, end);
+    (text.as_bytes().get(colon) == Some(&b':')).then(|| (key, skip(text, colon + 1)))
 }
 
 /// An object whose first value is a list of objects is there for the list.
 fn is_wrapper(text: &str, at: usize) -> bool {
     key(text, at).is_some_and(|(_, value)| {
-        let first = lenient::skip(text, value + 1);
+        let first = skip(text, value + 1);
         text.as_bytes().get(value) == Some(&b'[') && matches!(text.as_bytes().get(first), Some(b'{' | b']'))
     })
 }

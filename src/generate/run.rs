@@ -7,7 +7,7 @@ pub use outcome::Generated;
 
 use super::environment::EnvironmentInfo;
 use super::existence;
-use super::instruments::{Instruments, Outcome, Reached};
+use super::instruments::{Instruments, Reached};
 use super::prompt::{Round, Subject, Templates, Tried};
 use super::reply;
 use super::rounds::{Done, IterationState, Next, apply, next};
@@ -17,6 +17,7 @@ use crate::c::mutants::Mutant;
 use crate::contract::types::Contract;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::fuzz::measure::Outcome;
 use crate::judge::Judge;
 use crate::llm::{Prompt, Reply};
 use crate::port::desk::Desk;

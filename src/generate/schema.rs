@@ -6,9 +6,8 @@ mod life;
 mod roles;
 mod values;
 
-pub(super) use values::one_line;
-
 use crate::contract::types::{Contract, Direction, Harness, Returns, Role};
+use crate::llm::quoted::one_line;
 use crate::symbol::{Function, Library, SymbolName, TypeKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,7 +127,7 @@ fn around(sources: &Sources, said: &mut Said) -> Vec<String> {
             "{inside}`$chance`: what chance and clocks answer, a buffer of 0 to {CHANCE} bytes; may be left out"
         ));
     }
-    lines.extend(contract.require.iter().map(|rule| format!("always: `{}`", values::one_line(rule))));
+    lines.extend(contract.require.iter().map(|rule| format!("always: `{}`", one_line(rule))));
     lines
 }
 

@@ -110,17 +110,7 @@ impl Slot<'_> {
 
     /// Whether null is tried.
     pub fn nullable(&self) -> bool {
-        match self.role {
-            Role::Buffer { nullable, .. }
-            | Role::Pointer { nullable, .. }
-            | Role::CString { nullable, .. }
-            | Role::Callback { nullable, .. }
-            | Role::Handle { nullable, .. }
-            | Role::Lent { nullable, .. }
-            | Role::Given { nullable, .. }
-            | Role::Room { nullable, .. } => *nullable,
-            _ => false,
-        }
+        self.role.is_nullable()
     }
 
     /// The local that holds a handle, a struct that is lent, or a block that is given away.

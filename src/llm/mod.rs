@@ -1,6 +1,7 @@
 //! Language models: one blocking trait and its providers, with retries, budgets, recordings and the parser of replies.
 //!
-//! Prompts are written, and replies judged, elsewhere (`port`); `config` says which model is meant.
+//! What prompts say, and what replies are worth, is decided elsewhere (`port`, `generate`, `evolve`): here is what those have in common,
+//! templates, the quoting of foreign text, and JSON as models write it. `config` says which model is meant.
 
 mod anthropic;
 mod ask;
@@ -12,7 +13,9 @@ mod exchange;
 mod faults;
 mod fence;
 mod http;
+pub mod json;
 mod openai;
+pub mod quoted;
 mod record;
 mod replay;
 mod reply;
@@ -21,6 +24,7 @@ mod secret;
 mod select;
 #[cfg(test)]
 mod server;
+pub mod templates;
 mod usage;
 
 pub use ask::{Asker, Exchange, ask};

@@ -238,7 +238,7 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::contract::types::{Contract, Direction, Harness, Parameter, Returns, Role};
+    use crate::contract::types::{Contract, Direction, Role};
     use crate::symbol::fixture::{self, int, place};
     use crate::symbol::{Global, Linkage, Macro, Param, Place, RelPath, Unit};
 
@@ -310,39 +310,24 @@ pub(super) mod tests {
     }
 
     pub fn contract() -> Contract {
-        let param = |name: &str, role| Parameter {
-            name: name.into(),
-            role,
-            likely: Vec::new(),
-            texts: Vec::new(),
-            made_by: Vec::new(),
-            reason: String::new(),
-        };
         let buffer = |direction, length: &str, nullable| Role::Buffer {
             direction,
             length: length.into(),
             max: 4096,
             nullable,
         };
+        let params = vec![
+            ("dst", buffer(Direction::Out, "cap", false)),
+            ("cap", Role::Length),
+            ("data", buffer(Direction::In, "n", true)),
+            ("n", Role::Length),
+        ];
         Contract {
-            symbol: SymbolName::new("kit_digest"),
-            harness: Harness::Inferred,
             signature: Signature::Safe,
-            params: vec![
-                param("dst", buffer(Direction::Out, "cap", false)),
-                param("cap", Role::Length),
-                param("data", buffer(Direction::In, "n", true)),
-                param("n", Role::Length),
-            ],
-            returns: Returns::Value,
             errno: true,
-            chance: false,
             require: vec!["n <= 100".into()],
             interesting: vec![5_552],
-            equivalent: Vec::new(),
-            proposed_by: None,
-            globals: Vec::new(),
-            sequence: None,
+            ..crate::contract::fixture::contract("kit_digest", params)
         }
     }
 

@@ -5,8 +5,8 @@
 mod category;
 pub mod linker;
 
-use super::fenced::fenced;
 use crate::fuzz::build::Diagnostic;
+use crate::llm::quoted::fenced;
 use crate::verdict::{Finding, FindingClass};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

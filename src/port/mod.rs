@@ -1,7 +1,6 @@
 //! The port of one function: what is asked of a model, what its answer goes through, and when that ends.
 
 pub mod supervisor;
-pub mod fenced;
 pub mod feedback;
 pub mod items;
 pub mod words;

@@ -5,13 +5,12 @@
 use super::call_sites::CallSite;
 use super::context::PortContext;
 use super::feedback::Feedback;
-use super::fenced::fenced;
-use crate::error::{Error, ErrorKind, Result};
-use crate::llm::{Block, Message, Prompt, Speaker};
+use crate::error::Result;
+use crate::llm::{Block, Message, Prompt, Speaker, templates};
 use crate::store::FindingRow;
 use crate::verdict::CFault;
+use minijinja::context;
 use minijinja::value::Serde;
-use minijinja::{Environment, UndefinedBehavior, context};
 use std::path::Path;
 
 /// The built-in templates: name and text.
@@ -61,26 +60,13 @@ impl Question<'_> {
 
 /// The templates of all prompts.
 #[derive(Debug)]
-pub struct Templates {
-    environment: Environment<'static>,
-}
+pub struct Templates(templates::Templates);
 
 impl Templates {
     /// The built-in templates, each replaced by the file of the same name in `overrides` where there is one. `Err`
     /// (kind `Config`) when such a file is no template.
     pub fn load(overrides: Option<&Path>) -> Result<Self> {
-        let mut environment = Environment::new();
-        environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.add_filter("fenced", |text: String, info: String| fenced(&text, &info));
-        for (name, built_in) in BUILT_IN {
-            let file = overrides.map(|dir| dir.join(name)).filter(|file| file.is_file());
-            let text = match &file {
-                Some(file) => fs_err::read_to_string(file)?,
-                None => built_in.to_owned(),
-            };
-            environment.add_template_owned(name, text).map_err(|error| wrong(name, &error))?;
-        }
-        Ok(Self { environment })
+        templates::Templates::load(&BUILT_IN, overrides).map(Self)
     }
 
     /// The prompt for one attempt (from 1, per role). `reply_problem` says what was wrong with the last reply, `memory` what
@@ -99,28 +85,28 @@ impl Templates {
         let user = match question {
             Question::Analyze { why, sites } => {
                 let sites = minijinja::Value::from(Serde(sites));
-                self.render("analyzer.j2", context!(c, reply_problem, sites, why => *why))
+                self.0.render("analyzer.j2", context!(c, reply_problem, sites, why => *why))
             }
             Question::Target { calls, sites, candidate } => {
                 let sites = minijinja::Value::from(Serde(sites));
                 let (candidate, calls) = (*candidate, minijinja::Value::from(Serde(calls)));
-                self.render("target.j2", context!(c, reply_problem, sites, candidate, calls))
+                self.0.render("target.j2", context!(c, reply_problem, sites, candidate, calls))
             }
             Question::Crash { row } => {
                 let (class, what) = (row.finding.class.word(), row.finding.what.as_str());
                 let (told, args, report) = (told(row), arguments(row), row.report.as_str());
-                self.render("crash.j2", context!(c, told, class, what, args, report))
+                self.0.render("crash.j2", context!(c, told, class, what, args, report))
             }
             Question::Feasibility { row, explanation, sites } => {
                 let sites = minijinja::Value::from(Serde(sites));
                 let (told, args) = (told(row), arguments(row));
                 let explanation = *explanation;
-                self.render("feasibility.j2", context!(c, reply_problem, told, args, explanation, sites))
+                self.0.render("feasibility.j2", context!(c, reply_problem, told, args, explanation, sites))
             }
-            Question::Prototype => self.render("prototyper.j2", context!(c, reply_problem, memory)),
+            Question::Prototype => self.0.render("prototyper.j2", context!(c, reply_problem, memory)),
             Question::Enhance { candidate, feedback, repeated } => {
                 let feedback = feedback.text.as_str();
-                self.render(
+                self.0.render(
                     "enhancer.j2",
                     context!(c, reply_problem, memory, candidate => *candidate, feedback, repeated => *repeated),
                 )
@@ -133,18 +119,12 @@ impl Templates {
             attempt,
             enlarged: false,
             system: vec![
-                block(self.render("rules.j2", context!())?),
-                block(self.render("library.j2", context!(shared))?),
+                block(self.0.render("rules.j2", context!())?),
+                block(self.0.render("library.j2", context!(shared))?),
             ],
             messages: vec![Message { speaker: Speaker::User, text: user }],
             max_tokens,
         })
-    }
-
-    fn render(&self, name: &str, values: minijinja::Value) -> Result<String> {
-        let template = self.environment.get_template(name).map_err(|error| wrong(name, &error))?;
-        let text = template.render(values).map_err(|error| wrong(name, &error))?;
-        Ok(text.trim().to_owned())
     }
 }
 
@@ -162,17 +142,12 @@ fn arguments(row: &FindingRow) -> String {
     if lines.is_empty() { "no arguments".to_owned() } else { lines.join("\n") }
 }
 
-/// What is wrong with a template of this name.
-pub fn wrong(name: &str, error: &minijinja::Error) -> Error {
-    Error::new(ErrorKind::Config, format!("prompt template {name}: {error:#}"))
-        .help(format!("mend or remove your own {name}; the built-in one is used in its absence"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::context::tests::with;
     use super::super::feedback::{self, Candidate};
     use super::*;
+    use crate::error::ErrorKind;
     use crate::fuzz::build::Diagnostic;
     use crate::llm::Label;
 

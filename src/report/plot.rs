@@ -17,7 +17,7 @@ const LEGEND: f64 = 476.0;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_COLUMNS: usize = 3;
 /// Characters of a name that a column of the legend has room for; the whole name is in its tooltip.
-const NAME_CHARS: usize = 34;
+const NAME_CHARS: usize = 28;
 
 /// Told apart also by those who do not see all colours (Okabe and Ito); after the last the first comes again with other dashes.
 const COLORS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
@@ -323,7 +323,7 @@ mod tests {
         let svg = drawn(&[("<script>&\"'\u{1b}[2J\u{ffff}\n", Some(1))]);
         assert!(svg.contains("&lt;script&gt;&amp;&quot;&#39;\\u{1b}[2J\u{fffd} "), "{svg}");
         let long = drawn(&[(&"é".repeat(60), Some(1))]);
-        assert!(long.contains(&format!(">{}…<title>{}</title>", "é".repeat(34), "é".repeat(60))), "{long}");
+        assert!(long.contains(&format!(">{}…<title>{}</title>", "é".repeat(28), "é".repeat(60))), "{long}");
     }
 
     #[test]

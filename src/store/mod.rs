@@ -27,7 +27,7 @@ pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
 pub use steps::{NewStep, StepId, StepRow};
 pub use symbols::{SymbolKind, SymbolRow};
-pub use testgen::{BestConfig, ConfigRow, EvolutionRow, GLOBAL, NewEvolution};
+pub use testgen::{BestConfig, ConfigRow, EvolutionRow, GLOBAL};
 pub use totals::{Totals, median};
 
 use crate::error::{Error, ErrorKind, Result};

@@ -32,8 +32,9 @@ pub fn compare(pairs: &[(Option<u32>, Option<u32>)]) -> Comparison {
     if gains.len() < pairs.len() {
         return refused(format!("{} of {} pairs lack a score", pairs.len() - gains.len(), pairs.len()));
     }
-    let Some(bound) = lower_bound(&gains) else {
-        return refused("nothing was compared".into());
+    // Of one gain every resample is that gain: the interval says nothing of luck.
+    let Some(bound) = lower_bound(&gains).filter(|_| gains.len() > 1) else {
+        return refused("fewer than two pairs were compared".into());
     };
     let mean = gains.iter().sum::<f64>() / gains.len() as f64;
     let accepted = bound > 0.0;
@@ -135,6 +136,7 @@ mod tests {
             (all(&[(500, 900), (400, 390), (300, 290), (200, 190)]), false), // one lucky draw
             (all(&[(500, 510), (400, 409), (300, 312), (200, 207)]), true),
             (vec![], false),
+            (all(&[(500, 900)]), false),
             (vec![(Some(500), None), (Some(400), Some(900))], false),
             (vec![(None, Some(500)), (Some(400), Some(900))], false),
             (vec![(None, None)], false),

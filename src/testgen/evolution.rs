@@ -48,3 +48,23 @@ pub struct EvolutionRound {
     /// Why, or why not.
     pub reason: String,
 }
+
+impl EvolutionRound {
+    /// A round with its proposal, which nobody has looked at yet.
+    pub fn begun(round: u32, model: String, change: TestGenConfigChange, from: ConfigRef) -> Self {
+        Self {
+            round,
+            model,
+            change,
+            violation: None,
+            from,
+            to: None,
+            scores: Vec::new(),
+            mean_gain: None,
+            lower_bound: None,
+            quality_delta: None,
+            accepted: false,
+            reason: String::new(),
+        }
+    }
+}

@@ -106,6 +106,34 @@ pub struct TestGenRun {
     pub created_at: Timestamp,
 }
 
+impl TestGenRun {
+    /// A run in all categories that began then, with nothing proposed and nothing measured.
+    pub fn unmeasured(run_id: RunId, config: ConfigId, symbol: SymbolKey, began: Timestamp) -> Self {
+        Self {
+            run_id,
+            session: None,
+            config,
+            symbol,
+            task_type: None,
+            context: TestGenContext::Benchmark,
+            proposed: Proposed::default(),
+            kept: 0,
+            rounds: 0,
+            reflections: 0,
+            analysis: TestGenAnalysis::default(),
+            self_assessment: None,
+            tokens: 0,
+            duration_ms: 0,
+            meta_model: None,
+            proposed_change: None,
+            change_accepted: None,
+            score: None,
+            is_best: false,
+            created_at: began,
+        }
+    }
+}
+
 /// Means over runs, of those in which it was measured; absent where it was in none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Means {

@@ -1,12 +1,12 @@
 //! `testgen generate` over the binary, with a scripted model: what is run on C, what is dropped and why, what the numbers are by hand,
 //! and what the tests that are written tell of ports.
 
-use crate::support::Repo;
+use crate::support::shape::documented;
+use crate::support::{Ran, Repo};
 use cargo_implfuzz::judge::Judge;
 use cargo_implfuzz::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// Wraps, remembers its calls, and reads a buffer: every cheat could pass for it.
 const SOURCE: &str = "#include <stddef.h>\n#include <stdint.h>\n\nuint32_t calls;\n\n\
@@ -27,28 +27,16 @@ fn library() -> Repo {
 }
 
 fn generate(repo: &Repo, more: &[&str]) -> Value {
-    let args = [&["testgen", "generate", "mixed", "--format", "json"], more].concat();
-    let ran = repo.run(&args);
-    ran.no_panic();
-    ran.json("testgen")["runs"][0].clone()
+    generated(repo, more).json("testgen")["runs"][0].clone()
+}
+
+fn generated(repo: &Repo, more: &[&str]) -> Ran {
+    repo.run(&[&["testgen", "generate", "mixed", "--format", "json"], more].concat())
 }
 
 fn cheats(run: &Value) -> Vec<(&str, bool)> {
     let all = run["cheats"].as_array().unwrap();
     all.iter().map(|cheat| (cheat["name"].as_str().unwrap(), cheat["rejected"].as_bool().unwrap())).collect()
-}
-
-/// Whether the tests that were written pass in a crate without C.
-fn passes(repo: &Repo) -> bool {
-    let mut command = assert_cmd::Command::new(std::env::var_os("CARGO").unwrap());
-    command.current_dir(repo.root().join("rust")).args(["test", "--offline", "--no-default-features"]);
-    command.args(["--test", "testgen_mixed"]);
-    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("port"));
-    let output = command.output().unwrap();
-    let said =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("test result:"), "{said}");
-    output.status.success()
 }
 
 #[test]
@@ -66,7 +54,11 @@ fn tests_are_measured_on_c_kept_and_written() {
     ]);
     let first = format!("Here they are:\n```json\n{strong}\n```\nThat is all.");
     repo.model(&[&first, "Nothing is missing.", "[]"]);
-    let run = generate(&repo, &["--context", "correctness"]);
+    let ran = generated(&repo, &["--context", "correctness"]);
+    insta::assert_snapshot!("testgen", documented(&ran.json("testgen")));
+    insta::assert_snapshot!("testgen-event", documented(&ran.every("testgen-event")));
+    let run = ran.json("testgen")["runs"][0].clone();
+    assert_eq!((&run["run"]["symbol"], &run["run"]["symbol_key"]), (&json!("mixed"), &json!("c:@F@mixed")));
     assert_eq!(run["run"]["proposed"], json!({"valid": 5, "dropped": 2, "duplicates": 1}), "{run}");
     let dropped: Vec<&str> =
         run["dropped"].as_array().unwrap().iter().map(|d| d["why"].as_str().unwrap()).collect();
@@ -85,10 +77,12 @@ fn tests_are_measured_on_c_kept_and_written() {
     let left = "SELECT count(*) FROM testgen_tests WHERE measured_output = '{\"return\":94,\"$globals\":{\"calls\":1}}'";
     assert_eq!(repo.count(left), 1, "what C left is the expectation");
 
+    let written = "rust/tests/testgen_mixed.rs";
+    let text = repo.read(written);
     let stub = repo.read("rust/src/mixed.rs");
     let with = |body: &str| {
         repo.write("rust/src/mixed.rs", &stub.replace("unimplemented!(\"mixed\")", body));
-        passes(&repo)
+        repo.exported_tests_pass("mixed")
     };
     assert!(with(RIGHT));
     for wrong in [
@@ -101,7 +95,40 @@ fn tests_are_measured_on_c_kept_and_written() {
     ] {
         assert!(!with(&wrong), "{wrong}");
     }
+    repo.write("rust/src/mixed.rs", &stub);
+    asked_again(&repo, &text);
+    std::fs::remove_file(repo.root().join("rust/tests/testgen_mixed.rs")).unwrap();
+    repo.write("mixed.c", SOURCE);
     seeds_that_no_prompt_may_show_wait_for_an_accepted_port(&repo);
+}
+
+/// What is exported later is what C still answers.
+fn asked_again(repo: &Repo, text: &str) {
+    let written = "rust/tests/testgen_mixed.rs";
+    let export = || repo.run(&["testgen", "export", "mixed", "--format", "json"]).ok().json("testgen-export");
+    std::fs::remove_file(repo.root().join(written)).unwrap();
+    let first = export();
+    insta::assert_snapshot!("testgen-export", documented(&first));
+    let first = first["runs"][0].clone();
+    assert_eq!((&first["symbol"], &first["written"]["left_out"]), (&json!("mixed"), &json!([])), "{first}");
+    assert_eq!(repo.read(written), text, "C answers as it did");
+    assert_eq!(first["written"]["tests"], json!(["long", "counted"]));
+    repo.replace("mixed.c", "    return h;", "    return len > 16 ? ~h : h;");
+    let second = export()["runs"][0]["written"].clone();
+    assert_eq!(second["left_out"], json!([["long", "C answers something else by now"]]), "{second}");
+    assert_eq!(second["tests"], json!(["counted"]));
+    assert!(!repo.read(written).contains("_long(") && text.contains("_long("), "{text}");
+    repo.replace("mixed.c", "seed * 31u", "seed * 37u + 1u");
+    let third = export()["runs"][0]["written"].clone();
+    assert_eq!(
+        (&third["file"], &third["removed"], &third["tests"]),
+        (&json!(null), &json!(written), &json!([]))
+    );
+    assert!(!repo.root().join(written).exists(), "nobody stands behind it");
+    // What a person has put there stays.
+    repo.write(written, "// mine\n");
+    assert_eq!(export()["runs"][0]["written"]["removed"], json!(null));
+    assert_eq!(repo.read(written), "// mine\n");
 }
 
 fn seeds_that_no_prompt_may_show_wait_for_an_accepted_port(repo: &Repo) {
@@ -154,6 +181,33 @@ fn weak_tests_are_told_to_be_weak_and_silence_ends_a_run() {
     ran.code(11).shows("the model did not answer");
     assert_eq!(repo.count("SELECT count(*) FROM testgen_runs"), 2);
     assert_eq!(repo.count("SELECT count(*) FROM testgen_runs WHERE score IS NULL"), 1, "no tokens, no score");
+}
+
+#[test]
+fn a_failure_is_told_to_whoever_watches() {
+    let repo = Repo::empty();
+    repo.write("odd.c", "#include <stdio.h>\n\nint odd(FILE *file) { return fgetc(file); }\n");
+    repo.run(&["init"]).ok();
+    repo.model(&["[]"]);
+    let made = ["testgen", "config", "create", "--set", "max_tokens=512", "--format", "json"];
+    let made = repo.run(&made).ok().json("testgen-config-created")["config"].clone();
+    let events = |more: &[&str]| {
+        let ran = repo.run(&[&["testgen", "generate", "odd", "--format", "json"], more].concat());
+        assert_eq!(ran.code(2).json("error")["kind"], "usage");
+        let told = ran.every("testgen-event");
+        told.as_array().unwrap().iter().map(|event| event["what"].clone()).collect::<Vec<_>>()
+    };
+    let hash = &made["config_hash"].as_str().unwrap()[..8];
+    for (more, config) in [(&["--with", "1"][..], 1), (&["--with", hash], 1), (&[], 2)] {
+        let told = events(more);
+        assert_eq!((told.len(), &told[0]["event"], &told[0]["config"]), (2, &json!("start"), &json!(config)));
+        assert_eq!(told[1]["event"], "error", "{told:?}");
+        assert!(told[1]["why"].as_str().unwrap().contains("odd has no harness"), "{told:?}");
+    }
+    let current = "SELECT count(*) FROM testgen_configs WHERE is_current";
+    assert_eq!(repo.count(current), 1, "the defaults, by the run without `--with`");
+    repo.run(&["testgen", "generate", "odd", "--with", "99"])
+        .fails(2, &["there is no TestGen configuration 99", "config list"]);
 }
 
 /// A second function, so that a gain is not that of one.
@@ -211,10 +265,24 @@ fn a_configuration_evolves_by_what_wins() {
             change("update_params", "max_tests_per_category", json!(5), 10.0),
         ],
     );
-    let args =
-        ["testgen", "evolve", "--symbols", "mixed", "folded", "--rounds", "4", "--context", "correctness"];
+    repo.run(&["testgen", "evolve", "--symbols", "mixed,mixed"])
+        .fails(2, &["at least two functions", "testgen evolve --symbols mixed,<another>"]);
+    let args = [
+        "testgen",
+        "evolve",
+        "--symbols",
+        "mixed",
+        "folded",
+        "mixed",
+        "--rounds",
+        "4",
+        "--context",
+        "correctness",
+    ];
     let ran = repo.run(&[&args[..], &["--format", "json"]].concat());
-    let rounds = ran.ok().json("testgen-evolve")["rounds"].clone();
+    insta::assert_snapshot!("testgen-evolve", documented(&ran.ok().json("testgen-evolve")));
+    insta::assert_snapshot!("evolved", documented(&ran.every("evolved")));
+    let rounds = ran.json("testgen-evolve")["rounds"].clone();
     let accepted: Vec<bool> =
         rounds.as_array().unwrap().iter().map(|r| r["accepted"].as_bool().unwrap()).collect();
     assert_eq!(accepted, [false, false, true, false], "{rounds}");

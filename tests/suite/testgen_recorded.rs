@@ -1,14 +1,18 @@
 //! Tests of functions of real libraries and of the fixture, from recorded answers of a model: kept ones pass with a right port and fail
 //! with wrong ones, without C.
 
-use crate::support::Repo;
 use crate::support::clib::{copy_tree, vendored};
+use crate::support::{Repo, plant};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// As the recordings were made: a round of each category, and a refinement.
 const SETTINGS: [&str; 4] =
     ["max_rounds_per_category=1", "global_refinement_rounds=1", "max_total_seconds=7200", "max_tokens=6000"];
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
 
 /// Generates tests from recordings in a repository of these files.
 fn generated(repo: &Repo, recordings: &str, symbol: &str) -> Value {
@@ -16,7 +20,7 @@ fn generated(repo: &Repo, recordings: &str, symbol: &str) -> Value {
     let set: Vec<&str> = SETTINGS.iter().flat_map(|setting| ["--set", *setting]).collect();
     repo.run(&[&["testgen", "config", "create"], &set[..]].concat()).ok();
     repo.run(&["testgen", "config", "set-current", "1"]).ok();
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/recordings/testgen").join(recordings);
+    let dir = fixtures().join("recordings/testgen").join(recordings);
     let replay = format!("llm.replay_dir={:?}", dir.display().to_string());
     let args = [
         "testgen",
@@ -31,26 +35,42 @@ fn generated(repo: &Repo, recordings: &str, symbol: &str) -> Value {
     ];
     let ran = repo.run(&args);
     let run = ran.ok().json("testgen")["runs"][0].clone();
-    assert!(run["run"]["score"].as_u64().unwrap() >= 900, "{run}");
-    assert_eq!(run["run"]["proposed"]["valid"], 18, "{run}");
+    assert!(run["run"]["score"].as_u64().unwrap() >= 800, "{run}");
     run
 }
 
-/// Whether the written tests pass with this body in the place of the stub, in a crate without C.
+/// Whether the written tests pass with this body in the place of the stub.
 fn passes(repo: &Repo, module: &str, symbol: &str, body: &str) -> bool {
     let path = format!("rust/src/{module}.rs");
     let stub = repo.read(&path);
     repo.replace(&path, &format!("unimplemented!(\"{symbol}\")"), body);
-    let mut command = assert_cmd::Command::new(std::env::var_os("CARGO").unwrap());
-    command.current_dir(repo.root().join("rust")).args(["test", "--offline", "--no-default-features"]);
-    command.args(["--test", &format!("testgen_{symbol}")]);
-    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("port"));
-    let output = command.output().unwrap();
+    let passed = repo.exported_tests_pass(symbol);
     repo.write(&path, &stub);
-    let said =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("test result:"), "{said}");
-    output.status.success()
+    passed
+}
+
+/// Whether the written tests of the last of these functions pass with ports in the place of all their stubs: what one calls is a
+/// port, too, or there is nothing to link it with.
+fn pass_with(repo: &Repo, module: &str, ports: &[(&str, &str)]) -> bool {
+    let path = format!("rust/src/{module}.rs");
+    let stubs = repo.read(&path);
+    let mut text = stubs.clone();
+    for (symbol, port) in ports {
+        plant(&mut text, symbol, port).unwrap_or_else(|| panic!("`{symbol}` has no stub"));
+    }
+    repo.write(&path, &text);
+    repo.run(&["init"]).ok();
+    let passed = repo.exported_tests_pass(ports.last().unwrap().0);
+    repo.write(&path, &stubs);
+    passed
+}
+
+/// The port of a function of the fixture that a model has written.
+fn recorded(symbol: &str) -> String {
+    let path = fixtures().join(format!("recordings/c-lib/{symbol}/01-prototyper.json"));
+    let recording: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let text = recording["outcome"]["reply"]["text"].as_str().unwrap();
+    text.trim().trim_start_matches("```rust implementation\n").trim_end_matches("```").to_owned()
 }
 
 #[test]
@@ -61,6 +81,8 @@ fn tests_of_zlibs_adler32_tell_right_from_wrong() {
         std::fs::copy(from.join(name), repo.root().join(name)).unwrap();
     }
     let run = generated(&repo, "zlib", "adler32");
+    assert!(run["run"]["score"].as_u64().unwrap() >= 900, "{run}");
+    assert_eq!(run["run"]["proposed"]["valid"], 18, "{run}");
     assert_eq!(run["run"]["analysis"]["kill_rate"], 1.0, "{run}");
     let right = "let Some(buf) = buf else { return 1 };\n    let (mut low, mut high) = (adler & 0xffff, adler >> 16 & 0xffff);\n    \
         for byte in buf {\n        low = (low + ffi::uLong::from(*byte)) % 65521;\n        high = (high + low) % 65521;\n    }\n    \
@@ -126,8 +148,55 @@ fn tests_of_xxhash_tell_right_from_wrong() {
 #[ignore = "minutes: cargo test --test suite testgen_recorded -- --ignored"]
 fn tests_of_the_fixture_tell_right_from_wrong() {
     let repo = Repo::empty();
-    copy_tree(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib"), repo.root());
-    let run = generated(&repo, "c-lib", "kit_base64_decode");
+    copy_tree(&fixtures().join("c-lib"), repo.root());
+    let symbol = "kit_base64_decode";
+    let run = generated(&repo, "c-lib", symbol);
     assert!(run["written"]["tests"].as_array().unwrap().len() >= 5, "{run}");
-    assert!(!passes(&repo, "codec", "kit_base64_decode", "*out_len = 0;\n    ffi::KIT_OK"));
+    let planted =
+        |name: &str| std::fs::read_to_string(fixtures().join(format!("planted/{symbol}/{name}.rs"))).unwrap();
+    assert!(pass_with(&repo, "codec", &[(symbol, &planted("right"))]));
+    let callee = ("base64_value", recorded("base64_value"));
+    assert!(pass_with(&repo, "codec", &[(callee.0, &callee.1), (symbol, &recorded(symbol))]));
+    // `wrong-leaks` leaves behind what C does: that is for harnesses, which count blocks.
+    for wrong in ["exact-fit", "not-canonical", "padding-inside", "stale-length"] {
+        assert!(!pass_with(&repo, "codec", &[(symbol, &planted(&format!("wrong-{wrong}")))]), "{wrong}");
+    }
+}
+
+#[test]
+#[ignore = "minutes: cargo test --test suite testgen_recorded -- --ignored"]
+fn tests_of_handles_tell_right_from_wrong() {
+    let repo = Repo::empty();
+    copy_tree(&fixtures().join("c-lib"), repo.root());
+    let run = generated(&repo, "c-lib", "kit_map_put");
+    // Of 15 mutants one is only told where memory is short, and no test can have that.
+    assert!(run["run"]["analysis"]["kill_rate"].as_f64().unwrap() > 0.9, "{run}");
+    assert!(run["written"]["tests"].as_array().unwrap().len() >= 5, "{run}");
+    let path = "rust/src/checksum.rs";
+    let mut text = repo.read(path);
+    plant(&mut text, "kit_fnv1a64", &recorded("kit_fnv1a64")).unwrap();
+    repo.write(path, &text);
+    let others = ["find_link", "kit_map_create", "kit_map_get", "kit_map_remove", "kit_map_destroy"];
+    let others = others.map(|name| (name, recorded(name)));
+    let pass = |port: &str| {
+        let others = others.iter().map(|(name, text)| (*name, text.as_str()));
+        let ports: Vec<_> = others.chain([("kit_map_put", port)]).collect();
+        pass_with(&repo, "map", &ports)
+    };
+    let right = recorded("kit_map_put");
+    assert!(pass(&right));
+    for (from, to) in [
+        ("        (**link).value = value;\n", ""),
+        ("(**link).value = value;", "(**link).value = value.saturating_abs();"),
+        ("(**link).value = value;", "(**link).value = i32::from(value as i16);"),
+        ("*link = entry;", ""),
+        (
+            "copy_nonoverlapping(key, entry_key, key_size)",
+            "copy_nonoverlapping(c\"k\".as_ptr(), entry_key, 2)",
+        ),
+        ("    ffi::KIT_OK\n}", "    ffi::KIT_ERR_NOT_FOUND\n}"),
+    ] {
+        assert_eq!(right.matches(from).count(), 1, "{from}");
+        assert!(!pass(&right.replace(from, to)), "{to:?} in the place of {from:?}");
+    }
 }

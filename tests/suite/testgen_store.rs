@@ -2,11 +2,13 @@
 //! through the library.
 
 use crate::support::Repo;
-use cargo_implfuzz::store::{GLOBAL, NewEvolution, Store};
+use crate::support::shape::documented;
+use cargo_implfuzz::store::{GLOBAL, Store};
 use cargo_implfuzz::symbol::SymbolKey;
 use cargo_implfuzz::testgen::{
-    ChangeType, ConfigId, GeneratedTest, Proposed, RecordedTest, RunId, TestCategory, TestGenAnalysis,
-    TestGenConfig, TestGenConfigChange, TestGenContext, TestGenRun, TestGenScore,
+    ChangeType, ConfigId, ConfigRef, EvolutionRound, GeneratedTest, Proposed, RecordedTest, RunId,
+    TestCategory, TestGenAnalysis, TestGenConfig, TestGenConfigChange, TestGenContext, TestGenRun,
+    TestGenScore,
 };
 use serde_json::{Value, json};
 
@@ -14,19 +16,22 @@ fn store(repo: &Repo) -> Store {
     Store::open(&repo.root().join(".implfuzz/state.db")).unwrap()
 }
 
+/// As contracts call it.
+const PURE: &str = "pure function";
+
+fn began(number: u32) -> jiff::Timestamp {
+    format!("2026-01-31T10:{number:02}:00Z").parse().unwrap()
+}
+
 fn id(number: u32) -> RunId {
-    RunId::new(format!("2026-01-31T10:{number:02}:00Z").parse().unwrap(), number)
+    RunId::new(began(number), number)
 }
 
 /// A run on a function of the small library; without an analysis nothing was measured.
 fn run(number: u32, symbol: &str, config: ConfigId, analysis: Option<TestGenAnalysis>) -> TestGenRun {
     let analysis = analysis.unwrap_or_default();
     TestGenRun {
-        run_id: id(number),
-        session: None,
-        config,
-        symbol: SymbolKey(format!("c:@F@{symbol}")),
-        task_type: Some("pure".into()),
+        task_type: Some(PURE.into()),
         context: TestGenContext::Commander,
         proposed: Proposed { valid: 7, dropped: 3, duplicates: 2 },
         kept: 5,
@@ -34,14 +39,9 @@ fn run(number: u32, symbol: &str, config: ConfigId, analysis: Option<TestGenAnal
         reflections: 1,
         score: TestGenScore::of(&analysis).total,
         analysis,
-        self_assessment: None,
         tokens: 4_321,
         duration_ms: 12_300,
-        meta_model: None,
-        proposed_change: None,
-        change_accepted: None,
-        is_best: false,
-        created_at: format!("2026-01-31T10:{number:02}:00Z").parse().unwrap(),
+        ..TestGenRun::unmeasured(id(number), config, SymbolKey(format!("c:@F@{symbol}")), began(number))
     }
 }
 
@@ -93,33 +93,29 @@ fn filled() -> Repo {
     ];
     store.save_testgen_run(&run(1, "twice", first, Some(measured())), &tests).unwrap();
     store.save_testgen_run(&run(2, "twice", other, None), &[]).unwrap();
+    // The best one of all kinds stays as it was before the next run: of all kinds nobody has looked since.
+    store.update_testgen_best(GLOBAL).unwrap();
     let better = TestGenAnalysis { category_balance: 1.0, ..measured() };
     store.save_testgen_run(&run(3, "twice", other, Some(better)), &[]).unwrap();
     store.save_testgen_run(&run(4, "sum_bytes", first, None), &[]).unwrap();
-    for (config, kind) in [(first, GLOBAL), (other, "pure")] {
-        store.update_testgen_best(kind, config).unwrap();
-    }
+    store.update_testgen_best(PURE).unwrap();
     let mut change = TestGenConfigChange::keep("boundaries are missing");
     change.kind = ChangeType::UpdateWeights;
     change.expected_improvement = Some(40.0);
-    let won = NewEvolution {
-        from: first,
-        to: Some(other),
-        change: &change,
-        actual_improvement: Some(12.5),
+    let named = |id| ConfigRef { id, version: String::new() };
+    let won = EvolutionRound {
+        to: Some(named(other)),
+        mean_gain: Some(12.5),
         quality_delta: Some(0.5),
         accepted: true,
-        reason: "the gain is above zero",
+        reason: "the gain is above zero".into(),
+        ..EvolutionRound::begun(1, "m".into(), change, named(first))
     };
     store.add_testgen_evolution(&won).unwrap();
-    let refused = NewEvolution {
-        to: None,
-        change: &TestGenConfigChange::keep("fine as it is"),
-        actual_improvement: None,
-        quality_delta: None,
-        accepted: false,
-        reason: "nothing\u{1b}[2J to try",
-        ..won
+    let keep = TestGenConfigChange::keep("fine as it is");
+    let refused = EvolutionRound {
+        reason: "nothing\u{1b}[2J to try".into(),
+        ..EvolutionRound::begun(2, "m".into(), keep, named(first))
     };
     store.add_testgen_evolution(&refused).unwrap();
     repo
@@ -172,6 +168,14 @@ fn what_the_store_has_is_shown() {
     runs(&repo);
     one_run(&repo);
     evolution(&repo);
+    for (args, kind) in [
+        (&["stats"][..], "testgen-stats"),
+        (&["runs"], "testgen-runs"),
+        (&["runs", id(1).as_str()], "testgen-run"),
+        (&["evolution"], "testgen-evolution"),
+    ] {
+        insta::assert_snapshot!(kind, documented(&json(&repo, args, kind)));
+    }
 }
 
 fn stats(repo: &Repo) {
@@ -189,7 +193,7 @@ fn stats(repo: &Repo) {
         "{shown}"
     );
     assert_eq!(words(&shown, GLOBAL)[1..4], ["1", "(1.0.0)", "770.0"]);
-    assert_eq!(words(&shown, "pure")[1..7], ["2", "(1.0.1)", "870.0", "1", "of", "2"]);
+    assert_eq!(words(&shown, "pure function")[2..8], ["2", "(1.0.1)", "870.0", "1", "of", "2"]);
     assert!(shown.contains("other than for all kinds"));
     let stats = json(repo, &["stats"], "testgen-stats");
     let symbols = stats["symbols"].as_array().unwrap();

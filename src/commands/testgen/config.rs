@@ -114,7 +114,7 @@ fn base(store: &Store, text: Option<&str>) -> Result<Chosen> {
 }
 
 /// The configuration with this number or, where there is none, with a hash that begins so.
-fn find(store: &Store, text: &str) -> Result<ConfigRow> {
+pub(super) fn find(store: &Store, text: &str) -> Result<ConfigRow> {
     if let Ok(id) = text.parse()
         && let Some(row) = store.testgen_config(ConfigId(id))?
     {

@@ -20,7 +20,7 @@ use std::fmt::Write;
 /// Lets the current configuration evolve: a model proposes changes, and one is kept where it wins on the same functions
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Functions that configurations are compared on; one alone says little
+    /// Functions that configurations are compared on, at least two; what is named twice counts once
     #[arg(long, value_name = "SYMBOL", num_args = 1.., value_delimiter = ',', required = true)]
     symbols: Vec<String>,
     /// How many changes are asked for
@@ -34,11 +34,16 @@ pub struct Args {
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
-    let planned: Vec<&Planned> = args.symbols.iter().map(|name| project.find(name)).collect::<Result<_>>()?;
+    let mut planned: Vec<&Planned> = Vec::new();
+    for name in &args.symbols {
+        let found = project.find(name)?;
+        if !planned.iter().any(|other| other.function.key == found.function.key) {
+            planned.push(found);
+        }
+    }
     let judge = Judge::new(&project, &session.interrupt);
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
-    let current = store.current_testgen_config()?.map(|row| row.config).unwrap_or_default();
-    let config = settings(&project.config, &current);
+    let config = settings(&project.config, &store.testgen_config_in_use()?.config);
     let asks = Asks { roles: &TEST_ROLES[2..], config: &config, phase: None };
     let command = format!("testgen evolve {}", args.symbols.join(" "));
     let mut desk = Desk::open(&project, &mut store, (&command, asks), &session.interrupt)?;

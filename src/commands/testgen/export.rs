@@ -1,6 +1,6 @@
 //! `cargo implfuzz testgen export`
 
-use crate::commands::Session;
+use super::{Session, name, named, shown};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
@@ -11,10 +11,10 @@ use crate::store::Store;
 use crate::testgen::{RunId, TestGenRun};
 use serde_json::json;
 
-/// Writes the kept tests of earlier runs again: `rust/tests/testgen_<symbol>.rs`, and seeds
+/// Asks C again for the kept tests of earlier runs, and writes those that still hold: `rust/tests/testgen_<symbol>.rs`, and seeds
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Functions; of each the run with the best score
+    /// Functions; of each the run that `testgen runs` calls the best one, or the last one where none has a score
     #[arg(required_unless_present = "run")]
     symbols: Vec<String>,
     /// This run
@@ -43,21 +43,23 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
                 format!("{}: the library has no such function any more", run.symbol.0),
             )
         })?;
-        let tests = store.testgen_tests(&run.run_id)?;
         let campaign = judge.campaign(&binary, planned);
-        let written = keep::write((&project, &judge), planned, &campaign, &tests)?;
+        let tests = store.testgen_tests(&run.run_id)?;
+        let (same, differing) = keep::confirmed((&project.library, &judge), planned, &campaign, tests)?;
+        let mut written = keep::write((&project, &judge), planned, &campaign, &same)?;
+        written.left_out.extend(differing);
         all.push((run, written));
     }
     drop(reporter);
-    let values: Vec<_> =
-        all.iter().map(|(run, written)| json!({ "run_id": run.run_id, "written": written })).collect();
+    let value = |(run, written): &(TestGenRun, Written)| {
+        named(&project, &json!({ "run_id": run.run_id, "symbol": run.symbol, "written": written }))
+    };
+    let values: Vec<_> = all.iter().map(value).collect();
     session.screen.result("testgen-export", &json!({ "runs": values }), || {
-        let line = |(run, written): &(TestGenRun, Written)| {
-            let file = written.file.as_deref().unwrap_or("no test file");
-            let (tests, out, seeds) = (written.tests.len(), written.left_out.len(), written.seeds);
-            format!("{}: {file}: {tests} tests, {out} left out, {seeds} new seeds\n", run.run_id)
+        let one = |(run, written): &(TestGenRun, Written)| {
+            format!("{} ({})\n{}", name(&project, &run.symbol), run.run_id, shown::written(written))
         };
-        all.iter().map(line).collect()
+        all.iter().map(one).collect()
     });
     Ok(ExitCode::Ok)
 }
@@ -72,9 +74,7 @@ fn runs(project: &Project, store: &Store, args: &Args) -> Result<Vec<TestGenRun>
     }
     let best = |name: &String| {
         let planned = project.find(name)?;
-        let history = store.testgen_history(&planned.function.key)?;
-        let best = history.into_iter().max_by_key(|run| (run.score, run.kept));
-        best.ok_or_else(|| {
+        store.best_testgen_run(&planned.function.key)?.ok_or_else(|| {
             Error::new(ErrorKind::Usage, format!("{name} has no tests yet"))
                 .help(format!("cargo implfuzz testgen generate {name}"))
         })

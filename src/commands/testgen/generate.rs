@@ -1,9 +1,9 @@
 //! `cargo implfuzz testgen generate`
 
-use super::shown;
+use super::{config, named, shown};
 use crate::commands::Session;
 use crate::config::TEST_ROLES;
-use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::error::{ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::generate::keep::{self, Label, Written};
 use crate::generate::models::settings;
@@ -30,9 +30,9 @@ pub struct Args {
     /// Which categories: benchmark (all five), commander, mecha_coder, or some with commas between them
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
-    /// The configuration with this number [default: the current one]
+    /// The configuration with this number or beginning of its hash; left out: the current one, else the defaults, which become it
     #[arg(long, value_name = "ID")]
-    with: Option<i64>,
+    with: Option<String>,
     /// Write no test file and no seeds
     #[arg(long)]
     no_export: bool,
@@ -60,10 +60,13 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
     let wanted = select(&project, args)?;
-    let row = configuration(&mut store, args.with)?;
+    let row = match &args.with {
+        Some(text) => config::find(&store, text)?,
+        None => store.testgen_config_in_use()?,
+    };
     let judge = Judge::new(&project, &session.interrupt);
-    let config = settings(&project.config, &row.config);
-    let asks = Asks { roles: &TEST_ROLES[..2], config: &config, phase: None };
+    let set = settings(&project.config, &row.config);
+    let asks = Asks { roles: &TEST_ROLES[..2], config: &set, phase: None };
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     let command = format!("testgen generate {}", if args.all { "--all".to_owned() } else { names.join(" ") });
     let mut desk = Desk::open(&project, &mut store, (&command, asks), &session.interrupt)?;
@@ -71,7 +74,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let all = desk.or_finish(&mut store, all)?;
     store.finish_run(desk.id, RunOutcome::Done)?;
     drop(reporter);
-    let values: Vec<Value> = all.iter().map(as_json).collect();
+    let values: Vec<Value> = all.iter().map(|kept| as_json(&project, kept)).collect();
     session.screen.result("testgen", &json!({ "runs": values }), || all.iter().map(shown::kept).collect());
     Ok(if all.iter().all(|kept| kept.run.score.is_some()) { ExitCode::Ok } else { ExitCode::Incomplete })
 }
@@ -81,23 +84,6 @@ fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p Planned>> {
         return args.symbols.iter().chain(&args.task).map(|name| project.find(name)).collect();
     }
     Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
-}
-
-/// The configuration with this number, else the current one, else the defaults, which become it.
-pub(super) fn configuration(store: &mut Store, asked: Option<i64>) -> Result<ConfigRow> {
-    if let Some(id) = asked {
-        return store.testgen_config(ConfigId(id))?.ok_or_else(|| {
-            Error::new(ErrorKind::Usage, format!("there is no configuration {id}"))
-                .help("cargo implfuzz testgen config list")
-        });
-    }
-    if let Some(row) = store.current_testgen_config()? {
-        return Ok(row);
-    }
-    let id = store.save_testgen_config(&TestGenConfig::default())?;
-    store.set_current_testgen_config(id)?;
-    let row = store.testgen_config(id)?;
-    row.ok_or_else(|| Error::new(ErrorKind::Internal, "a configuration that was just kept is not there"))
 }
 
 fn all(
@@ -142,8 +128,23 @@ fn one(
     Ok(Kept { written: Some(written), ..kept })
 }
 
-/// Generates and keeps the tests of one function.
+/// Generates and keeps the tests of one function. Whoever watches is told of a failure, too.
 pub(super) fn run_once(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &Planned),
+    desk: &mut Desk,
+    with: (ConfigId, &TestGenConfig, &TestGenContext),
+    reporter: &mut dyn Reporter,
+) -> Result<Kept> {
+    let kept = watched((project, store), (judge, planned), desk, with, reporter);
+    if let Err(error) = &kept {
+        let event = TestGenEvent::Error { why: error.to_string() };
+        reporter.event(Event::TestGen { symbol: planned.function.name.clone(), event });
+    }
+    kept
+}
+
+fn watched(
     (project, store): (&Project, &mut Store),
     (judge, planned): (&Judge, &Planned),
     desk: &mut Desk,
@@ -169,10 +170,10 @@ pub(super) fn run_once(
     Ok(Kept { run, generated, written: None })
 }
 
-fn as_json(kept: &Kept) -> Value {
+fn as_json(project: &Project, kept: &Kept) -> Value {
     let Kept { run, generated, written } = kept;
     json!({
-        "run": run, "score": generated.score, "ended": generated.why, "cheats": generated.cheats,
+        "run": named(project, run), "score": generated.score, "ended": generated.why, "cheats": generated.cheats,
         "mutants": generated.mutants.len(), "without_mutants": generated.without_mutants,
         "survivors": generated.survivors, "missed": generated.reached.missed, "written": written,
         "dropped": generated.suite.dropped.iter()

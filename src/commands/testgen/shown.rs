@@ -1,6 +1,7 @@
 //! A run of the generator as text.
 
 use super::generate::Kept;
+use crate::generate::keep::Written;
 use crate::report::printable;
 use crate::testgen::{TestGenRun, TestGenScore};
 use std::fmt::Write;
@@ -36,24 +37,28 @@ pub(super) fn kept(kept: &Kept) -> String {
     list(&mut text, "survivors", generated.survivors.iter().map(|line| printable(line).to_string()));
     let dropped = generated.suite.dropped.iter();
     list(&mut text, "dropped", dropped.map(|d| format!("{}: {}", printable(&d.test.id), printable(&d.why))));
-    if let Some(written) = written {
-        match &written.file {
-            Some(file) => {
-                _ = writeln!(
-                    text,
-                    "  wrote {file} ({} tests), {} new seeds",
-                    written.tests.len(),
-                    written.seeds
-                )
-            }
-            None => _ = writeln!(text, "  no test file; {} new seeds", written.seeds),
-        }
-        list(
-            &mut text,
-            "not written as Rust",
-            written.left_out.iter().map(|(id, why)| format!("{}: {why}", printable(id))),
-        );
+    if let Some(of_run) = written {
+        text += &self::written(of_run);
     }
+    text
+}
+
+/// What was written of a run, and what was not.
+pub(super) fn written(written: &Written) -> String {
+    let mut text = String::new();
+    let (tests, seeds) = (written.tests.len(), written.seeds);
+    // Writing to a string never fails.
+    _ = match (&written.file, &written.removed) {
+        (Some(file), _) => writeln!(text, "  wrote {file} ({tests} tests), {seeds} new seeds"),
+        (None, Some(file)) => writeln!(text, "  removed {file}, no test is left for it; {seeds} new seeds"),
+        (None, None) => writeln!(text, "  no test file; {seeds} new seeds"),
+    };
+    let left_out = written.left_out.iter();
+    list(
+        &mut text,
+        "not written as Rust",
+        left_out.map(|(id, why)| format!("{}: {}", printable(id), printable(why))),
+    );
     text
 }
 

@@ -1,8 +1,7 @@
 use super::super::fixture::{Bench, past, run};
 use super::*;
-use crate::port::fenced::unfenced;
-use crate::store::NewEvolution;
-use crate::testgen::{ConfigId, Proposed, TestGenAnalysis, TestGenRun};
+use crate::llm::quoted::unfenced;
+use crate::testgen::{ConfigId, ConfigRef, EvolutionRound, Proposed, TestGenAnalysis, TestGenRun};
 
 const CLAUDE: &[ModelType] = &[ModelType::Claude];
 
@@ -163,17 +162,10 @@ fn runs_of_candidates_that_lost_are_no_history() {
     };
     let (first, lost, won) = (config("1.0.0"), config("1.0.1"), config("1.0.2"));
     for (from, to, accepted) in [(first, lost, false), (first, won, true), (won, first, false)] {
-        let change = &TestGenConfigChange::keep("");
-        let row = NewEvolution {
-            from,
-            to: Some(to),
-            change,
-            actual_improvement: None,
-            quality_delta: None,
-            accepted,
-            reason: "",
-        };
-        store.add_testgen_evolution(&row).unwrap();
+        let named = |id| ConfigRef { id, version: String::new() };
+        let begun = EvolutionRound::begun(1, "m".into(), TestGenConfigChange::keep(""), named(from));
+        let round = EvolutionRound { to: Some(named(to)), accepted, ..begun };
+        store.add_testgen_evolution(&round).unwrap();
     }
     for (number, config) in
         [(1, lost), (2, won), (3, lost), (4, won), (5, first), (6, won), (7, won), (8, won), (9, won)]

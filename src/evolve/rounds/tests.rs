@@ -31,7 +31,7 @@ impl Scripted {
         let mut made = run(number, symbol.as_str(), score);
         made.config = id;
         made.symbol = SymbolKey(format!("c:@F@{symbol}"));
-        made.task_type = Some(if symbol.as_str() == "f" { "pure" } else { "buffer" }.into());
+        made.task_type = Some(if symbol.as_str() == "f" { KINDS[0] } else { KINDS[1] }.into());
         made.analysis = TestGenAnalysis {
             comprehensiveness: score.map(|score| f64::from(score) / 100.0),
             ..made.analysis
@@ -57,6 +57,9 @@ fn evolved(bench: &mut Bench, rounds: u32, script: &mut Scripted) -> Result<Vec<
     };
     evolve(&mut bench.hands(), &request, runner)
 }
+
+/// Of `f` and of `g`, as contracts call them.
+const KINDS: [&str; 2] = ["pure function", "buffer transform"];
 
 /// More of the weight is better, and `g` has less than `f`.
 fn by_weight(config: &TestGenConfig, symbol: &str) -> Option<u32> {
@@ -104,7 +107,7 @@ fn what_wins_becomes_current_and_is_where_the_next_round_begins() {
     };
     assert_eq!(first.scores, [pair("f", 560, 570), pair("g", 360, 370)]);
     assert_eq!(current(&bench.store).as_deref(), Some("1.0.2"));
-    for kind in ["pure", "buffer", GLOBAL] {
+    for kind in [KINDS[0], KINDS[1], GLOBAL] {
         assert_eq!(best(&bench.store, kind), "1.0.2", "{kind}");
     }
     let rows = bench.store.testgen_evolution().unwrap();
@@ -125,7 +128,7 @@ fn what_loses_is_reverted_and_a_repeated_proposal_costs_no_run() {
         assert_eq!(round.mean_gain, Some(-10.0));
         assert!(round.reason.contains("not above zero"), "{}", round.reason);
     }
-    assert_eq!(current(&bench.store), None, "nobody had chosen one, and nobody has now");
+    assert_eq!(current(&bench.store).as_deref(), Some("1.0.0"), "the defaults became it");
     assert_eq!(best(&bench.store, GLOBAL), "1.0.0");
     let rows = bench.store.testgen_evolution().unwrap();
     assert_eq!(
@@ -146,7 +149,7 @@ fn what_is_the_same_replaces_nothing() {
     let rounds = evolved(&mut bench, 1, &mut Scripted::new(|_, _| Some(500))).unwrap();
     assert_eq!((rounds[0].accepted, rounds[0].mean_gain), (false, Some(0.0)));
     assert_eq!(current(&bench.store).as_deref(), Some("1.0.0"));
-    for kind in ["pure", "buffer", GLOBAL] {
+    for kind in [KINDS[0], KINDS[1], GLOBAL] {
         assert_eq!(best(&bench.store, kind), "1.0.0", "{kind}");
     }
 }
@@ -221,7 +224,7 @@ fn a_round_that_is_broken_off_has_its_row_and_changes_nothing() {
     let rows = bench.store.testgen_evolution().unwrap();
     assert_eq!((rows.len(), rows[0].accepted), (1, false));
     assert_eq!(rows[0].reason, "the round was broken off: no compiler");
-    assert_eq!(current(&bench.store), None);
+    assert_eq!(current(&bench.store).as_deref(), Some("1.0.0"));
     assert_eq!(bench.store.testgen_best(GLOBAL).unwrap(), None, "half a comparison is none");
 }
 
@@ -229,13 +232,20 @@ fn a_round_that_is_broken_off_has_its_row_and_changes_nothing() {
 fn nothing_is_asked_without_symbols_or_after_ctrl_c() {
     let mut bench = Bench::new(&[Some(KEEP)]);
     let (templates, interrupt) = (Templates::load(None).unwrap(), Interrupt::none());
-    let function = bench.functions[0].clone();
+    let (function, other) = (bench.functions[0].clone(), bench.functions[1].clone());
     let runner = &mut |_: &mut Hands, _: &TestGenConfig, _: ConfigId, _: &SymbolName| unreachable!();
     let mut request =
         Request { functions: &[], rounds: 1, profiles: &[], templates: &templates, interrupt: &interrupt };
-    assert_eq!(evolve(&mut bench.hands(), &request, runner).unwrap_err().kind(), ErrorKind::Usage);
+    let (one, twice) = ([&function], [&function, &function]);
+    for few in [&[][..], &one, &twice] {
+        request.functions = few;
+        let error = evolve(&mut bench.hands(), &request, runner).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Usage, "{}", few.len());
+        assert!(error.to_string().contains("at least two functions"), "{error}");
+        assert!(error.help_text().is_some_and(|help| help.contains("testgen evolve --symbols")), "{error:?}");
+    }
     interrupt.set();
-    let functions = [&function];
+    let functions = [&function, &other];
     request.functions = &functions;
     assert_eq!(evolve(&mut bench.hands(), &request, runner).unwrap_err().kind(), ErrorKind::Interrupted);
     assert_eq!(bench.store.testgen_evolution().unwrap(), []);

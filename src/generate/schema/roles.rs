@@ -87,7 +87,7 @@ fn expected(
         }
         Role::Handle { life, through, .. } => handle(*life, through.as_deref()),
     };
-    if is_nullable(&param.role) { format!("{text}; or null") } else { text }
+    if param.role.is_nullable() { format!("{text}; or null") } else { text }
 }
 
 /// A number within its type and the contract.
@@ -128,7 +128,7 @@ fn length(contract: &Contract, param: &Parameter, ty: &CType) -> String {
     }
     let of: Vec<&Parameter> = contract.buffers_of(&param.name).collect();
     let mut text = format!("the length of {}; leave it out", names(of.clone()));
-    if of.iter().any(|p| is_nullable(&p.role)) {
+    if of.iter().any(|p| p.role.is_nullable()) {
         text += ", but give the number where all of them are null";
     }
     let behind = target(ty);
@@ -154,23 +154,4 @@ fn handle(life: Life, through: Option<&str>) -> String {
     let through =
         through.map_or_else(String::new, |field| format!(", by what its field `{field}` points to"));
     format!("{what}{through}: 0 or 1; left out, 0")
-}
-
-fn is_nullable(role: &Role) -> bool {
-    match role {
-        Role::Buffer { nullable, .. }
-        | Role::Pointer { nullable, .. }
-        | Role::CString { nullable, .. }
-        | Role::Callback { nullable, .. }
-        | Role::Handle { nullable, .. }
-        | Role::Lent { nullable, .. }
-        | Role::Given { nullable, .. }
-        | Role::Room { nullable, .. } => *nullable,
-        Role::Value { .. }
-        | Role::OneOf { .. }
-        | Role::Length
-        | Role::FixedArray { .. }
-        | Role::Elements { .. }
-        | Role::Token => false,
-    }
 }

@@ -1,19 +1,15 @@
 //! Values of C types in words: what number, which list, an object of which fields.
 
 use super::{Form, Said};
+use crate::llm::quoted::{one_line, span};
 use crate::symbol::{CType, Library, Record, TypeKind};
 
 /// Enumerators that are named; of larger enums the first ones.
 const NAMED: usize = 24;
 
-/// A text from C on one line that ends no code span.
-pub(in crate::generate) fn one_line(text: &str) -> String {
-    text.replace('`', "'").split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// A type as C writes it.
 pub(super) fn spelling(ty: &CType) -> String {
-    format!("`{}`", one_line(&ty.spelling))
+    span(&ty.spelling)
 }
 
 /// The range of an integer type, where it has one.

@@ -139,7 +139,7 @@ impl<'a> Call<'a> {
                 made.arguments.insert(at, value);
             }
             role if given.is_some_and(Value::is_null) => {
-                if !is_nullable(role) {
+                if !role.is_nullable() {
                     return Err("it may not be null".to_owned());
                 }
                 made.arguments.insert(at, null(&self.bound.c.params[at].1)?);
@@ -316,18 +316,6 @@ impl<'a> Call<'a> {
             made.arguments.insert(at, value);
         }
         Ok(())
-    }
-}
-
-/// Whether C may get null.
-pub(super) fn is_nullable(role: &Role) -> bool {
-    match role {
-        Role::Buffer { nullable, .. }
-        | Role::CString { nullable, .. }
-        | Role::Pointer { nullable, .. }
-        | Role::Room { nullable, .. }
-        | Role::Handle { nullable, .. } => *nullable,
-        _ => false,
     }
 }
 

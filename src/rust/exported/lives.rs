@@ -3,7 +3,7 @@
 //! Which handle a call gets follows from what C's calls returned, so that a test says it outright.
 
 use super::Source;
-use super::arguments::{Call, is_nullable, null, refused};
+use super::arguments::{Call, null, refused};
 use super::json::{Whole, is_made, shown};
 use super::literals::Types;
 use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
@@ -188,7 +188,7 @@ impl<'a> Told<'a> {
             let Role::Handle { life, through, .. } = &param.role else { continue };
             let wanted = match args.get(&param.name) {
                 None => 0,
-                Some(Value::Null) if is_nullable(&param.role) => {
+                Some(Value::Null) if param.role.is_nullable() => {
                     handles.push((at, None));
                     continue;
                 }
@@ -255,7 +255,7 @@ impl<'a> Told<'a> {
                 let value = if matches!(c.ty.kind, TypeKind::Record(_)) { json!({}) } else { json!(plain) };
                 types.value(&c.ty, &value).ok()
             }
-            role if refused(role).is_none() && is_nullable(role) => null(ty).ok(),
+            role if refused(role).is_none() && role.is_nullable() => null(ty).ok(),
 
             _ => None,
         });

@@ -32,7 +32,7 @@ pub struct BestConfig {
 
 /// What a configuration's runs came to.
 struct Standing {
-    config: ConfigId,
+    config: i64,
     run: String,
     score: f64,
     pass_count: i64,
@@ -56,20 +56,15 @@ impl Store {
         })
     }
 
-    /// Looks at a configuration's runs on functions of a kind ([`GLOBAL`]: of all kinds), and puts it in the place of the best
-    /// one where its mean score is higher; where it is the same, the one that is there stays. What stays is told with its
-    /// numbers as they are now. Says whether the best one is another one than before.
-    pub fn update_testgen_best(&mut self, task_type: &str, config: ConfigId) -> Result<bool> {
+    /// Finds the configuration with the highest mean score over all its runs on functions of a kind ([`GLOBAL`]: of all
+    /// kinds), among all that there are. Where the best one of before has the same mean, it stays; its numbers are told as
+    /// they are now. Says whether the best one is another one than before.
+    pub fn update_testgen_best(&mut self, task_type: &str) -> Result<bool> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let sql = "SELECT config FROM testgen_best_configs WHERE task_type = ?1";
-            let holder =
-                transaction.query_row(sql, [task_type], |row| row.get(0).map(ConfigId)).optional()?;
-            let held = holder.map(|holder| standing(&transaction, task_type, holder)).transpose()?.flatten();
-            let candidate = standing(&transaction, task_type, config)?;
-            let is_better = |new: &Standing| held.as_ref().is_none_or(|held| new.score > held.score);
-            let winner = candidate.filter(is_better).or(held);
-            let Some(winner) = winner else { return Ok(false) };
+            let holder: Option<i64> = transaction.query_row(sql, [task_type], |row| row.get(0)).optional()?;
+            let Some(winner) = leader(&transaction, task_type, holder)? else { return Ok(false) };
             write(&transaction, task_type, &winner)?;
             transaction.commit()?;
             Ok(holder != Some(winner.config))
@@ -77,25 +72,30 @@ impl Store {
     }
 }
 
-/// None where no run has a score.
-fn standing(
+/// The first by mean score; of equals the one that held the place, else the oldest. None where no run has a score.
+fn leader(
     connection: &Connection,
     task_type: &str,
-    config: ConfigId,
+    holder: Option<i64>,
 ) -> rusqlite::Result<Option<Standing>> {
-    let sql = "WITH runs AS (
-                   SELECT * FROM testgen_runs WHERE config = ?1 AND (?2 = '_global_' OR task_type = ?2))
-               SELECT avg(score) AS score, count(*) AS total_runs,
-                   count(*) FILTER (WHERE comprehensiveness >=
-                       (SELECT min_comprehensiveness FROM testgen_configs WHERE id = ?1)) AS pass_count,
-                   (SELECT run_id FROM runs WHERE score IS NOT NULL ORDER BY score DESC, id LIMIT 1) AS run
-               FROM runs";
-    connection.prepare_cached(sql)?.query_row(params![config.0, task_type], |row| {
-        let score: Option<f64> = row.get("score")?;
-        let Some(score) = score else { return Ok(None) };
-        let (pass_count, total_runs) = (row.get("pass_count")?, row.get("total_runs")?);
-        Ok(Some(Standing { config, run: row.get("run")?, score, pass_count, total_runs }))
-    })
+    let sql = "WITH told AS (SELECT * FROM testgen_runs WHERE ?1 = ?2 OR task_type = ?1)
+               SELECT config, avg(score) AS mean, count(*) AS total_runs,
+                   count(*) FILTER (WHERE comprehensiveness >= min_comprehensiveness) AS pass_count,
+                   (SELECT run_id FROM told AS own WHERE own.config = told.config AND own.score IS NOT NULL
+                    ORDER BY own.score DESC, own.id LIMIT 1) AS run
+               FROM told JOIN testgen_configs ON testgen_configs.id = told.config
+               GROUP BY config HAVING count(score) > 0
+               ORDER BY mean DESC, config IS ?3 DESC, config LIMIT 1";
+    let read = |row: &Row| {
+        Ok(Standing {
+            config: row.get("config")?,
+            run: row.get("run")?,
+            score: row.get("mean")?,
+            pass_count: row.get("pass_count")?,
+            total_runs: row.get("total_runs")?,
+        })
+    };
+    connection.prepare_cached(sql)?.query_row(params![task_type, GLOBAL, holder], read).optional()
 }
 
 fn write(connection: &Connection, task_type: &str, best: &Standing) -> rusqlite::Result<()> {
@@ -105,7 +105,7 @@ fn write(connection: &Connection, task_type: &str, best: &Standing) -> rusqlite:
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)",
         params![
             task_type,
-            best.config.0,
+            best.config,
             best.run,
             best.score,
             best.pass_count,

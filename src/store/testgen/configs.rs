@@ -33,12 +33,7 @@ impl Store {
         }
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let hash = config.config_hash();
-            let known = find(&transaction, "config_hash = ?1", &hash)?;
-            let id = match known {
-                Some(row) => row.id,
-                None => insert(&transaction, config, &hash)?,
-            };
+            let id = once(&transaction, config)?;
             transaction.commit()?;
             Ok(id)
         })
@@ -57,6 +52,22 @@ impl Store {
     /// The configuration that new runs use; none where nobody has chosen one.
     pub fn current_testgen_config(&self) -> Result<Option<ConfigRow>> {
         self.query(|connection| find(connection, "is_current = ?1", true))
+    }
+
+    /// The configuration that a run uses where nobody names one: the current one, else the defaults, which become it.
+    pub fn testgen_config_in_use(&mut self) -> Result<ConfigRow> {
+        self.run(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            if let Some(row) = find(&transaction, "is_current = ?1", true)? {
+                return Ok(row);
+            }
+            let id = once(&transaction, &TestGenConfig::default())?;
+            make_current(&transaction, id)?;
+            let sql = "SELECT * FROM testgen_configs WHERE id = ?1";
+            let row = transaction.query_row(sql, [id.0], read)?;
+            transaction.commit()?;
+            Ok(row)
+        })
     }
 
     /// Makes a configuration the current one.
@@ -97,6 +108,15 @@ pub(super) fn make_current(connection: &Connection, id: ConfigId) -> rusqlite::R
 fn find(connection: &Connection, condition: &str, value: impl ToSql) -> rusqlite::Result<Option<ConfigRow>> {
     let sql = format!("SELECT * FROM testgen_configs WHERE {condition}");
     connection.prepare_cached(&sql)?.query_row([value], read).optional()
+}
+
+/// The number of a configuration, which is kept where it is not there yet. Inside of the caller's transaction.
+fn once(connection: &Connection, config: &TestGenConfig) -> rusqlite::Result<ConfigId> {
+    let hash = config.config_hash();
+    match find(connection, "config_hash = ?1", &hash)? {
+        Some(row) => Ok(row.id),
+        None => insert(connection, config, &hash),
+    }
 }
 
 fn insert(connection: &Connection, config: &TestGenConfig, hash: &str) -> rusqlite::Result<ConfigId> {

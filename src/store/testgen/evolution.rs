@@ -4,27 +4,10 @@ use super::configs::make_current;
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::columns::{date, from_json, json, word};
-use crate::testgen::{ConfigId, TestGenConfigChange};
+use crate::testgen::{ConfigId, EvolutionRound, TestGenConfigChange};
 use jiff::Timestamp;
 use rusqlite::{Row, TransactionBehavior, params};
 use serde::Serialize;
-
-/// A round that has ended.
-#[derive(Debug, Clone)]
-pub struct NewEvolution<'a> {
-    /// The configuration that was current.
-    pub from: ConfigId,
-    /// The candidate; absent where none came of the proposal.
-    pub to: Option<ConfigId>,
-    pub change: &'a TestGenConfigChange,
-    /// Mean gain of the score, in points; absent where it was not measured.
-    pub actual_improvement: Option<f64>,
-    /// Mean gain of comprehensiveness, −10 to 10.
-    pub quality_delta: Option<f64>,
-    pub accepted: bool,
-    /// Why, or why not.
-    pub reason: &'a str,
-}
 
 /// A round that is kept.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -33,6 +16,7 @@ pub struct EvolutionRow {
     pub from: ConfigId,
     pub to: Option<ConfigId>,
     pub change: TestGenConfigChange,
+    /// Mean gain of the score, in points; absent where it was not measured.
     pub actual_improvement: Option<f64>,
     pub quality_delta: Option<f64>,
     pub accepted: bool,
@@ -43,7 +27,8 @@ pub struct EvolutionRow {
 
 impl Store {
     /// Keeps a round. Where its candidate was accepted, it becomes the current configuration in the same transaction.
-    pub fn add_testgen_evolution(&mut self, round: &NewEvolution) -> Result<()> {
+    pub fn add_testgen_evolution(&mut self, round: &EvolutionRound) -> Result<()> {
+        let to = round.to.as_ref().map(|to| to.id);
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute(
@@ -51,20 +36,20 @@ impl Store {
                      actual_improvement, quality_delta, accepted, reason, created_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
                 params![
-                    round.from.0,
-                    round.to.map(|to| to.0),
+                    round.from.id.0,
+                    to.map(|to| to.0),
                     round.change.kind.word(),
                     json(&round.change.changes),
                     round.change.reasoning,
                     round.change.expected_improvement,
-                    round.actual_improvement,
+                    round.mean_gain,
                     round.quality_delta,
                     round.accepted,
                     round.reason,
                     crate::store::now().to_string(),
                 ],
             )?;
-            if let Some(to) = round.to.filter(|_| round.accepted) {
+            if let Some(to) = to.filter(|_| round.accepted) {
                 make_current(&transaction, to)?;
             }
             transaction.commit()

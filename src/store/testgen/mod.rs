@@ -10,4 +10,4 @@ mod sums;
 
 pub use best::{BestConfig, GLOBAL};
 pub use configs::ConfigRow;
-pub use evolution::{EvolutionRow, NewEvolution};
+pub use evolution::EvolutionRow;

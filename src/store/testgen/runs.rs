@@ -41,6 +41,14 @@ impl Store {
         })
     }
 
+    /// The best run on a symbol, as `is_best` says; the last one where none has a score.
+    pub fn best_testgen_run(&self, symbol: &SymbolKey) -> Result<Option<TestGenRun>> {
+        self.query(|connection| {
+            let sql = "SELECT * FROM testgen_runs WHERE symbol = ?1 ORDER BY is_best DESC, id DESC LIMIT 1";
+            connection.prepare_cached(sql)?.query_row([&symbol.0], read).optional()
+        })
+    }
+
     /// All runs on a symbol, oldest first.
     pub fn testgen_history(&self, symbol: &SymbolKey) -> Result<Vec<TestGenRun>> {
         self.query(|connection| {

@@ -1,6 +1,7 @@
 //! The database as a file: older and newer versions of it, and damage.
 
 use super::*;
+use crate::testgen::{TestGenConfig, TestGenRun, fixture};
 
 #[test]
 fn a_database_of_the_first_version_keeps_what_it_holds() {
@@ -53,6 +54,35 @@ fn calls_from_before_phases_were_kept_have_none() {
         why: "",
     };
     store.begin_step(&new).unwrap();
+}
+
+#[test]
+fn a_database_of_version_8_gets_the_tables_and_keeps_what_it_holds() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let old = Connection::open(&path).unwrap();
+    for sql in [
+        include_str!("../migrations/0001_start.sql"),
+        include_str!("../migrations/0002_analysis.sql"),
+        include_str!("../migrations/0003_grades.sql"),
+        include_str!("../migrations/0004_accounting.sql"),
+        include_str!("../migrations/0005_memory.sql"),
+        include_str!("../migrations/0006_c_findings.sql"),
+        include_str!("../migrations/0007_explanations.sql"),
+        include_str!("../migrations/0008_makers.sql"),
+        "PRAGMA user_version = 8;
+         INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
+         INSERT INTO runs VALUES (7, 'port a', 'unified', 'p', 'm', '0', 1, '1', '2026-01-01T00:00:00Z', NULL, 'done');",
+    ] {
+        old.execute_batch(sql).unwrap();
+    }
+    drop(old);
+    let mut store = Store::open(&path).unwrap();
+    assert_eq!((store.symbols().unwrap()[0].name.as_str(), store.runs().unwrap()[0].id), ("a", RunId(7)));
+    let config = store.save_testgen_config(&TestGenConfig::default()).unwrap();
+    let run = TestGenRun { session: Some(7), config, ..fixture::run(1, symbol("a").key, Some(1)) };
+    store.save_testgen_run(&run, &[]).unwrap();
+    assert_eq!(store.testgen_stats().unwrap().overall.runs, 1);
 }
 
 #[test]

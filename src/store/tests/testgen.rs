@@ -5,10 +5,15 @@ mod runs;
 
 use super::*;
 use crate::testgen::{
-    ConfigId, GeneratedTest, ModelType, Proposed, RecordedTest, RunId as TestGenRunId, TestCategory,
-    TestGenAnalysis, TestGenConfig, TestGenConfigChange, TestGenContext, TestGenRun, fixture,
+    ConfigId, ConfigRef, EvolutionRound, GeneratedTest, ModelType, Proposed, RecordedTest,
+    RunId as TestGenRunId, TestCategory, TestGenAnalysis, TestGenConfig, TestGenConfigChange, TestGenContext,
+    TestGenRun, fixture,
 };
 use serde_json::json;
+
+/// Kinds of functions, as contracts call them.
+const PURE: &str = "pure function";
+const TEXT: &str = "string function";
 
 /// A database with two symbols and as many configurations.
 fn with_configs() -> (tempfile::TempDir, Store, ConfigId, ConfigId) {
@@ -21,6 +26,10 @@ fn with_configs() -> (tempfile::TempDir, Store, ConfigId, ConfigId) {
 
 fn config(version: &str) -> TestGenConfig {
     TestGenConfig { version: version.into(), ..TestGenConfig::default() }
+}
+
+fn named(id: ConfigId) -> ConfigRef {
+    ConfigRef { id, version: "1.0.0".into() }
 }
 
 fn name(number: u32) -> TestGenRunId {
@@ -56,35 +65,6 @@ fn count(store: &Store, table: &str) -> i64 {
 }
 
 #[test]
-fn a_database_of_version_8_gets_the_tables_and_keeps_what_it_holds() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    let old = Connection::open(&path).unwrap();
-    for sql in [
-        include_str!("../migrations/0001_start.sql"),
-        include_str!("../migrations/0002_analysis.sql"),
-        include_str!("../migrations/0003_grades.sql"),
-        include_str!("../migrations/0004_accounting.sql"),
-        include_str!("../migrations/0005_memory.sql"),
-        include_str!("../migrations/0006_c_findings.sql"),
-        include_str!("../migrations/0007_explanations.sql"),
-        include_str!("../migrations/0008_makers.sql"),
-        "PRAGMA user_version = 8;
-         INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
-         INSERT INTO runs VALUES (7, 'port a', 'unified', 'p', 'm', '0', 1, '1', '2026-01-01T00:00:00Z', NULL, 'done');",
-    ] {
-        old.execute_batch(sql).unwrap();
-    }
-    drop(old);
-    let mut store = Store::open(&path).unwrap();
-    assert_eq!((store.symbols().unwrap()[0].name.as_str(), store.runs().unwrap()[0].id), ("a", RunId(7)));
-    let config = store.save_testgen_config(&TestGenConfig::default()).unwrap();
-    let run = TestGenRun { session: Some(7), ..run(1, "a", config, Some(1)) };
-    store.save_testgen_run(&run, &[case("t1")]).unwrap();
-    assert_eq!(store.testgen_stats().unwrap().overall.runs, 1);
-}
-
-#[test]
 fn symbol_configuration_score_and_date_have_indices() {
     let (_dir, store) = fresh();
     let uses = |condition: &str| -> String {
@@ -93,7 +73,7 @@ fn symbol_configuration_score_and_date_have_indices() {
     };
     for (condition, index) in [
         ("symbol = 'a'", "testgen_runs_by_symbol"),
-        ("config = 1 AND task_type = 'pure'", "testgen_runs_by_config"),
+        ("config = 1 AND task_type = 'pure function'", "testgen_runs_by_config"),
         ("score > 900", "testgen_runs_by_score"),
         ("created_at > '2026'", "testgen_runs_by_date"),
     ] {

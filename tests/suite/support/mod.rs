@@ -1,6 +1,6 @@
 //! What the tests over the binary share: a small C library in a directory of its own, the tool run in it, a model that
 //! answers from a list, and the state of a tree for comparison. The scripted HTTP server is in `server`, what models say over it in `wire`, whole C libraries
-//! are in `clib` and `real`, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
+//! are in `clib` and `real`, `shape` is JSON without its values, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
 
 #![allow(clippy::unwrap_used, dead_code, reason = "test code; the benches take parts of it")]
 
@@ -10,6 +10,7 @@ pub mod compiled;
 pub mod git;
 pub mod real;
 pub mod server;
+pub mod shape;
 pub mod wire;
 
 use std::collections::BTreeMap;
@@ -167,6 +168,23 @@ impl Repo {
         (by_symbol("symbols"), by_symbol("findings"))
     }
 
+    /// Whether the tests that `testgen` has written for a function pass on its port as it stands: in a copy of the crate, with no C
+    /// near it.
+    pub fn exported_tests_pass(&self, symbol: &str) -> bool {
+        let alone = self.aside().join("alone");
+        drop(std::fs::remove_dir_all(&alone));
+        clib::copy_tree(&self.root().join("rust"), &alone);
+        let mut command = assert_cmd::Command::new(std::env::var_os("CARGO").unwrap());
+        command.current_dir(&alone).args(["test", "--offline", "--no-default-features"]);
+        command.args(["--test", &format!("testgen_{symbol}")]);
+        command.env("CARGO_TARGET_DIR", clib::target_dir());
+        let output = command.output().unwrap();
+        let said = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat();
+        // A port that breaks ends the process before there is a result.
+        assert!(said.contains("\nrunning "), "{said}");
+        output.status.success()
+    }
+
     /// Lets a script be the model: it gives these replies one after the other, the last one for ever.
     pub fn model(&self, replies: &[&str]) {
         let dir = self.aside().join("model");
@@ -313,6 +331,12 @@ impl Ran {
     pub fn shows(&self, text: &str) -> &Self {
         assert!(self.stdout.contains(text) || self.stderr.contains(text), "no {text:?} in:\n{self}");
         self
+    }
+
+    /// All JSON objects of this type on standard output, as a list.
+    pub fn every(&self, kind: &str) -> serde_json::Value {
+        let objects = self.stdout.lines().map(|l| serde_json::from_str::<serde_json::Value>(l).unwrap());
+        objects.filter(|o| o["type"] == kind).collect()
     }
 
     /// The one JSON object of this type on standard output.

@@ -77,10 +77,24 @@ fn at_most_one_configuration_is_current() {
 }
 
 #[test]
+fn where_nobody_has_chosen_a_configuration_the_defaults_become_current_once() {
+    let (_dir, mut store) = fresh();
+    assert_eq!(store.current_testgen_config().unwrap(), None);
+    let row = store.testgen_config_in_use().unwrap();
+    assert_eq!((&row.config, row.is_current), (&TestGenConfig::default(), true));
+    assert_eq!(store.testgen_config_in_use().unwrap(), row);
+    let other = store.save_testgen_config(&config("1.0.1")).unwrap();
+    assert_eq!(store.testgen_config_in_use().unwrap(), row, "what is only kept is not used");
+    store.set_current_testgen_config(other).unwrap();
+    assert_eq!(store.testgen_config_in_use().unwrap().id, other);
+    assert_eq!(count(&store, "testgen_configs"), 2);
+}
+
+#[test]
 fn the_best_configuration_gives_way_only_to_a_strictly_better_mean() {
     let (_dir, mut store, first, other) = with_configs();
     let best = |store: &Store| {
-        let best = store.testgen_best("pure").unwrap()?;
+        let best = store.testgen_best(PURE).unwrap()?;
         Some((best.config, best.run, best.score, best.pass_count, best.total_runs))
     };
     let mut number = 0;
@@ -88,36 +102,46 @@ fn the_best_configuration_gives_way_only_to_a_strictly_better_mean() {
         number += 1;
         let analysis = TestGenAnalysis { comprehensiveness, ..TestGenAnalysis::default() };
         store.save_testgen_run(&TestGenRun { analysis, ..run(number, "a", config, score) }, &[]).unwrap();
+        store.update_testgen_best(PURE).unwrap()
     };
-    assert!(!store.update_testgen_best("pure", first).unwrap(), "no run, nothing to be best by");
-    save(&mut store, first, None, None);
-    assert!(!store.update_testgen_best("pure", first).unwrap(), "a run without a score is none");
+    assert!(!store.update_testgen_best(PURE).unwrap(), "no run, nothing to be best by");
+    assert!(!save(&mut store, other, None, None), "a run without a score is none");
     assert_eq!(best(&store), None);
-    save(&mut store, first, Some(400), Some(6.9));
-    save(&mut store, first, Some(600), Some(7.0));
-    assert!(store.update_testgen_best("pure", first).unwrap());
-    assert_eq!(best(&store), Some((first, name(3), 500.0, 1, 3)));
-    save(&mut store, other, Some(500), Some(9.0));
-    assert!(!store.update_testgen_best("pure", other).unwrap(), "the same mean does not replace it");
-    assert_eq!(best(&store).unwrap().0, first);
-    save(&mut store, other, Some(501), None);
-    assert!(store.update_testgen_best("pure", other).unwrap());
-    assert_eq!(best(&store), Some((other, name(5), 500.5, 1, 2)));
-    save(&mut store, other, Some(100), None);
-    assert!(!store.update_testgen_best("pure", other).unwrap());
-    let (config, run, score, ..) = best(&store).unwrap();
-    assert_eq!((config, run), (other, name(5)));
-    assert!((score - 1_101.0 / 3.0).abs() < 1e-9, "its own mean is told as it is now: {score}");
-    assert!(store.update_testgen_best("pure", first).unwrap(), "so another one is better by now");
+    assert!(save(&mut store, other, Some(400), Some(6.9)));
+    assert!(!save(&mut store, other, Some(600), Some(7.0)));
+    assert_eq!(best(&store), Some((other, name(3), 500.0, 1, 3)));
+    assert!(!save(&mut store, first, Some(500), Some(9.0)), "the same mean does not replace it");
+    assert_eq!(best(&store).unwrap().0, other);
+    assert!(save(&mut store, first, Some(501), None));
+    assert_eq!(best(&store), Some((first, name(5), 500.5, 1, 2)));
+    assert!(!save(&mut store, first, Some(502), None));
+    assert_eq!(best(&store), Some((first, name(6), 501.0, 1, 3)), "its own numbers are told as they are now");
+}
+
+#[test]
+fn the_best_configuration_is_the_best_of_all_that_ran() {
+    let (_dir, mut store, first, other) = with_configs();
+    let third = store.save_testgen_config(&config("1.0.2")).unwrap();
+    let best = |store: &Store| store.testgen_best(PURE).unwrap().map(|best| (best.config, best.score));
+    for (number, config, score) in [(1, first, 900), (2, other, 700), (3, third, 800)] {
+        store.save_testgen_run(&run(number, "a", config, Some(score)), &[]).unwrap();
+    }
+    assert!(store.update_testgen_best(PURE).unwrap());
+    assert_eq!(best(&store), Some((first, 900.0)));
+    // The last run is of the second one, and the first one falls behind; the third one is better than both.
+    store.save_testgen_run(&run(4, "a", first, Some(300)), &[]).unwrap();
+    store.save_testgen_run(&run(5, "a", other, Some(720)), &[]).unwrap();
+    assert!(store.update_testgen_best(PURE).unwrap());
+    assert_eq!(best(&store), Some((third, 800.0)));
 }
 
 #[test]
 fn each_kind_of_function_has_a_best_configuration_of_its_own() {
     let (_dir, mut store, first, other) = with_configs();
     for (number, kind, config, score) in [
-        (1, Some("pure"), first, 900),
-        (2, Some("text"), first, 100),
-        (3, Some("text"), other, 300),
+        (1, Some(PURE), first, 900),
+        (2, Some(TEXT), first, 100),
+        (3, Some(TEXT), other, 300),
         (4, None, other, 300),
     ] {
         let run = TestGenRun { task_type: kind.map(Into::into), ..run(number, "a", config, Some(score)) };
@@ -127,18 +151,17 @@ fn each_kind_of_function_has_a_best_configuration_of_its_own() {
         let best = store.testgen_best(kind).unwrap()?;
         Some((best.config, best.score, best.is_override))
     };
-    for (kind, config) in [("pure", first), ("text", first), ("text", other)] {
-        assert!(store.update_testgen_best(kind, config).unwrap(), "{kind}");
+    for kind in [PURE, TEXT] {
+        assert!(store.update_testgen_best(kind).unwrap(), "{kind}");
     }
-    assert_eq!(best(&store, "text"), Some((other, 300.0, false)), "over nothing there is no override");
-    for config in [first, other] {
-        store.update_testgen_best(GLOBAL, config).unwrap();
-    }
+    assert_eq!(best(&store, TEXT), Some((other, 300.0, false)), "over nothing there is no override");
+    assert!(store.update_testgen_best(GLOBAL).unwrap());
     assert_eq!(best(&store, GLOBAL), Some((first, 500.0, false)));
-    assert_eq!(best(&store, "text"), Some((other, 300.0, true)));
-    assert_eq!(best(&store, "pure"), Some((first, 900.0, false)));
-    assert!(!store.update_testgen_best("callbacks", first).unwrap());
-    assert_eq!(best(&store, "callbacks"), None);
+    assert_eq!(best(&store, TEXT), Some((other, 300.0, true)));
+    assert_eq!(best(&store, PURE), Some((first, 900.0, false)));
+    let callbacks = "callback registration";
+    assert!(!store.update_testgen_best(callbacks).unwrap());
+    assert_eq!(best(&store, callbacks), None);
 }
 
 #[test]
@@ -151,27 +174,22 @@ fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
     }))
     .unwrap();
     let keep = TestGenConfigChange::keep("it does not parse");
-    let rejected = NewEvolution {
-        from: first,
-        to: Some(other),
-        change: &change,
-        actual_improvement: Some(-3.5),
+    let rejected = EvolutionRound {
+        to: Some(named(other)),
+        mean_gain: Some(-3.5),
         quality_delta: Some(0.5),
-        accepted: false,
-        reason: "not above zero",
+        reason: "not above zero".into(),
+        ..EvolutionRound::begun(1, "m".into(), change.clone(), named(first))
     };
     let current = |store: &Store| store.current_testgen_config().unwrap().unwrap().id;
     store.add_testgen_evolution(&rejected).unwrap();
     assert_eq!(current(&store), first);
-    let kept = NewEvolution {
-        to: None,
-        change: &keep,
-        actual_improvement: None,
-        quality_delta: None,
-        ..rejected.clone()
+    let kept = EvolutionRound {
+        reason: "not above zero".into(),
+        ..EvolutionRound::begun(2, "m".into(), keep.clone(), named(first))
     };
     store.add_testgen_evolution(&kept).unwrap();
-    store.add_testgen_evolution(&NewEvolution { accepted: true, ..rejected.clone() }).unwrap();
+    store.add_testgen_evolution(&EvolutionRound { accepted: true, ..rejected.clone() }).unwrap();
     assert_eq!(current(&store), other);
     let rows = store.testgen_evolution().unwrap();
     assert_eq!(rows.iter().map(|row| row.accepted).collect::<Vec<_>>(), [false, false, true]);
@@ -180,27 +198,13 @@ fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
     assert_eq!((&rows[1].change, rows[1].to, rows[1].actual_improvement), (&keep, None, None));
     assert_eq!(rows[1].reason, "not above zero");
     for wrong in [
-        NewEvolution { from: ConfigId(99), ..rejected.clone() },
-        NewEvolution { to: Some(ConfigId(99)), accepted: true, ..rejected.clone() },
-        NewEvolution { to: None, accepted: true, ..rejected },
+        EvolutionRound { from: named(ConfigId(99)), ..rejected.clone() },
+        EvolutionRound { to: Some(named(ConfigId(99))), accepted: true, ..rejected.clone() },
+        EvolutionRound { to: None, accepted: true, ..rejected },
     ] {
         assert_eq!(store.add_testgen_evolution(&wrong).unwrap_err().kind(), ErrorKind::Store);
     }
     assert_eq!((store.testgen_evolution().unwrap().len(), current(&store)), (3, other));
-}
-
-#[test]
-fn what_was_not_committed_is_not_there_after_a_kill() {
-    let (dir, mut store, first, other) = with_configs();
-    store.set_current_testgen_config(first).unwrap();
-    // As far as `set_current_testgen_config` and `save_testgen_run` come when the process is killed before they commit.
-    let killed = Connection::open(dir.path().join("state.db")).unwrap();
-    killed.execute_batch("BEGIN IMMEDIATE; UPDATE testgen_configs SET is_current = 0;").unwrap();
-    assert_eq!(store.current_testgen_config().unwrap().unwrap().id, first, "nobody sees half of it");
-    drop(killed);
-    let mut store = Store::open(&dir.path().join("state.db")).unwrap();
-    assert_eq!(store.current_testgen_config().unwrap().unwrap().id, first);
-    store.set_current_testgen_config(other).unwrap();
 }
 
 #[test]

@@ -23,7 +23,7 @@ fn a_run_comes_back_whole_with_its_tests() {
     };
     let whole = TestGenRun {
         session: Some(session.0),
-        task_type: Some("text".into()),
+        task_type: Some(TEXT.into()),
         context: TestGenContext::Custom(vec![TestCategory::AntiCheat, TestCategory::Boundary]),
         proposed: Proposed { valid: 2, dropped: 3, duplicates: 4 },
         kept: 5,
@@ -74,6 +74,57 @@ fn a_run_and_its_tests_are_kept_together_or_not_at_all() {
     assert_eq!(saved(&store), (1, 2));
     store.save_testgen_run(&run(1, "a", first, None), &[case("t9")]).unwrap_err();
     assert_eq!(saved(&store), (1, 2), "a name is given once");
+}
+
+#[test]
+fn what_c_left_comes_back_bit_for_bit() {
+    let (_dir, mut store, first, _) = with_configs();
+    // Each was once read as its neighbour.
+    let floats = [6.934698245112694e276, 8.383658838626809e-78, -7.803913958627244e173, 5e-324, 0.1];
+    let mut measured = case("t1");
+    measured.test.expected_output = Some(json!({ "return": floats }));
+    store.save_testgen_run(&run(1, "a", first, None), &[measured]).unwrap();
+    let found = store.testgen_tests(&name(1)).unwrap();
+    let left = &found[0].test.expected_output.as_ref().unwrap()["return"];
+    let bits = |value: f64| format!("{:016x}", value.to_bits());
+    let read: Vec<String> =
+        left.as_array().unwrap().iter().map(|value| bits(value.as_f64().unwrap())).collect();
+    assert_eq!(read, floats.map(bits));
+}
+
+#[test]
+fn a_kill_between_a_run_and_its_tests_leaves_neither() {
+    let (dir, mut store, first, _) = with_configs();
+    // The first test is written for ever, so that there is a moment between the run and its tests.
+    let endless = "CREATE TRIGGER endless BEFORE INSERT ON testgen_tests BEGIN
+                       SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);
+                   END";
+    store.connection.execute_batch(endless).unwrap();
+    let stop = store.connection.get_interrupt_handle();
+    let killed = tempfile::tempdir().unwrap();
+    std::thread::scope(|scope| {
+        let saved = scope.spawn(|| store.save_testgen_run(&run(1, "a", first, None), &[case("t1")]));
+        is_being_written(&dir.path().join("state.db"));
+        // What a process that is killed now leaves behind is what stands in its files.
+        for file in std::fs::read_dir(dir.path()).unwrap().flatten() {
+            std::fs::copy(file.path(), killed.path().join(file.file_name())).unwrap();
+        }
+        stop.interrupt();
+        saved.join().unwrap().unwrap_err();
+    });
+    let left = Store::open(&killed.path().join("state.db")).unwrap();
+    assert_eq!((count(&left, "testgen_runs"), count(&left, "testgen_tests")), (0, 0));
+    assert_eq!(count(&left, "testgen_configs"), 2);
+}
+
+/// Waits until somebody writes, and what is done before a trigger is done.
+fn is_being_written(path: &Path) {
+    let other = Connection::open(path).unwrap();
+    other.busy_timeout(Duration::ZERO).unwrap();
+    while other.execute_batch("BEGIN IMMEDIATE; ROLLBACK").is_ok() {
+        std::thread::yield_now();
+    }
+    std::thread::sleep(Duration::from_millis(100));
 }
 
 #[test]
@@ -142,6 +193,19 @@ fn the_best_run_of_a_symbol_is_the_first_with_the_highest_score() {
 }
 
 #[test]
+fn where_no_run_has_a_score_the_last_one_stands_for_the_symbol() {
+    let (_dir, mut store, first, _) = with_configs();
+    let key = symbol("a").key;
+    assert_eq!(store.best_testgen_run(&key).unwrap(), None);
+    for (number, at, score, chosen) in
+        [(1, "a", None, 1), (2, "a", None, 2), (3, "b", Some(9), 2), (4, "a", Some(1), 4), (5, "a", None, 4)]
+    {
+        store.save_testgen_run(&run(number, at, first, score), &[]).unwrap();
+        assert_eq!(store.best_testgen_run(&key).unwrap().unwrap().run_id, name(chosen), "{number}");
+    }
+}
+
+#[test]
 fn a_proposed_change_is_added_to_its_run() {
     let (_dir, mut store, first, _) = with_configs();
     store.save_testgen_run(&run(1, "a", first, None), &[]).unwrap();
@@ -189,18 +253,10 @@ fn stats_are_counts_and_means_of_what_was_measured() {
     assert_eq!(stats.symbols[1].means.comprehensiveness, None);
     let curve: Vec<_> = stats.over_time.iter().map(|m| (m.run_id.clone(), m.config, m.score)).collect();
     assert_eq!(curve, [(name(1), first, Some(400)), (name(2), other, Some(601)), (name(3), other, None)]);
-    let keep = TestGenConfigChange::keep("");
-    let round = NewEvolution {
-        from: first,
-        to: Some(other),
-        change: &keep,
-        actual_improvement: None,
-        quality_delta: None,
-        accepted: true,
-        reason: "",
-    };
+    let begun = EvolutionRound::begun(1, "m".into(), TestGenConfigChange::keep(""), named(first));
+    let round = EvolutionRound { to: Some(named(other)), accepted: true, ..begun };
     store.add_testgen_evolution(&round).unwrap();
-    store.add_testgen_evolution(&NewEvolution { accepted: false, ..round }).unwrap();
+    store.add_testgen_evolution(&EvolutionRound { accepted: false, ..round }).unwrap();
     let stats = store.testgen_stats().unwrap();
     assert_eq!((stats.evolutions, stats.accepted_changes), (2, 1));
 }

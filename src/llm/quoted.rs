@@ -8,6 +8,16 @@ pub fn fenced(text: &str, info: &str) -> String {
     format!("{fence}{info}\n{text}\n{fence}")
 }
 
+/// A text as one line without backticks.
+pub fn one_line(text: &str) -> String {
+    text.replace('`', "'").split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text as one line of code between backticks.
+pub fn span(text: &str) -> String {
+    format!("`{}`", one_line(text))
+}
+
 /// The lines of a text that stand outside of every fence; none where a fence is left open. For tests of prompts: what comes from
 /// outside must not be among them.
 #[cfg(test)]
@@ -29,6 +39,11 @@ pub(crate) fn unfenced(text: &str) -> Option<Vec<&str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_span_is_one_line_and_ends_at_its_end() {
+        assert_eq!(span("a `b`\n  c"), "`a 'b' c`");
+    }
 
     #[test]
     fn the_text_cannot_close_its_fence() {

@@ -9,7 +9,7 @@ const DEPTH: usize = 40;
 
 /// Why no value begins at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Wrong {
+pub struct Wrong {
     /// Bytes from the start of the text.
     pub at: usize,
     pub what: &'static str,
@@ -19,17 +19,17 @@ pub(crate) struct Wrong {
 const COMMENT: usize = 1_000;
 
 /// The text ends within a value.
-pub(crate) const CUT_OFF: &str = "the reply ends in the middle of it";
+pub const CUT_OFF: &str = "the reply ends in the middle of it";
 
 /// The value that begins at this byte of the text, and where it ends.
-pub(crate) fn value_at(text: &str, at: usize) -> Result<(Value, usize), Wrong> {
+pub fn value_at(text: &str, at: usize) -> Result<(Value, usize), Wrong> {
     let mut reader = Reader { text, at };
     let value = reader.value(DEPTH)?;
     Ok((value, reader.at))
 }
 
 /// The next byte at or behind this one that is neither white space nor in a comment.
-pub(crate) fn skip(text: &str, at: usize) -> usize {
+pub fn skip(text: &str, at: usize) -> usize {
     let mut reader = Reader { text, at };
     reader.blank();
     reader.at
