@@ -1,10 +1,15 @@
 //! What ports cost and how they ended, by symbol, role, maker, phase and workflow: sums over the steps, attempts and model calls
 //! that the store has. What generated tests cost is in the sums, but how they ended is told elsewhere. Reading it is one function, everything else is pure.
 
+mod passes;
+
+pub use passes::Passes;
+
 use crate::config::{Maker, TEST_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Attempt, ModelCall, PaidCall, Run, RunId, RunOutcome, StepRow, Store, Totals, median};
 use crate::symbol::{SymbolKey, SymbolName};
+use passes::Fate;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Tokens a trial in the published figures of the design that this tool follows.
@@ -25,51 +30,6 @@ pub struct Records {
 
 /// One symbol in one run.
 type Trial<'r> = (RunId, &'r SymbolKey);
-
-/// How many of those that tried came through.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Passes {
-    pub passed: u64,
-    /// Those that came to an end.
-    pub attempted: u64,
-    /// The others: what would have become of them nobody knows.
-    pub interrupted: u64,
-}
-
-/// What became of one that tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Passed,
-    Failed,
-    Interrupted,
-}
-
-impl Fate {
-    fn of(passed: bool) -> Self {
-        if passed { Self::Passed } else { Self::Failed }
-    }
-}
-
-impl Passes {
-    /// Counts each of these.
-    fn of(all: impl IntoIterator<Item = Fate>) -> Self {
-        all.into_iter().fold(Self::default(), |sum, fate| Self {
-            passed: sum.passed + u64::from(fate == Fate::Passed),
-            attempted: sum.attempted + u64::from(fate != Fate::Interrupted),
-            interrupted: sum.interrupted + u64::from(fate == Fate::Interrupted),
-        })
-    }
-
-    /// All that were begun.
-    pub fn begun(self) -> u64 {
-        self.attempted + self.interrupted
-    }
-
-    /// From 0 to 1; none where nobody tried.
-    pub fn rate(self) -> Option<f64> {
-        (self.attempted > 0).then(|| self.passed as f64 / self.attempted as f64)
-    }
-}
 
 /// One line of the statistics.
 #[derive(Debug, Clone, PartialEq)]
