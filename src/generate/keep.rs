@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
 use crate::project::{Planned, Project};
-use crate::rust::exported::{Exported, HEAD, KeptTest, Source, exported};
+use crate::rust::exported::{Exported, FILE, HEAD, KeptTest, Source, exported};
 use crate::store::{GLOBAL, Store};
 use crate::symbol::Library;
 use crate::testgen::{
@@ -203,7 +203,7 @@ pub fn write(
             left_out: as_rust.iter().map(|test| (test.id.clone(), why.clone())).collect(),
         });
     let mut transaction = project.workspace.transaction();
-    let file = format!("{}/tests/testgen_{name}.rs", project.config.rust.dir);
+    let file = format!("{}/tests/{FILE}{name}.rs", project.config.rust.dir);
     let has_file = !text.is_empty();
     if has_file {
         transaction.add(&file, text)?;

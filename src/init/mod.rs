@@ -15,6 +15,7 @@ use crate::harness::{emit, files, values};
 use crate::process::Interrupt;
 use crate::project::{Options, Planned, Project};
 use crate::rust::emit::{callee_file, capi_file, lib_file};
+use crate::rust::exported;
 use crate::rust::globals::globals_file;
 use crate::workspace::{CONFIG_FILE, Recovery, Workspace};
 use fs_err as fs;
@@ -117,6 +118,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     // What belongs to a file that cannot be read now is wanted again when it can.
     if !project.library.left_out.iter().any(|left| left.broken) {
         remove_stale(&rust, &generated, project)?;
+        remove_tests_of_nobody(&rust, project, reporter)?;
     }
     summary.globals_left_out = left_out;
     let told = stamp::Told {
@@ -241,6 +243,28 @@ fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -
             if !known.contains(&path) && !contract_file::is_edited(&text) {
                 fs::remove_file(&path)?;
             }
+        }
+    }
+    Ok(())
+}
+
+/// Tests of functions that the library has no more: they would not compile.
+fn remove_tests_of_nobody(rust: &Path, project: &Project, reporter: &mut dyn Reporter) -> Result<()> {
+    let tests = rust.join("tests");
+    if !tests.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(tests)? {
+        let path = entry?.path();
+        let symbol = path.file_stem().and_then(|stem| stem.to_str()?.strip_prefix(exported::FILE));
+        let is_of_nobody = symbol.is_some_and(|symbol| project.library.find(symbol).is_none());
+        if is_of_nobody && fs::read_to_string(&path).is_ok_and(|text| text.starts_with(exported::HEAD)) {
+            fs::remove_file(&path)?;
+            let text = format!(
+                "{} is gone with its C function",
+                path.strip_prefix(project.workspace.root()).unwrap_or(&path).display()
+            );
+            reporter.event(Event::Note { text });
         }
     }
     Ok(())

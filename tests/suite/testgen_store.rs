@@ -404,3 +404,19 @@ fn chosen(repo: &Repo, hash: &str) {
     );
     assert_eq!(json(repo, &["config", "show"], "testgen-config")["config"]["id"], 1);
 }
+
+#[test]
+fn tests_of_a_function_that_is_gone_go_with_it() {
+    let repo = Repo::initialised();
+    let generated = |name: &str| format!("rust/tests/testgen_{name}.rs");
+    for name in ["thrice", "twice"] {
+        repo.write(&generated(name), cargo_implfuzz::rust::exported::HEAD);
+    }
+    repo.write("rust/tests/testgen_mine.rs", "// written by a person\n");
+    let source = repo.read("sum.c");
+    repo.write("sum.c", &source.replace("thrice", "triple"));
+    repo.run(&["init"]).ok().shows("rust/tests/testgen_thrice.rs is gone with its C function");
+    assert!(!repo.root().join(generated("thrice")).exists());
+    assert!(repo.root().join(generated("twice")).exists());
+    assert!(repo.root().join("rust/tests/testgen_mine.rs").exists());
+}

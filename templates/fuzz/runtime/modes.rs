@@ -78,11 +78,21 @@ fn unlike(meant: &Plain, back: &Plain, place: &str) -> String {
             let other = a.iter().zip(b).find(|(a, b)| a != b);
             other.map_or_else(String::new, |((name, a), (_, b))| unlike(a, b, name))
         }
-        (Plain::Integer(a), Plain::Integer(b)) => format!("`{place}` can be {b}, not {a}"),
-        (Plain::Bytes(a), Plain::Bytes(b)) => {
-            format!("`{place}` has {} bytes where at most {} can be given, or bytes that cannot", a.len(), b.len())
+        // What it is read as instead says nothing of what is allowed: everything else is brought into the range somehow.
+        (Plain::Integer(a), Plain::Integer(_)) => format!("`{place}` cannot be {a}"),
+        (Plain::Bytes(a), Plain::Bytes(b)) if a.contains(&0) && !b.contains(&0) => {
+            format!("`{place}` is a text, and has a NUL")
         }
-        (Plain::List(a), Plain::List(b)) => format!("`{place}` has {} elements, and {} are read", a.len(), b.len()),
+        (Plain::Bytes(a), Plain::Bytes(b)) => match a.len().cmp(&b.len()) {
+            std::cmp::Ordering::Less => format!("`{place}` has {} bytes, which are too few", a.len()),
+            std::cmp::Ordering::Equal => format!("`{place}` has bytes that cannot stand there"),
+            std::cmp::Ordering::Greater => format!("`{place}` has {} bytes, which are too many", a.len()),
+        },
+        (Plain::List(a), Plain::List(b)) if a.len() == b.len() => {
+            let other = a.iter().zip(b).enumerate().find(|(_, (a, b))| a != b);
+            other.map_or_else(String::new, |(at, (a, b))| unlike(a, b, &format!("{place}[{at}]")))
+        }
+        (Plain::List(a), Plain::List(_)) => format!("`{place}` cannot have {} elements", a.len()),
         _ => format!("`{place}` is read as something else"),
     }
 }
