@@ -14,8 +14,8 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// Generates tests from recordings in a repository of these files.
-fn generated(repo: &Repo, recordings: &str, symbol: &str) -> Value {
+/// Generates tests from recordings in a repository of these files; the score is at least this, and so many tests are valid.
+fn generated(repo: &Repo, recordings: &str, symbol: &str, (least, valid): (u64, u64)) -> Value {
     repo.run(&["init", "--config", "c.from=\"includes\""]).ok();
     let set: Vec<&str> = SETTINGS.iter().flat_map(|setting| ["--set", *setting]).collect();
     repo.run(&[&["testgen", "config", "create"], &set[..]].concat()).ok();
@@ -35,7 +35,8 @@ fn generated(repo: &Repo, recordings: &str, symbol: &str) -> Value {
     ];
     let ran = repo.run(&args);
     let run = ran.ok().json("testgen")["runs"][0].clone();
-    assert!(run["run"]["score"].as_u64().unwrap() >= 800, "{run}");
+    assert!(run["run"]["score"].as_u64().unwrap() >= least, "{run}");
+    assert_eq!(run["run"]["proposed"]["valid"], valid, "{run}");
     run
 }
 
@@ -80,9 +81,7 @@ fn tests_of_zlibs_adler32_tell_right_from_wrong() {
     for name in ["adler32.c", "zutil.h", "zlib.h", "zconf.h", "gzguts.h"] {
         std::fs::copy(from.join(name), repo.root().join(name)).unwrap();
     }
-    let run = generated(&repo, "zlib", "adler32");
-    assert!(run["run"]["score"].as_u64().unwrap() >= 900, "{run}");
-    assert_eq!(run["run"]["proposed"]["valid"], 18, "{run}");
+    let run = generated(&repo, "zlib", "adler32", (900, 18));
     assert_eq!(run["run"]["analysis"]["kill_rate"], 1.0, "{run}");
     let right = "let Some(buf) = buf else { return 1 };\n    let (mut low, mut high) = (adler & 0xffff, adler >> 16 & 0xffff);\n    \
         for byte in buf {\n        low = (low + ffi::uLong::from(*byte)) % 65521;\n        high = (high + low) % 65521;\n    }\n    \
@@ -107,7 +106,7 @@ fn tests_of_xxhash_tell_right_from_wrong() {
     for name in ["xxhash.c", "xxhash.h"] {
         std::fs::copy(from.join(name), repo.root().join(name)).unwrap();
     }
-    generated(&repo, "xxhash", "XXH32");
+    generated(&repo, "xxhash", "XXH32", (900, 18));
     let right = "let p = [2_654_435_761u32, 2_246_822_519, 3_266_489_917, 668_265_263, 374_761_393];
     let word = |at: usize| u32::from_le_bytes([input[at], input[at + 1], input[at + 2], input[at + 3]]);
     let mut at = 0;
@@ -150,7 +149,7 @@ fn tests_of_the_fixture_tell_right_from_wrong() {
     let repo = Repo::empty();
     copy_tree(&fixtures().join("c-lib"), repo.root());
     let symbol = "kit_base64_decode";
-    let run = generated(&repo, "c-lib", symbol);
+    let run = generated(&repo, "c-lib", symbol, (900, 18));
     assert!(run["written"]["tests"].as_array().unwrap().len() >= 5, "{run}");
     let planted =
         |name: &str| std::fs::read_to_string(fixtures().join(format!("planted/{symbol}/{name}.rs"))).unwrap();
@@ -168,7 +167,8 @@ fn tests_of_the_fixture_tell_right_from_wrong() {
 fn tests_of_handles_tell_right_from_wrong() {
     let repo = Repo::empty();
     copy_tree(&fixtures().join("c-lib"), repo.root());
-    let run = generated(&repo, "c-lib", "kit_map_put");
+    // A key of one recorded test has a NUL in it, so that it is dropped.
+    let run = generated(&repo, "c-lib", "kit_map_put", (800, 17));
     // Of 15 mutants one is only told where memory is short, and no test can have that.
     assert!(run["run"]["analysis"]["kill_rate"].as_f64().unwrap() > 0.9, "{run}");
     assert!(run["written"]["tests"].as_array().unwrap().len() >= 5, "{run}");
