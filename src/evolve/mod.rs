@@ -10,7 +10,4 @@ mod rounds;
 #[cfg(test)]
 mod fixture;
 
-pub use history::{History, Past};
-pub use patterns::{TARGETS, Target, patterns};
-pub use reasoner::{Proposal, ROLE, Situation, propose};
-pub use rounds::{Hands, Request, Runner, evolve};
+pub use rounds::{Hands, Request, evolve};

@@ -1,9 +1,8 @@
-//! What surrounds a function, for prompts and for the record of a run: platform, tools, limits, the C files near it, and its
-//! parameters as C declares them. How much of the files is told is a knob (`environment_weight`).
+//! What surrounds a function, for prompts: platform, tools, limits, and the C files near it. How much of the files is told is a knob
+//! (`environment_weight`); its parameters stand in the schema of its inputs.
 
 use super::machine::{Container, Machine};
 use crate::config::Fuzz;
-use crate::contract::types::{Contract, Role};
 use crate::error::Result;
 use crate::port::call_sites::call_sites;
 use crate::process::Interrupt;
@@ -18,10 +17,27 @@ const SHOWN: usize = 6;
 /// Lines of a piece.
 const LINES: usize = 40;
 
-/// What C is compiled with; as in the port's `build.rs`.
-const SANITIZERS: [&str; 2] = [
-    "address",
-    "undefined (signed overflow, shifts, division by zero, bounds, values of bool and enum, float to integer)",
+/// What C is compiled with, by what the port's `build.rs` asks of the compiler, in words; those without words say nothing about inputs
+/// that the others do not.
+const SANITIZERS: [(&str, &[(&str, &str)]); 2] = [
+    ("address", &[("address", "")]),
+    (
+        "undefined",
+        &[
+            ("signed-integer-overflow", "signed overflow"),
+            ("shift", "shifts"),
+            ("integer-divide-by-zero", "division by zero"),
+            ("bounds", "bounds"),
+            ("unreachable", ""),
+            ("return", ""),
+            ("vla-bound", ""),
+            ("bool", "values of bool and enum"),
+            ("enum", ""),
+            ("nonnull-attribute", ""),
+            ("returns-nonnull-attribute", ""),
+            ("float-cast-overflow", "float to integer"),
+        ],
+    ),
 ];
 
 /// What no test may need and no port may use.
@@ -45,8 +61,6 @@ pub struct EnvironmentInfo {
     pub tools: Tools,
     pub resources: Resources,
     pub files: Files,
-    /// From the C declaration, not from what a model makes of it.
-    pub parameters: Vec<ParameterInfo>,
 }
 
 /// What there is to work with.
@@ -87,16 +101,6 @@ pub struct Preview {
     pub text: String,
 }
 
-/// A parameter, or the result.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ParameterInfo {
-    pub name: String,
-    /// As C writes it.
-    pub c_type: String,
-    /// The word for its role in the contract; absent where there is no contract.
-    pub role: Option<String>,
-}
-
 impl EnvironmentInfo {
     /// Collects it. `weight` is from 0 to 1.
     ///
@@ -104,22 +108,16 @@ impl EnvironmentInfo {
     /// `Environment` when a tool is missing, and Ctrl-C.
     pub fn collect(project: &Project, planned: &Planned, weight: f64, interrupt: &Interrupt) -> Result<Self> {
         let machine = Machine::here(project.toolchain(interrupt)?);
-        let around = (&project.library, &planned.function, planned.judgeable.contract());
-        Ok(Self::of(&machine, &project.config.fuzz, around, weight))
+        Ok(Self::of(&machine, &project.config.fuzz, (&project.library, &planned.function), weight))
     }
 
-    fn of(
-        machine: &Machine,
-        fuzz: &Fuzz,
-        (library, function, contract): (&Library, &Function, Option<&Contract>),
-        weight: f64,
-    ) -> Self {
+    fn of(machine: &Machine, fuzz: &Fuzz, (library, function): (&Library, &Function), weight: f64) -> Self {
         let machine = machine.clone();
         Self {
             platform: machine.platform,
             container: machine.container,
             compilers: machine.compilers,
-            sanitizers: SANITIZERS.map(str::to_owned).into(),
+            sanitizers: SANITIZERS.map(|(name, checks)| sanitizer(name, checks)).into(),
             tools: Tools { available: machine.tools, prohibited: PROHIBITED.map(str::to_owned).into() },
             resources: Resources {
                 memory_mib: machine.memory_mib,
@@ -131,9 +129,13 @@ impl EnvironmentInfo {
                 listing: listing(library, function, by_weight(weight, 0, LISTED)),
                 previews: previews(library, function, by_weight(weight, 0, SHOWN)),
             },
-            parameters: parameters(function, contract),
         }
     }
+}
+
+fn sanitizer(name: &str, checks: &[(&str, &str)]) -> String {
+    let words: Vec<&str> = checks.iter().map(|(_, words)| *words).filter(|words| !words.is_empty()).collect();
+    if words.is_empty() { name.to_owned() } else { format!("{name} ({})", words.join(", ")) }
 }
 
 /// Files by how near they are: its own, those of callers and callees, the others.
@@ -191,39 +193,11 @@ fn beginning(text: &str) -> String {
     lines.join("\n")
 }
 
-fn parameters(function: &Function, contract: Option<&Contract>) -> Vec<ParameterInfo> {
-    let one = |param: &crate::symbol::Param| ParameterInfo {
-        name: param.name.clone(),
-        c_type: param.ty.spelling.clone(),
-        role: contract.and_then(|contract| contract.role(&param.name)).map(|role| word(role).to_owned()),
-    };
-    function.params.iter().map(one).collect()
-}
-
-/// As contract files call it.
-fn word(role: &Role) -> &'static str {
-    match role {
-        Role::Value { .. } => "value",
-        Role::OneOf { .. } => "one-of",
-        Role::Buffer { .. } => "buffer",
-        Role::Length => "length",
-        Role::CString { .. } => "c-string",
-        Role::Pointer { .. } => "pointer",
-        Role::FixedArray { .. } => "fixed-array",
-        Role::Room { .. } => "room",
-        Role::Elements { .. } => "elements",
-        Role::Callback { .. } => "callback",
-        Role::Handle { .. } => "handle",
-        Role::Token => "token",
-        Role::Given { .. } => "given",
-        Role::Lent { .. } => "lent",
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::fixture::{digest, library};
     use super::*;
+    use std::collections::BTreeSet;
 
     pub fn machine() -> Machine {
         Machine {
@@ -237,8 +211,7 @@ pub(super) mod tests {
     }
 
     pub fn environment(weight: f64) -> EnvironmentInfo {
-        let (function, contract) = digest();
-        EnvironmentInfo::of(&machine(), &Fuzz::default(), (&library(), &function, Some(&contract)), weight)
+        EnvironmentInfo::of(&machine(), &Fuzz::default(), (&library(), &digest().0), weight)
     }
 
     #[test]
@@ -253,17 +226,6 @@ pub(super) mod tests {
         // 0.1 · 12 and 0.1 · 6, rounded.
         let few = environment(0.1).files;
         assert_eq!((few.listing.len(), few.previews.len()), (1, 1));
-    }
-
-    #[test]
-    fn parameters_are_those_of_the_declaration_with_the_roles_of_the_contract() {
-        let told: Vec<_> = environment(0.0).parameters;
-        let told: Vec<(&str, &str, &str)> =
-            told.iter().map(|p| (p.name.as_str(), p.c_type.as_str(), p.role.as_deref().unwrap())).collect();
-        assert_eq!(told[0], ("dst", "uint8_t *", "buffer"));
-        assert_eq!(told[1..3], [("cap", "size_t", "length"), ("data", "const uint8_t *", "buffer")]);
-        let (function, _) = digest();
-        assert!(parameters(&function, None).iter().all(|param| param.role.is_none()));
     }
 
     #[test]
@@ -283,18 +245,22 @@ pub(super) mod tests {
 
     #[test]
     fn the_sanitizers_are_those_of_the_build() {
-        let build = include_str!("../../templates/port/build.rs");
-        for word in [
-            "-fsanitize=address",
-            "signed-integer-overflow",
-            "shift",
-            "integer-divide-by-zero",
-            "bounds",
-            "bool",
-            "enum",
-            "float-cast",
-        ] {
-            assert!(build.contains(word), "{word}");
-        }
+        // The text of a literal goes on behind a backslash at the end of its line.
+        let build = include_str!("../../templates/port/build.rs").replace("\\\n", "");
+        let lists = build.split("-fsanitize=").skip(1).filter_map(|rest| rest.split('"').next());
+        let asked: BTreeSet<String> =
+            lists.flat_map(|list| list.split(',')).map(|word| word.trim().to_owned()).collect();
+        // For coverage: it checks nothing.
+        let checks: BTreeSet<String> = asked.into_iter().filter(|word| word != "fuzzer-no-link").collect();
+        let known =
+            SANITIZERS.iter().flat_map(|(_, checks)| checks.iter()).map(|(flag, _)| (*flag).to_owned());
+        assert_eq!(checks, known.collect());
+        assert_eq!(
+            environment(0.0).sanitizers,
+            [
+                "address",
+                "undefined (signed overflow, shifts, division by zero, bounds, values of bool and enum, float to integer)"
+            ]
+        );
     }
 }

@@ -45,7 +45,7 @@ pub fn compare(pairs: &[(Option<u32>, Option<u32>)]) -> Comparison {
 
 /// The lower end of the 95 % interval of the gains' mean, by the percentile method (Efron 1979): so small or smaller is the
 /// mean in 2.5 % of the resamples. Absent for no gains, and where one is no number.
-pub fn lower_bound(gains: &[f64]) -> Option<f64> {
+fn lower_bound(gains: &[f64]) -> Option<f64> {
     if gains.is_empty() || gains.iter().any(|gain| !gain.is_finite()) {
         return None;
     }

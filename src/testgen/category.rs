@@ -36,6 +36,11 @@ impl TestCategory {
             Self::Integration => "integration",
         }
     }
+
+    /// Whether a model is asked for its tests; those of the others the tool makes.
+    pub fn is_asked(self) -> bool {
+        self != Self::Existence
+    }
 }
 
 impl fmt::Display for TestCategory {
@@ -149,6 +154,8 @@ mod tests {
         let mut sorted = TestCategory::ALL;
         sorted.sort();
         assert_eq!(sorted, TestCategory::ALL);
+        let asked = TestCategory::ALL.map(TestCategory::is_asked);
+        assert_eq!(asked, [true, false, true, true, true], "existence is a matter of compiling");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct TestGenConfig {
     pub precision_weight: f64,
     /// All categories, in the order in which they are asked for.
     pub category_order: Vec<TestCategory>,
-    /// What is demanded of the tests of each category.
+    /// What is demanded of the tests of each category that a model is asked for.
     pub category_prompts: BTreeMap<TestCategory, String>,
     /// Which shortcuts of ports the tests are to find out.
     pub anti_cheat_prompt: String,
@@ -62,10 +62,12 @@ pub struct TestGenConfig {
     pub primary_model: ModelType,
     /// Who reflects, and proposes changes of the configuration.
     pub reflection_model: ModelType,
-    /// 0 to 10. Below the least a run has not passed; from the target on there is nothing to refine.
+    /// 0 to 10. Below the least a run has not passed, and goes on when it has `target_total_tests`; from the target on there is
+    /// nothing to refine.
     pub min_comprehensiveness: f64,
     pub target_comprehensiveness: f64,
-    /// Valid tests of a run. Below the least refinement goes on; at the target generation ends.
+    /// Valid tests of a run. Below the least refinement goes on; at the target generation ends, but for a run that is known to be
+    /// below `min_comprehensiveness`.
     pub min_total_tests: u32,
     pub target_total_tests: u32,
     /// Rounds of all categories and refinements together.
@@ -82,7 +84,7 @@ pub struct TestGenConfig {
 
 impl Default for TestGenConfig {
     fn default() -> Self {
-        let prompt = |category| (category, prompts::of_category(category).to_owned());
+        let prompt = |category| Some((category, prompts::of_category(category)?.to_owned()));
         Self {
             version: "1.0.0".into(),
             temperature: None,
@@ -94,7 +96,7 @@ impl Default for TestGenConfig {
             anti_cheat_weight: 0.8,
             precision_weight: 0.6,
             category_order: TestCategory::ALL.to_vec(),
-            category_prompts: TestCategory::ALL.map(prompt).into(),
+            category_prompts: TestCategory::ALL.into_iter().filter_map(prompt).collect(),
             anti_cheat_prompt: prompts::ANTI_CHEAT.into(),
             reflection_prompt: prompts::REFLECTION.into(),
             primary_model: ModelType::Local,
@@ -138,9 +140,10 @@ impl TestGenConfig {
         }
     }
 
-    /// The demand on a category's tests.
+    /// The demand on a category's tests; empty where nobody is asked for them.
     pub fn prompt(&self, category: TestCategory) -> &str {
-        self.category_prompts.get(&category).map_or(prompts::of_category(category), String::as_str)
+        let own = self.category_prompts.get(&category).map(String::as_str);
+        own.or(prompts::of_category(category)).unwrap_or_default()
     }
 
     /// Everything that is wrong with it, in words; empty when it can be used.

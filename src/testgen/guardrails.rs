@@ -40,6 +40,7 @@ impl TestGenConfigChange {
         let mut next = self.changes.over(current);
         let mut reasons = fields(self.kind, current, &next);
         reasons.extend(steps(current, &next));
+        reasons.extend(self.changes.idle(current));
         if self.changes.temperature.is_some() && current.temperature.is_none() {
             reasons.push("temperature is left to the provider, and only a person changes that".into());
         }
@@ -273,7 +274,7 @@ mod tests {
             ("update_params", json!({"max_tests_per_category": 6})),
             ("update_params", json!({"primary_model": "claude"})),
             ("update_prompts", json!({"reflection_prompt": "think"})),
-            ("update_prompts", json!({"category_prompts": {"existence": "is it there?"}})),
+            ("update_prompts", json!({"category_prompts": {"correctness": "is it right?"}})),
             ("update_weights", json!({"environment_weight": 0.6})),
         ];
         for (own, changes) in &fields {
@@ -295,6 +296,13 @@ mod tests {
                 assert_eq!(reasons(&current, kind, foreign.clone()).len(), 1, "{kind} {foreign}");
             }
         }
+    }
+
+    #[test]
+    fn a_prompt_for_what_nobody_is_asked_for_is_refused() {
+        let changes = json!({"category_prompts": {"existence": "is it there?"}});
+        let found = reasons(&TestGenConfig::default(), "update_prompts", changes);
+        assert!(found.len() == 1 && found[0].starts_with("category_prompts.existence would"), "{found:?}");
     }
 
     #[test]

@@ -76,12 +76,24 @@ impl TestGenConfigInput {
     /// Errors (`Config`): everything that is wrong with the result, in one message.
     pub fn apply(&self, base: &TestGenConfig) -> Result<TestGenConfig> {
         let config = self.over(base);
-        let problems = config.problems();
+        let problems: Vec<String> = self.idle(base).into_iter().chain(config.problems()).collect();
         if problems.is_empty() {
             return Ok(config);
         }
         let text = format!("the configuration cannot be used: {}", problems.join("; "));
         Err(Error::new(ErrorKind::Config, text))
+    }
+
+    /// What is wrong with what is said here because nothing follows from it. (Configurations of before may have a text for a category
+    /// that nobody is asked for.)
+    pub(super) fn idle(&self, base: &TestGenConfig) -> Vec<String> {
+        let said = self.category_prompts.iter().flatten().filter(|(category, text)| {
+            !category.is_asked() && base.category_prompts.get(category) != Some(text)
+        });
+        said.map(|(category, _)| {
+            format!("category_prompts.{category} would change nothing: the tool makes these tests, and asks nobody for them")
+        })
+        .collect()
     }
 
     /// As [`TestGenConfigInput::apply`], whether the result can be used or not.
@@ -115,8 +127,7 @@ mod tests {
             "max_tests_per_category": 6, "max_rounds_per_category": 4, "environment_weight": 0.1,
             "anti_cheat_weight": 0.2, "precision_weight": 0.3,
             "category_order": ["boundary", "integration", "correctness", "existence", "anti_cheat"],
-            "category_prompts": {"anti_cheat": "a", "existence": "b", "correctness": "c", "boundary": "d",
-                "integration": "e"},
+            "category_prompts": {"anti_cheat": "a", "correctness": "c", "boundary": "d", "integration": "e"},
             "anti_cheat_prompt": "f", "reflection_prompt": "g", "primary_model": "claude", "reflection_model": "claude",
             "min_comprehensiveness": 1.5, "target_comprehensiveness": 2.5, "min_total_tests": 1,
             "target_total_tests": 2, "max_total_rounds": 3, "max_total_tokens": 4, "max_total_seconds": 5,
@@ -138,7 +149,7 @@ mod tests {
         assert_eq!(input(json!({})).apply(&base).unwrap(), base);
         let applied = input(json!({"category_prompts": {"boundary": "edges"}})).apply(&base).unwrap();
         assert_eq!(applied.prompt(TestCategory::Boundary), "edges");
-        assert_eq!(applied.prompt(TestCategory::Existence), base.prompt(TestCategory::Existence));
+        assert_eq!(applied.prompt(TestCategory::Integration), base.prompt(TestCategory::Integration));
         assert_eq!(serde_json::to_value(input(json!({"max_tokens": 9}))).unwrap(), json!({"max_tokens": 9}));
     }
 
@@ -149,6 +160,11 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::Config);
         let text = error.to_string();
         assert!(text.contains("max_tokens is 0") && text.contains("precision_weight 3"), "{text}");
+        let existence = json!({"category_prompts": {"existence": "is it there?"}});
+        let error = input(existence.clone()).apply(&base).unwrap_err().to_string();
+        assert!(error.contains("category_prompts.existence would change nothing"), "{error}");
+        let of_before = input(existence.clone()).over(&base);
+        assert_eq!(input(existence).apply(&of_before).unwrap(), of_before, "what is there may stay");
         for unknown in [json!({"tempreature": 0.3}), json!({"id": 3}), json!({"config_hash": ""})] {
             assert!(serde_json::from_value::<TestGenConfigInput>(unknown).is_err());
         }

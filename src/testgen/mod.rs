@@ -22,7 +22,7 @@ mod run;
 mod score;
 
 pub use analysis::{Measures, ParameterUse, PlantedCheat, Prediction, Proposed, Reflected, TestGenAnalysis};
-pub use bootstrap::{Comparison, compare, lower_bound};
+pub use bootstrap::compare;
 pub use case::{GeneratedTest, RecordedTest, make_ids_unique};
 pub use category::{TestCategory, TestGenContext};
 pub use change::{ChangeType, TestGenConfigChange};

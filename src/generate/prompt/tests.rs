@@ -86,19 +86,12 @@ fn every_knob_of_prompts_changes_one() {
         prompts.map(|prompt| (prompt.to_markdown(), prompt.max_tokens))
     };
     let [tests, reflection] = text(&base);
-    let prompts = |word: &str| base.category_prompts.keys().map(|c| (*c, word.to_owned())).collect();
     for (knob, config, changes_tests, changes_reflection) in [
         ("max_tokens", TestGenConfig { max_tokens: 99, ..base.clone() }, true, true),
         ("min_tests_per_category", TestGenConfig { min_tests_per_category: 5, ..base.clone() }, true, false),
         ("max_tests_per_category", TestGenConfig { max_tests_per_category: 9, ..base.clone() }, true, false),
         ("precision_weight", TestGenConfig { precision_weight: 0.0, ..base.clone() }, true, false),
         ("environment_weight", TestGenConfig { environment_weight: 0.0, ..base.clone() }, true, true),
-        (
-            "category_prompts",
-            TestGenConfig { category_prompts: prompts("edges"), ..base.clone() },
-            true,
-            false,
-        ),
         (
             "anti_cheat_prompt",
             TestGenConfig { anti_cheat_prompt: "no tables".into(), ..base.clone() },
@@ -118,15 +111,33 @@ fn every_knob_of_prompts_changes_one() {
     }
     let cheats = |weight| {
         let config = TestGenConfig { anti_cheat_weight: weight, ..base.clone() };
-        let (schema, environment, function) = (schema(), environment::tests::environment(0.5), digest().0);
-        let subject =
-            Subject { function: &function, schema: &schema, environment: &environment, target: None };
-        let wanted = config.wanted(TestCategory::AntiCheat);
-        let round = (TestCategory::AntiCheat, &Round { wanted, ..Round::default() });
-        Templates::load(None).unwrap().tests(&config, &subject, round, 1).unwrap().messages[0].text.clone()
+        text_for(&config, TestCategory::AntiCheat, config.wanted(TestCategory::AntiCheat))
     };
     assert!(cheats(0.0).contains("2 tests of the category `anti_cheat`"));
     assert!(cheats(1.0).contains("5 tests of the category `anti_cheat`"));
+}
+
+fn text_for(config: &TestGenConfig, category: TestCategory, wanted: usize) -> String {
+    let (schema, environment, function) = (schema(), environment::tests::environment(0.5), digest().0);
+    let subject = Subject { function: &function, schema: &schema, environment: &environment, target: None };
+    let round = (category, &Round { wanted, ..Round::default() });
+    Templates::load(None).unwrap().tests(config, &subject, round, 1).unwrap().messages[0].text.clone()
+}
+
+#[test]
+fn the_prompt_of_a_category_changes_the_question_for_its_tests_and_no_other() {
+    let base = TestGenConfig::default();
+    let asked = || TestCategory::ALL.into_iter().filter(|category| category.is_asked());
+    assert_eq!(asked().collect::<Vec<_>>(), base.category_prompts.keys().copied().collect::<Vec<_>>());
+    for own in asked() {
+        let mut config = base.clone();
+        config.category_prompts.insert(own, "only this".into());
+        for category in asked() {
+            let (before, after) = (text_for(&base, category, 3), text_for(&config, category, 3));
+            assert_eq!(after.contains("only this"), category == own, "{own} {category}");
+            assert_eq!(after != before, category == own, "{own} {category}");
+        }
+    }
 }
 
 #[test]
