@@ -70,7 +70,8 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// One run with a configuration, by the models that it names: of a desk, and a run in the store, of its own.
+/// One run with a configuration, by the models that it names: of a desk, and a run in the store, of its own. What it spends is of the
+/// command's budget.
 fn run_with(
     (project, judge): (&Project, &Judge),
     hands: &mut Hands,
@@ -84,7 +85,9 @@ fn run_with(
     let store: &mut Store = hands.store;
     let mut desk = Desk::open(project, store, (&command, asks), judge.interrupt)?;
     let with = (number, config, context);
+    std::mem::swap(&mut desk.budget, &mut hands.desk.budget);
     let kept = run_once((project, &mut *store), (judge, planned), &mut desk, with, hands.reporter);
+    std::mem::swap(&mut desk.budget, &mut hands.desk.budget);
     let kept = desk.or_finish(store, kept)?;
     store.finish_run(desk.id, RunOutcome::Done)?;
     Ok(kept.run)
