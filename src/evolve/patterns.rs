@@ -63,7 +63,7 @@ fn falls_short(runs: &[Past]) -> Vec<String> {
     };
     let all = [
         count(runs, is_short).map(|runs| format!("comprehensiveness is below its target in {runs}")),
-        count(runs, |past| past.run.proposed.valid == 0)
+        count(runs, |past| past.run.of_model().valid == 0)
             .map(|runs| format!("there is no valid test in {runs}")),
         count(runs, |past| past.run.score.is_none()).map(|runs| format!("there is no score in {runs}")),
     ];
@@ -92,7 +92,7 @@ fn trends(runs: &[Past]) -> Vec<String> {
 
 /// Proposed tests that were of no use.
 fn thrown_away(runs: &[Past]) -> Vec<String> {
-    let sum = |of: fn(&Proposed) -> u64| runs.iter().map(|past| of(&past.run.proposed)).sum::<u64>();
+    let sum = |of: fn(&Proposed) -> u64| runs.iter().map(|past| of(&past.run.of_model())).sum::<u64>();
     let all = sum(|of| of.valid + of.dropped + of.duplicates);
     let many = |count: u64, from: f64, what: &str| {
         let share = count as f64 / all as f64;
@@ -121,7 +121,7 @@ fn limits(runs: &[Past]) -> Vec<String> {
 mod tests {
     use super::super::fixture::{past, run};
     use super::*;
-    use crate::testgen::{TestGenConfig, TestGenRun};
+    use crate::testgen::{TestCategory, TestGenConfig, TestGenRun};
 
     /// A run in which all is well.
     fn good() -> TestGenRun {
@@ -237,6 +237,12 @@ mod tests {
             let proposed = Proposed { valid, dropped, duplicates };
             assert_eq!(found(vec![TestGenRun { proposed, ..good() }]), told, "{proposed:?}");
         }
+        // What the tool makes says nothing of what the model proposes.
+        let mut of_tool = good();
+        of_tool.proposed = Proposed { valid: 3, dropped: 1, duplicates: 0 };
+        of_tool.analysis.category_distribution = [(TestCategory::Existence, 3)].into();
+        let told = ["there is no valid test in 1 of 1 runs", "1 of 1 proposed inputs were dropped (100 %)"];
+        assert_eq!(found(vec![of_tool]), told);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Planted cheats: ports that do not do the work. None is compiled but the one that saturates: what the others would answer to an
 //! input is what C answers to a changed one, or has answered to another, so that C measures them, too.
 
-use super::values::{answer, arguments, arguments_mut, elements, same};
+use super::values::{answer, arguments, arguments_mut, elements, same, written_as};
 use crate::contract::types::{Contract, Direction, Role};
 use crate::fuzz::measure::Left;
 use serde_json::Value;
@@ -101,11 +101,12 @@ fn cut(input: &mut Value, contract: &Contract, keep: &dyn Fn(usize) -> usize) ->
     let Some(args) = arguments_mut(input) else { return false };
     let mut is_other = false;
     for param in contract.params.iter().filter(|param| length_limit(&param.role).is_some()) {
-        let Some(mut list) = args.get(&param.name).and_then(elements) else { continue };
+        let Some(value) = args.get_mut(&param.name) else { continue };
+        let Some(mut list) = elements(value) else { continue };
         let kept = keep(list.len());
         is_other |= kept < list.len();
         list.truncate(kept);
-        args.insert(param.name.clone(), Value::Array(list));
+        *value = written_as(value, list);
     }
     // Rooms that share a length with what was cut follow it, too.
     for param in &contract.params {
@@ -232,7 +233,7 @@ pub fn with_constant(contract: &Contract, name: &str, input: &Value, constant: &
     let value = match (shared, elements(mine), elements(constant)) {
         // As long as it was, so that the others that have this length still do.
         (true, Some(mine), Some(other)) if !other.is_empty() => {
-            Value::Array(other.into_iter().cycle().take(mine.len()).collect())
+            written_as(constant, other.into_iter().cycle().take(mine.len()).collect())
         }
         _ => constant.clone(),
     };
@@ -340,6 +341,26 @@ mod tests {
         let same = (json!({"return": 7}), json!({"return": 7}));
         assert!(!tells(&contract, (&input, &same.0), (&changed, &same.1)));
         assert!(tells(&contract, (&input, &same.0), (&changed, &json!({"return": 8}))));
+    }
+
+    #[test]
+    fn bytes_stay_bytes_in_what_is_changed() {
+        let (_, mut contract) = digest();
+        let high = json!({"hex": "ff80feff80feff80feff80feff80feff80fe"});
+        let input = json!({ "data": high });
+        let data = |changed: Option<Value>| changed.map(|changed| changed["data"].clone());
+        let cut = data(Cheat::LongInput.changed(&contract, &input));
+        assert_eq!(cut, Some(json!({"hex": "ff80feff80feff80feff80feff80feff"})));
+        let shorter = with_length(&contract, "n", &input, &json!(2));
+        assert_eq!(data(shorter), Some(json!({"hex": "ff80"})));
+        // A buffer that shares its length takes as much of the constant as it had.
+        let mut twin = contract.params.iter().find(|param| param.name == "data").unwrap().clone();
+        twin.name = "twin".into();
+        contract.params.push(twin);
+        let constant = with_constant(&contract, "data", &json!({"data": "abc"}), &json!({"hex": "ff80"}));
+        assert_eq!(data(constant), Some(json!({"hex": "ff80ff"})));
+        let numbers = json!({ "data": [1, -2, 3] });
+        assert_eq!(data(Cheat::LastElement.changed(&contract, &numbers)), Some(json!([1, -2])));
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub fn store(
         rounds: generated.rounds,
         reflections: generated.reflections,
         analysis: generated.analysis.clone(),
-        self_assessment: None,
+        self_assessment: generated.self_assessment,
         tokens: generated.tokens,
         duration_ms: generated.duration_ms,
         meta_model: None,
@@ -92,20 +92,22 @@ pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
 
 fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     let suite = &generated.suite;
-    let names = |known: &Test| -> Vec<String> {
-        let mutants = known.kills.iter().filter_map(|number| generated.mutants.get(number).cloned());
-        mutants.chain(known.cheats.iter().map(|cheat| format!("cheat: {}", cheat.word()))).collect()
+    let kills = |known: &Test| -> Vec<String> {
+        known.kills.iter().filter_map(|number| generated.mutants.get(number).cloned()).collect()
     };
+    let cheats = |known: &Test| known.cheats.iter().map(|cheat| cheat.word().to_owned()).collect();
     let existence = generated.existence.iter().map(|test| RecordedTest {
         test: test.clone(),
         dropped: None,
         kills: None,
+        cheats: None,
         kept: true,
     });
     let valid = suite.tests.iter().enumerate().map(|(at, known)| RecordedTest {
         test: known.test.clone(),
         dropped: None,
-        kills: generated.without_mutants.is_none().then(|| names(known)),
+        kills: (!generated.mutants.is_empty()).then(|| kills(known)),
+        cheats: Some(cheats(known)),
         kept: generated.kept.contains(&at),
     });
     let dropped = suite.dropped.iter().map(|dropped| (&dropped.test, dropped.why.clone()));
@@ -114,6 +116,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
         test: test.clone(),
         dropped: Some(why),
         kills: None,
+        cheats: None,
         kept: false,
     });
     let mut all: Vec<RecordedTest> = existence.chain(valid).chain(invalid).collect();

@@ -30,6 +30,7 @@ pub fn cheats(
     let mut planted = Vec::new();
     for cheat in Cheat::ALL {
         let is_planted = match cheat {
+            // It is one of the mutants, and what they kill is known.
             Cheat::Saturating => {
                 let Some(number) = instruments.bench.saturating else { continue };
                 for known in suite.tests.iter_mut().filter(|known| known.kills.contains(&number)) {
@@ -69,7 +70,8 @@ fn by_other_inputs(
     Ok(true)
 }
 
-/// The tests before and up to each: the first with which the cheat is told is the one that tells it.
+/// From the answers that are known. A cheat that knows the first visible test is asked about each other one together with that; one that
+/// knows only its argument about each alone.
 fn by_answers(contract: &Contract, bits: Option<u32>, cheat: Cheat, suite: &mut Suite) -> bool {
     let asked: Vec<Asked> = suite
         .tests
@@ -77,12 +79,12 @@ fn by_answers(contract: &Contract, bits: Option<u32>, cheat: Cheat, suite: &mut 
         .map(|known| Asked { input: &known.test.input, left: &known.left, hidden: known.hidden })
         .collect();
     let verdict = told_by_answers(cheat, contract, bits, &asked);
+    let first = asked.iter().position(|test| !test.hidden).unwrap_or(0);
     let telling: BTreeSet<usize> = (0..asked.len())
         .filter(|at| {
-            let first = asked.iter().position(|test| !test.hidden).unwrap_or(0);
-            let pair = [asked[first], asked[*at]];
-            told_by_answers(cheat, contract, bits, if first == *at { &pair[..1] } else { &pair })
-                == Some(true)
+            let both = [asked[*at], asked[first]];
+            let is_alone = first == *at || cheat == Cheat::FirstArgument;
+            told_by_answers(cheat, contract, bits, if is_alone { &both[..1] } else { &both }) == Some(true)
         })
         .collect();
     for (at, known) in suite.tests.iter_mut().enumerate() {
@@ -144,4 +146,59 @@ pub fn parameters(
         all.push(ParameterUse { name: name.clone(), distinct: suite.distinct(name), operand_mutant_died });
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::types::{Parameter, Role};
+    use crate::fuzz::measure::Left;
+    use crate::generate::fixture::digest;
+    use crate::generate::suite::Test;
+    use crate::testgen::{GeneratedTest, TestCategory};
+    use serde_json::json;
+
+    /// A test of a function that gets `n` and returns this.
+    fn test(n: i64, ret: i64, hidden: bool) -> Test {
+        let input = json!({ "n": n });
+        Test {
+            test: GeneratedTest {
+                id: n.to_string(),
+                input: input.clone(),
+                predicted_output: None,
+                expected_output: None,
+                reasoning: String::new(),
+                category: TestCategory::Boundary,
+                confidence: None,
+            },
+            bytes: Vec::new(),
+            left: Left { given: input, value: json!({ "return": ret }), record: Vec::new() },
+            kills: BTreeSet::new(),
+            cheats: BTreeSet::new(),
+            hidden,
+        }
+    }
+
+    /// Places of the tests that tell the cheat.
+    fn telling(cheat: Cheat, tests: Vec<Test>) -> Vec<usize> {
+        let (_, mut contract) = digest();
+        contract.params[0] = Parameter {
+            name: "n".into(),
+            role: Role::Value { min: None, max: None },
+            ..contract.params[0].clone()
+        };
+        let mut suite = Suite { tests, ..Suite::default() };
+        by_answers(&contract, Some(32), cheat, &mut suite);
+        let told = suite.tests.iter().enumerate().filter(|(_, known)| known.cheats.contains(&cheat));
+        told.map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn each_test_is_credited_with_what_it_tells() {
+        // The first returns another number than its argument; that is not the doing of the others.
+        let tests = || vec![test(1, 7, false), test(5, 5, false), test(6, 7, true), test(9, 8, true)];
+        assert_eq!(telling(Cheat::FirstArgument, tests()), [0, 2, 3]);
+        assert_eq!(telling(Cheat::Constant, tests()), [1, 3], "other answers than to the first");
+        assert_eq!(telling(Cheat::RecordedAnswers, tests()), [3], "of those that no prompt shows");
+    }
 }

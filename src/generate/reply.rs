@@ -2,7 +2,7 @@
 //!
 //! Tests are objects with an `input`, wherever they stand: in a bare array, in an object of arrays, in fenced blocks of any
 //! kind, with prose around them. So fences need no reading, and an array that was cut off keeps what is whole. An entry that is
-//! wrong is told with its number and never loses the others.
+//! wrong is told with its number and never loses the others. Of a reflection, which is prose, the self-assessment is read.
 
 use crate::llm::after_thoughts;
 use crate::llm::json::{CUT_OFF, skip, value_at};
@@ -26,9 +26,11 @@ pub struct Entries {
     pub tests: Vec<GeneratedTest>,
     /// What could not be used, in words that are meant for the next prompt. Entries are counted from 1.
     pub problems: Vec<String>,
+    /// Why entries could not be read, for each one.
+    pub unreadable: Vec<String>,
 }
 
-/// Reads a reply. Tests that name no category, or none that there is, are of the one that was `asked` for.
+/// Reads a reply. All tests are of the category that was `asked` for, whatever they say of it.
 pub fn read(text: &str, asked: TestCategory) -> Entries {
     let mut scan = Scan { found: Entries::default(), asked, number: 0, lost: false };
     let mut text = after_thoughts(text);
@@ -77,7 +79,7 @@ impl Scan {
                     self.lost = true;
                     let line = text[..text.floor_char_boundary(wrong.at)].matches('\n').count() + 1;
                     let place = if wrong.what == CUT_OFF { String::new() } else { format!(" (line {line})") };
-                    self.problem(format!("entry {}: {}{place}", self.number, wrong.what));
+                    self.unreadable(&format!("{}{place}", wrong.what));
                 }
                 Err(_) => {}
             }
@@ -98,8 +100,8 @@ impl Scan {
             }
             // A parameter may have the name.
             Some(None) if self.lost => self.number -= 1,
-            Some(None) => self.problem(format!("entry {}: `input` is no object", self.number)),
-            None => self.problem(format!("entry {}: it has no `input`", self.number)),
+            Some(None) => self.unreadable("`input` is no object"),
+            None => self.unreadable("it has no `input`"),
         }
     }
 
@@ -113,7 +115,6 @@ impl Scan {
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
             text[..text.floor_char_boundary(most)].to_owned()
         };
-        let category = take(&mut fields, &["category"]).and_then(|word| category(word.as_str()?));
         let predicted =
             take(&mut fields, &["predicted_output", "prediction", "predicted", "expected_output"]);
         GeneratedTest {
@@ -122,9 +123,16 @@ impl Scan {
             predicted_output: predicted.or_else(|| take(&mut fields, &["expected", "output"])),
             expected_output: None,
             reasoning: said(take(&mut fields, &["reasoning", "reason", "rationale", "purpose"]), REASONING),
-            category: category.unwrap_or(self.asked),
+            category: self.asked,
             confidence: take(&mut fields, &["confidence"]).and_then(|value| confidence(&value)),
         }
+    }
+
+    /// The entry that was seen last is none.
+    fn unreadable(&mut self, why: &str) {
+        let why = format!("entry {}: {why}", self.number);
+        self.problem(why.clone());
+        self.found.unreadable.push(why);
     }
 
     fn problem(&mut self, what: String) {
@@ -172,12 +180,6 @@ fn object(value: Value) -> Option<Value> {
     }
 }
 
-/// `anti_cheat`, `AntiCheat`, `anti-cheat`.
-fn category(word: &str) -> Option<TestCategory> {
-    let plain = |word: &str| word.chars().filter(|c| c.is_alphabetic()).collect::<String>().to_lowercase();
-    TestCategory::ALL.into_iter().find(|category| plain(category.word()) == plain(word))
-}
-
 /// 0 to 1; also of a text, and of percents.
 fn confidence(value: &Value) -> Option<f64> {
     let share = match value {
@@ -189,6 +191,23 @@ fn confidence(value: &Value) -> Option<f64> {
         _ => return None,
     };
     (!share.is_nan()).then(|| share.clamp(0.0, 1.0))
+}
+
+/// What a model thinks that the tests so far are worth, 0 to 10, in a line of its reflection: `self-assessment: 7`. Of several the
+/// last; absent where there is none with a number.
+pub fn self_assessment(text: &str) -> Option<f64> {
+    let of_line = |line: &str| {
+        let line = line.to_lowercase();
+        let keys = ["self-assessment", "self assessment", "self_assessment"];
+        let said = keys.iter().find_map(|key| Some(line.split_once(key)?.1))?;
+        // Behind the scale, where that is repeated.
+        let said = said.rsplit_once(':').map_or(said, |(_, said)| said);
+        let number = said.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-');
+        let end = number.find(|c: char| !matches!(c, '-' | '.' | '0'..='9')).unwrap_or(number.len());
+        let value: f64 = number[..end].trim_end_matches('.').parse().ok()?;
+        Some(value.clamp(0.0, 10.0))
+    };
+    after_thoughts(text).lines().rev().find_map(of_line)
 }
 
 #[cfg(test)]

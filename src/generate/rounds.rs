@@ -1,7 +1,7 @@
 //! What a run does next, as a pure machine: categories in their order, round by round, a reflection where a round left a target
 //! unmet, then refinement aimed at what is missing; within limits of rounds, tokens and time.
 
-use crate::testgen::{TestCategory, TestGenConfig};
+use crate::testgen::{TestCategory, TestGenAnalysis, TestGenConfig};
 use std::collections::BTreeMap;
 
 /// A run so far.
@@ -108,20 +108,26 @@ impl IterationState {
             Some(Why::Time)
         } else if self.total_rounds >= config.max_total_rounds {
             Some(Why::Rounds)
-        } else if self.total() >= config.target_total_tests as usize && self.is_good(config) {
+        } else if self.total() >= config.target_total_tests as usize && !self.is_poor(config) {
             Some(Why::Tests)
         } else {
             None
         }
     }
 
+    /// Whether it is known not to have passed.
+    fn is_poor(&self, config: &TestGenConfig) -> bool {
+        self.comprehensiveness.is_some_and(|reached| reached < config.min_comprehensiveness)
+    }
+
     fn is_good(&self, config: &TestGenConfig) -> bool {
         self.comprehensiveness.is_some_and(|reached| reached >= config.target_comprehensiveness)
     }
 
-    /// Whether refinement has something to do.
+    /// Whether refinement has something to do, and somebody to ask.
     fn needs_refinement(&self, config: &TestGenConfig) -> bool {
         config.global_refinement
+            && !self.order.is_empty()
             && self.refinements < config.global_refinement_rounds
             && (!self.is_good(config) || self.total() < config.min_total_tests as usize)
     }
@@ -158,6 +164,21 @@ pub fn next(state: &IterationState, config: &TestGenConfig) -> Next {
         false => Next::Reflect,
         true => Next::Refine { wanted: config.max_tests_per_category as usize },
     }
+}
+
+/// The category that a refinement asks for, by what keeps the most from comprehensiveness: tests of the values that are computed where
+/// it is mutants, tests of edges where it is branches, and tests that tell cheats where it is neither.
+pub fn aim(order: &[TestCategory], analysis: &TestGenAnalysis) -> Option<TestCategory> {
+    use TestCategory::{AntiCheat, Boundary, Correctness};
+    let (mutants, branches) = analysis.shortfalls();
+    let wanted = if mutants.max(branches) <= 0.0 {
+        [AntiCheat, Correctness]
+    } else if mutants >= branches {
+        [Correctness, Boundary]
+    } else {
+        [Boundary, Correctness]
+    };
+    wanted.into_iter().find(|category| order.contains(category)).or(order.first().copied())
 }
 
 /// The state after a step. The tests are those that are valid now, by category.
@@ -302,12 +323,12 @@ mod tests {
             (
                 IterationState {
                     tests: tests(&[(Boundary, 30)]),
-                    comprehensiveness: Some(8.5),
+                    comprehensiveness: Some(7.0),
                     ..begun.clone()
                 },
                 IterationState {
                     tests: tests(&[(Boundary, 30)]),
-                    comprehensiveness: Some(8.4),
+                    comprehensiveness: Some(6.9),
                     ..begun.clone()
                 },
                 Why::Tests,
@@ -317,6 +338,64 @@ mod tests {
             assert!(goes_on(&below), "{why:?}");
             assert!(!why.words().is_empty());
         }
+    }
+
+    #[test]
+    fn the_target_of_tests_and_the_least_comprehensiveness_decide_together() {
+        let enough = |comprehensiveness| IterationState {
+            tests: tests(&[(Boundary, 20)]),
+            comprehensiveness,
+            ..state(&[Correctness])
+        };
+        let set = |target_total_tests, min_comprehensiveness| TestGenConfig {
+            target_total_tests,
+            min_comprehensiveness,
+            ..config()
+        };
+        let ended = Next::Done(Why::Tests);
+        for (comprehensiveness, target, least, wanted) in [
+            (Some(6.0), 20, 6.0, ended),
+            (Some(6.0), 21, 6.0, ask(Correctness, 1, 1)), // room for one
+            (Some(6.0), 20, 6.1, ask(Correctness, 1, 1)), // it has not passed: one more, and then another
+            (None, 20, 6.0, ended),                       // more tests measure no more
+        ] {
+            let next = next(&enough(comprehensiveness), &set(target, least));
+            assert_eq!(next, wanted, "{comprehensiveness:?} {target} {least}");
+        }
+        let passed = IterationState { at: 1, ..enough(Some(6.0)) };
+        assert_eq!(next(&passed, &set(20, 7.0)), Next::Refine { wanted: 5 }, "so does refinement");
+        assert_eq!(next(&passed, &set(20, 6.0)), ended);
+    }
+
+    #[test]
+    fn where_nobody_is_asked_a_run_is_complete_at_once() {
+        let mut state = state(&[]);
+        assert_eq!(next(&state, &config()), Next::Done(Why::Complete));
+        state.tests = tests(&[(Existence, 1)]);
+        assert_eq!(next(&state, &config()), Next::Done(Why::Complete));
+    }
+
+    #[test]
+    fn refinement_aims_at_what_keeps_the_most_from_comprehensiveness() {
+        let of = |kill_rate, branch_coverage| TestGenAnalysis {
+            kill_rate,
+            branch_coverage,
+            ..TestGenAnalysis::default()
+        };
+        for (analysis, wanted) in [
+            (of(Some(0.5), Some(0.5)), Correctness), // 3 points of mutants, 2 of branches
+            (of(Some(0.9), Some(0.5)), Boundary),    // 0.6 and 2
+            (of(Some(0.9), Some(0.9)), Correctness), // one branch is missing, too
+            (of(Some(1.0), Some(0.9)), Boundary),
+            (of(Some(0.9), Some(1.0)), Correctness),
+            (of(None, Some(0.9)), Boundary),
+            (of(Some(1.0), Some(1.0)), AntiCheat),
+            (of(None, None), AntiCheat),
+        ] {
+            assert_eq!(aim(&TestCategory::ALL, &analysis), Some(wanted), "{analysis:?}");
+        }
+        assert_eq!(aim(&[Integration], &of(Some(0.5), None)), Some(Integration));
+        assert_eq!(aim(&[], &of(Some(0.5), None)), None);
     }
 
     proptest! {

@@ -2,15 +2,16 @@
 //! in `rounds` says that it is over. What comes of it at the end is in `outcome`.
 
 mod outcome;
+mod question;
 
 pub use outcome::Generated;
 
 use super::environment::EnvironmentInfo;
 use super::existence;
 use super::instruments::{Instruments, Reached};
-use super::prompt::{Round, Subject, Templates, Tried};
+use super::prompt::Templates;
 use super::reply;
-use super::rounds::{Done, IterationState, Next, apply, next};
+use super::rounds::{Done, IterationState, Next, aim, apply, next};
 use super::schema::{Schema, Sources};
 use super::suite::{Dropped, Suite, Test};
 use crate::c::mutants::Mutant;
@@ -19,10 +20,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::fuzz::measure::Outcome;
 use crate::judge::Judge;
-use crate::llm::{Prompt, Reply};
 use crate::port::desk::Desk;
 use crate::project::{Planned, Project};
-use crate::reach::{Missed, Way};
 use crate::store::Store;
 use crate::symbol::SymbolName;
 use crate::testgen::{
@@ -73,7 +72,7 @@ pub fn generate(
         true => existence::tests(&project.library, planned),
         false => Vec::new(),
     };
-    let asked = categories.iter().copied().filter(|category| *category != TestCategory::Existence);
+    let asked = categories.iter().copied().filter(|category| category.is_asked());
     let mut state = IterationState::new(asked.collect());
     state.tests = counted(&Suite::default(), &existence);
     let mut run = Run {
@@ -91,6 +90,7 @@ pub fn generate(
         reflection: None,
         reflections: 0,
         survivors_before: None,
+        self_assessment: None,
         category: categories.first().copied().unwrap_or(TestCategory::Correctness),
         reached: Reached { share: Measured::No("no test was run".into()), missed: Vec::new() },
         begun,
@@ -117,6 +117,8 @@ struct Run<'a, 'p> {
     reflections: u32,
     /// Mutants that survived when the model was first asked to reflect.
     survivors_before: Option<BTreeSet<usize>>,
+    /// What the model thought of its tests when it last said so.
+    self_assessment: Option<f64>,
     /// That was asked for last.
     category: TestCategory,
     reached: Reached,
@@ -143,7 +145,7 @@ impl Run<'_, '_> {
                     self.ask((store, desk), (wanted, round, state.total_rounds + 1, false), reporter)?
                 }
                 Next::Refine { wanted } => {
-                    self.category = self.gap(&state.order);
+                    self.category = aim(&state.order, &self.analysis()).unwrap_or(self.category);
                     self.ask(
                         (store, desk),
                         (wanted, state.refinements + 1, state.total_rounds + 1, true),
@@ -158,7 +160,7 @@ impl Run<'_, '_> {
             let tokens = desk.budget.of_symbol(&self.planned.function.name).0.saturating_sub(before);
             let done = Done { tokens, elapsed_ms: self.elapsed() };
             let tests = counted(&self.suite, &self.existence);
-            *state = apply(state.clone(), config, step, done, tests, self.comprehensiveness());
+            *state = apply(state.clone(), config, step, done, tests, self.analysis().comprehensiveness);
         }
     }
 
@@ -170,28 +172,9 @@ impl Run<'_, '_> {
         reporter.event(Event::TestGen { symbol: self.planned.function.name.clone(), event });
     }
 
-    /// The category that what is missing belongs to.
-    fn gap(&self, order: &[TestCategory]) -> TestCategory {
-        let wanted = match (self.reached.missed.is_empty(), self.survivors().is_empty()) {
-            (false, _) => [TestCategory::Boundary, TestCategory::Correctness],
-            (true, false) => [TestCategory::Correctness, TestCategory::Boundary],
-            (true, true) => [TestCategory::AntiCheat, TestCategory::Correctness],
-        };
-        let found = wanted.into_iter().find(|category| order.contains(category));
-        found.or(order.first().copied()).unwrap_or(self.category)
-    }
-
     /// Mutants that no test tells from C.
     fn survivors(&self) -> BTreeSet<usize> {
         &self.instruments.bench.telling() - &self.suite.killed()
-    }
-
-    /// Those of them that a prompt may show, a line each.
-    fn shown_survivors(&self) -> Vec<String> {
-        let bench = &self.instruments.bench;
-        let mutants = self.survivors().into_iter().filter_map(|number| bench.mutant(number));
-        let shown = mutants.filter(|mutant| !self.instruments.is_hidden(mutant.id.as_bytes()));
-        shown.map(in_words).collect()
     }
 
     fn kill_rate(&self) -> Option<Share> {
@@ -204,14 +187,14 @@ impl Run<'_, '_> {
         Some(Share { reached, total: telling.len() as u64 })
     }
 
-    /// By the formula of the analysis, with what is known now.
-    fn comprehensiveness(&self) -> Option<f64> {
+    /// Mutants and branches by the formulas of the analysis, with what is known now.
+    fn analysis(&self) -> TestGenAnalysis {
         let measures = Measures {
             mutants: self.kill_rate(),
             branches: self.reached.share.value().copied(),
             ..Measures::default()
         };
-        TestGenAnalysis::of(&measures).comprehensiveness
+        TestGenAnalysis::of(&measures)
     }
 
     /// Asks for tests and runs them; the inner `Err` says why there is no answer.
@@ -230,6 +213,9 @@ impl Run<'_, '_> {
         };
         let entries = reply::read(&reply.text, category);
         self.unusable = entries.problems;
+        for why in entries.unreadable {
+            self.drop_unreadable(category, why, reporter);
+        }
         self.add(entries.tests, reporter)?;
         Ok(Ok(()))
     }
@@ -249,53 +235,10 @@ impl Run<'_, '_> {
         };
         self.reflections += 1;
         let text = reply.text.trim().to_owned();
+        self.self_assessment = reply::self_assessment(&text).or(self.self_assessment);
         self.tell(reporter, TestGenEvent::Reflection { text: text.clone() });
         self.reflection = Some(text);
         Ok(Ok(()))
-    }
-
-    fn prompt(&mut self, reflects: bool, wanted: usize) -> Result<Prompt> {
-        let shown = self.suite.tests.iter().filter(|known| !known.hidden);
-        let tests: Vec<Tried> = shown
-            .map(|known| Tried {
-                id: known.test.id.clone(),
-                input: known.test.input.clone(),
-                left: known.left.value.clone(),
-            })
-            .collect();
-        let uncovered: Vec<String> = self.reached.missed.iter().map(missed).collect();
-        let survivors = self.shown_survivors();
-        let round = Round {
-            wanted,
-            tests: &tests,
-            uncovered: &uncovered,
-            survivors: &survivors,
-            dropped: &self.unusable,
-            reflection: self.reflection.as_deref(),
-        };
-        let target = self.planned.target.as_deref();
-        let subject = Subject {
-            function: &self.planned.function,
-            schema: &self.schema,
-            environment: &self.environment,
-            target,
-        };
-        let (config, role) = (self.request.config, if reflects { "testgen-reflect" } else { "testgen" });
-        let attempt = self.attempts.entry(role.to_owned()).or_default();
-        *attempt += 1;
-        match reflects {
-            true => self.templates.reflection(config, &subject, (self.category, &round), *attempt),
-            false => self.templates.tests(config, &subject, (self.category, &round), *attempt),
-        }
-    }
-
-    fn question(
-        &self,
-        (store, desk): (&mut Store, &mut Desk),
-        prompt: Prompt,
-        reporter: &mut dyn Reporter,
-    ) -> Result<std::result::Result<Reply, String>> {
-        desk.ask((store, reporter), &self.planned.function, prompt, self.instruments.interrupt())
     }
 
     /// Runs what was proposed; what is valid and new becomes a test.
@@ -308,9 +251,10 @@ impl Run<'_, '_> {
         }
         let bytes: Vec<&Vec<u8>> = fresh.iter().map(|known| &known.bytes).collect();
         let kills = self.instruments.kills(&bytes)?;
+        let telling = self.instruments.bench.telling();
         for (mut known, kills) in fresh.into_iter().zip(kills) {
+            let verdict = TestVerdict::Valid { kills: kills.intersection(&telling).count() };
             known.kills = kills;
-            let verdict = TestVerdict::Valid { kills: known.kills.len() };
             let (id, category) = (known.test.id.clone(), known.test.category);
             self.tell(reporter, TestGenEvent::Test { id, category, verdict });
             self.suite.tests.push(known);
@@ -320,6 +264,14 @@ impl Run<'_, '_> {
             self.reached = self.instruments.reached(&all)?;
         }
         Ok(())
+    }
+
+    /// An entry of a reply that is no test counts as one that was proposed and is of no use.
+    fn drop_unreadable(&mut self, category: TestCategory, why: String, reporter: &mut dyn Reporter) {
+        let id = format!("unreadable-{}", self.suite.dropped.len() + 1);
+        let test = GeneratedTest::unreadable(id.clone(), category);
+        self.suite.dropped.push(Dropped { test, why: why.clone() });
+        self.tell(reporter, TestGenEvent::Test { id, category, verdict: TestVerdict::Dropped { why } });
     }
 
     /// One test: dropped, there already, or new.
@@ -378,14 +330,4 @@ fn counted(suite: &Suite, existence: &[GeneratedTest]) -> BTreeMap<TestCategory,
 
 fn in_words(mutant: &Mutant) -> String {
     format!("line {}: {}", mutant.line, mutant.what)
-}
-
-/// A way that no test takes, for a prompt.
-fn missed(missed: &Missed) -> String {
-    let never = match missed.way {
-        Way::True => "never holds",
-        Way::False => "always holds",
-        Way::Run => "never runs",
-    };
-    format!("line {}: `{}` {never}", missed.line, missed.code)
 }

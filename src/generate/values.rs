@@ -15,6 +15,24 @@ pub fn elements(value: &Value) -> Option<Vec<Value>> {
     })
 }
 
+/// Elements of a buffer in the form that `like` has: what was written as bytes stays bytes, whatever numbers C makes of them.
+pub fn written_as(like: &Value, elements: Vec<Value>) -> Value {
+    let bytes = match like {
+        Value::String(_) | Value::Object(_) => {
+            let bytes = elements.iter().map(|byte| u8::try_from(byte.as_u64()?).ok());
+            bytes.collect::<Option<Vec<u8>>>()
+        }
+        _ => None,
+    };
+    match bytes {
+        Some(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            serde_json::json!({ "hex": digits })
+        }
+        None => Value::Array(elements),
+    }
+}
+
 /// Whether both say the same, bytes written as bytes or as a string.
 pub fn same(a: &Value, b: &Value) -> bool {
     if a == b {
@@ -75,6 +93,17 @@ mod tests {
         assert!(!same(&json!(1), &json!("1")));
         assert_eq!(elements(&json!({"hex": "0g"})), None);
         assert_eq!(elements(&json!(7)), None);
+    }
+
+    #[test]
+    fn elements_are_written_in_the_form_that_they_had() {
+        for (like, is_hex) in
+            [(json!("ab"), true), (json!({"hex": "ff"}), true), (json!([1]), false), (json!([-1]), false)]
+        {
+            let elements = vec![json!(255), json!(0)];
+            let wanted = if is_hex { json!({"hex": "ff00"}) } else { json!([255, 0]) };
+            assert_eq!(written_as(&like, elements), wanted, "{like}");
+        }
     }
 
     #[test]

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0007_explanations.sql"),
     include_str!("migrations/0008_makers.sql"),
     include_str!("migrations/0009_testgen.sql"),
+    include_str!("migrations/0010_testgen_cheats.sql"),
 ];
 
 /// Brings the database to the newest version known here, or says that it is newer still.

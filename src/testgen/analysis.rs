@@ -5,6 +5,10 @@ use crate::verdict::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// What mutants and branches count in comprehensiveness.
+const MUTANTS: f64 = 0.6;
+const BRANCHES: f64 = 0.4;
+
 /// What was measured in a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
@@ -57,11 +61,12 @@ pub struct Reflected {
     pub killed_after: u64,
 }
 
-/// What became of the tests that the model proposed.
+/// What became of the tests of a run: of those that the model proposed, and of those of existence, which the tool makes and which are
+/// valid.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposed {
     pub valid: u64,
-    /// Not valid for the contract, or C breaks on it.
+    /// Not readable, not valid for the contract, or C breaks on it.
     pub dropped: u64,
     /// There already.
     pub duplicates: u64,
@@ -91,7 +96,7 @@ pub struct TestGenAnalysis {
     pub comprehensiveness: Option<f64>,
     pub kill_rate: Option<f64>,
     pub branch_coverage: Option<f64>,
-    /// Of all that was proposed.
+    /// Of all that the model proposed.
     pub valid_share: Option<f64>,
     pub duplicate_share: Option<f64>,
     /// Predictions that C bore out.
@@ -107,7 +112,7 @@ impl TestGenAnalysis {
         let kill_rate = measures.mutants.and_then(ratio);
         let branch_coverage = measures.branches.and_then(ratio);
         let comprehensiveness = comprehensiveness(kill_rate, branch_coverage);
-        let Proposed { valid, dropped, duplicates } = measures.proposed;
+        let Proposed { valid, dropped, duplicates } = measures.proposed.without(made(&distribution));
         let proposed = valid + dropped + duplicates;
         Self {
             category_balance: balance(&distribution),
@@ -125,6 +130,30 @@ impl TestGenAnalysis {
             brier_score: brier_score(&measures.predictions),
         }
     }
+}
+
+impl Proposed {
+    /// Without so many that the tool made.
+    pub(super) fn without(self, made: u64) -> Self {
+        Self { valid: self.valid.saturating_sub(made), ..self }
+    }
+}
+
+impl TestGenAnalysis {
+    /// Valid tests that the tool made, and no model was asked for.
+    pub(super) fn made(&self) -> u64 {
+        made(&self.category_distribution)
+    }
+
+    /// What surviving mutants, and branches that are not reached, keep from comprehensiveness; 0 where that was not measured.
+    pub fn shortfalls(&self) -> (f64, f64) {
+        let of = |share: Option<f64>, weight: f64| share.map_or(0.0, |share| 10.0 * weight * (1.0 - share));
+        (of(self.kill_rate, MUTANTS), of(self.branch_coverage, BRANCHES))
+    }
+}
+
+fn made(distribution: &BTreeMap<TestCategory, u64>) -> u64 {
+    distribution.iter().filter(|(category, _)| !category.is_asked()).map(|(_, count)| count).sum()
 }
 
 /// Nothing of nothing is no measurement.
@@ -183,7 +212,7 @@ fn reflection_effectiveness(reflected: Reflected) -> f64 {
 
 /// 10 · (0.6 · mutation kill rate + 0.4 · C branch coverage).
 fn comprehensiveness(kill_rate: Option<f64>, branch_coverage: Option<f64>) -> Option<f64> {
-    Some(10.0 * (0.6 * kill_rate? + 0.4 * branch_coverage?))
+    Some(10.0 * (MUTANTS * kill_rate? + BRANCHES * branch_coverage?))
 }
 
 /// min(1, 1000 · comprehensiveness / tokens).
@@ -280,6 +309,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_missing_is_weighed_as_comprehensiveness_weighs_it() {
+        for (mutants, branches, wanted) in [
+            (share(1, 2), share(1, 2), (3.0, 2.0)),
+            (share(3, 4), share(1, 2), (1.5, 2.0)),
+            (share(1, 1), share(4, 4), (0.0, 0.0)),
+            (None, share(0, 4), (0.0, 4.0)),
+            (share(0, 0), None, (0.0, 0.0)),
+        ] {
+            let analysis = TestGenAnalysis::of(&Measures { mutants, branches, ..Measures::default() });
+            let found = analysis.shortfalls();
+            is(Some(found.0), Some(wanted.0), &format!("{mutants:?} {branches:?}"));
+            is(Some(found.1), Some(wanted.1), &format!("{mutants:?} {branches:?}"));
+        }
+    }
+
+    #[test]
     fn efficiency_is_comprehensiveness_for_a_thousand_tokens() {
         for (mutants, tokens, wanted) in [
             (share(1, 1), 10_000, Some(1.0)),
@@ -362,6 +407,10 @@ mod tests {
             let analysis = TestGenAnalysis::of(&measures);
             assert_eq!((analysis.valid_share, analysis.duplicate_share), wanted);
         }
+        // Two of the five valid ones are the tool's own: no model has proposed them.
+        let proposed = Proposed { valid: 5, dropped: 3, duplicates: 0 };
+        let measures = Measures { proposed, ..measures(&[Existence, Boundary], &[0, 2, 0, 3, 0]) };
+        assert_eq!(TestGenAnalysis::of(&measures).valid_share, Some(0.5));
     }
 
     #[test]

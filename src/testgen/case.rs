@@ -28,6 +28,19 @@ pub struct GeneratedTest {
 }
 
 impl GeneratedTest {
+    /// In the place of an entry of a reply that could not be read: its input is null.
+    pub fn unreadable(id: String, category: TestCategory) -> Self {
+        Self {
+            id,
+            input: Value::Null,
+            predicted_output: None,
+            expected_output: None,
+            reasoning: String::new(),
+            category,
+            confidence: None,
+        }
+    }
+
     /// As it comes from a model: an output that it expects is a prediction, and nothing else.
     #[must_use]
     pub fn as_proposal(mut self) -> Self {
@@ -52,6 +65,8 @@ pub struct RecordedTest {
     pub dropped: Option<String>,
     /// Names of the mutants of C that it tells from C; absent when none was run.
     pub kills: Option<Vec<String>>,
+    /// Names of the planted cheats that it tells from C; absent of a test that was not run.
+    pub cheats: Option<Vec<String>>,
     /// It is among the tests that are written out.
     pub kept: bool,
 }
@@ -127,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_recorded_test_is_one_object() {
-        let recorded = RecordedTest { test: test("a"), dropped: None, kills: Some(vec![]), kept: true };
+        let recorded =
+            RecordedTest { test: test("a"), dropped: None, kills: Some(vec![]), cheats: None, kept: true };
         let value = serde_json::to_value(&recorded).unwrap();
         assert_eq!(
             (&value["id"], &value["kept"], &value["dropped"]),

@@ -87,7 +87,7 @@ pub struct TestGenRun {
     /// Times that it was asked to reflect.
     pub reflections: u32,
     pub analysis: TestGenAnalysis,
-    /// What the model thinks that its tests are worth, 0 to 10. No formula uses it.
+    /// What the model thought at its last reflection that its tests are worth, 0 to 10. No formula uses it.
     pub self_assessment: Option<f64>,
     /// Of all calls, input and output.
     pub tokens: u64,
@@ -131,6 +131,11 @@ impl TestGenRun {
             is_best: false,
             created_at: began,
         }
+    }
+
+    /// What became of the tests that the model proposed.
+    pub fn of_model(&self) -> Proposed {
+        self.proposed.without(self.analysis.made())
     }
 }
 

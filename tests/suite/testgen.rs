@@ -50,7 +50,8 @@ fn tests_are_measured_on_c_kept_and_written() {
         {"id": "again", "input": {"len": 3, "data": [97, 98, 99], "seed": 1}},
         {"id": "too-wide", "input": {"seed": -1, "data": "abc"}},
         {"id": "torn", "input": {"seed": 1, "data": "abc", "len": 4}},
-        {"id": "high", "input": {"seed": 7, "data": {"hex": "ff00fe"}}},
+        {"id": "high", "input": {"seed": 7, "data": {"hex": "ff00fe"}}, "category": "existence"},
+        {"id": "empty-handed"},
     ]);
     let first = format!("Here they are:\n```json\n{strong}\n```\nThat is all.");
     repo.model(&[&first, "Nothing is missing.", "[]"]);
@@ -59,10 +60,16 @@ fn tests_are_measured_on_c_kept_and_written() {
     insta::assert_snapshot!("testgen-event", documented(&ran.every("testgen-event")));
     let run = ran.json("testgen")["runs"][0].clone();
     assert_eq!((&run["run"]["symbol"], &run["run"]["symbol_key"]), (&json!("mixed"), &json!("c:@F@mixed")));
-    assert_eq!(run["run"]["proposed"], json!({"valid": 5, "dropped": 2, "duplicates": 1}), "{run}");
+    assert_eq!(run["run"]["proposed"], json!({"valid": 5, "dropped": 3, "duplicates": 1}), "{run}");
     let dropped: Vec<&str> =
         run["dropped"].as_array().unwrap().iter().map(|d| d["why"].as_str().unwrap()).collect();
-    assert_eq!(dropped, ["`seed`: -1 is no u32", "`len` is 4, and the buffer has 3 elements"]);
+    assert_eq!(
+        dropped,
+        ["entry 9: it has no `input`", "`seed`: -1 is no u32", "`len` is 4, and the buffer has 3 elements"]
+    );
+    assert_eq!(run["run"]["analysis"]["category_distribution"], json!({"correctness": 5}), "as was asked");
+    let told = "SELECT count(*) FROM testgen_tests WHERE cheats LIKE '%last element ignored%' AND kills NOT LIKE '%ignored%'";
+    assert!(repo.count(told) > 0, "cheats are told beside mutants");
     let told = cheats(&run);
     assert_eq!(told.len(), 7, "{told:?}");
     assert!(told.iter().all(|(_, rejected)| *rejected), "{told:?}");
@@ -157,7 +164,8 @@ fn seeds_that_no_prompt_may_show_wait_for_an_accepted_port(repo: &Repo) {
 fn weak_tests_are_told_to_be_weak_and_silence_ends_a_run() {
     let repo = library();
     let weak = json!({"tests": [{"input": {"seed": 0, "data": "", "$globals": {"calls": 0}}}]});
-    repo.model(&[&weak.to_string(), "I would try longer data.", &weak.to_string(), "No idea.", "Sorry."]);
+    let thought = "I would try longer data.\nself-assessment: 4";
+    repo.model(&[&weak.to_string(), thought, &weak.to_string(), "No idea.", "Sorry."]);
     let run = generate(&repo, &["--context", "correctness", "--no-export"]);
     // One test with one answer: it tells the first argument, 0, from 1, and nothing else.
     let told: Vec<&str> =
@@ -166,6 +174,7 @@ fn weak_tests_are_told_to_be_weak_and_silence_ends_a_run() {
     let coverage = run["run"]["analysis"]["anti_cheat_coverage"].as_f64().unwrap();
     assert!((coverage - 1.0 / 7.0).abs() < 1e-9, "{run}");
     assert_eq!(run["run"]["proposed"]["duplicates"], 1);
+    assert_eq!(run["run"]["self_assessment"], 4.0, "{run}");
     assert_eq!(run["run"]["analysis"]["parameter_discovery"], 0.0);
     let survivors = run["survivors"].as_array().unwrap().len();
     assert!(survivors > 0, "{run}");
@@ -249,12 +258,17 @@ fn evolving_model(repo: &Repo, proposals: &[Value]) {
     repo.write("implfuzz.toml", &config);
 }
 
-#[test]
-fn a_configuration_evolves_by_what_wins() {
+fn two_functions() -> Repo {
     let repo = Repo::empty();
     repo.write("mixed.c", SOURCE);
     repo.write("folded.c", OTHER);
     repo.run(&["init"]).ok();
+    repo
+}
+
+#[test]
+fn a_configuration_evolves_by_what_wins() {
+    let repo = two_functions();
     let change = |kind: &str, name: &str, value: Value, expected: f64| json!({"type": kind, "changes": {name: value}, "reasoning": "r", "expected_improvement": expected});
     evolving_model(
         &repo,
@@ -301,4 +315,58 @@ fn a_configuration_evolves_by_what_wins() {
     let current = repo.run(&["testgen", "config", "show", "--format", "json"]).ok().json("testgen-config");
     assert_eq!(current["config"]["max_tests_per_category"], 6, "{current}");
     repo.run(&["testgen", "evolution"]).ok().shows("update_params");
+}
+
+#[test]
+fn all_runs_of_an_evolution_spend_one_budget() {
+    let repo = two_functions();
+    let more = json!({"type": "update_params", "changes": {"max_tests_per_category": 6}, "reasoning": "r"});
+    evolving_model(&repo, &[more]);
+    let args = ["testgen", "evolve", "--symbols", "mixed", "folded", "--context", "correctness"];
+    // Enough for the proposal and a run or so, and for no four of them.
+    let limit = 20_000;
+    let budget = format!("llm.max_tokens_per_run={limit}");
+    let ran = repo.run(&[&args[..], &["--config", &budget]].concat());
+    ran.ok().shows("the token budget of the run is spent");
+    let spent = repo.count("SELECT sum(input_tokens + output_tokens) FROM model_calls");
+    assert!((limit / 2..=limit).contains(&spent), "{spent} of {limit}");
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_runs"), 4, "a run that nothing is left for is one");
+}
+
+#[test]
+fn where_no_mutant_is_run_no_test_is_thrown_away_and_nothing_is_made_up() {
+    let repo = Repo::empty();
+    repo.write("low.c", "#include <stdint.h>\n\nuint32_t low(uint32_t a) {\n    return (uint8_t)a;\n}\n");
+    repo.run(&["init"]).ok();
+    let inputs = json!([{"input": {"a": 5}}, {"input": {"a": 300}}, {"input": {"a": 6}}]);
+    repo.model(&[&inputs.to_string(), "No idea.", "[]"]);
+    let args = ["testgen", "generate", "low", "--context", "correctness", "--no-export", "--format", "json"];
+    let run = repo.run(&args).code(11).json("testgen")["runs"][0].clone();
+    assert!(run["without_mutants"].is_string(), "{run}");
+    assert_eq!(run["run"]["kept"], 3, "{run}");
+    let analysis = &run["run"]["analysis"];
+    assert!(run["run"]["reflections"].as_u64().unwrap() > 0);
+    assert_eq!(
+        (&analysis["reflection_effectiveness"], &analysis["kill_rate"]),
+        (&Value::Null, &Value::Null),
+        "{run}"
+    );
+    let told = "SELECT count(*) FROM testgen_tests WHERE kills IS NULL AND cheats LIKE '%constant return%'";
+    assert_eq!(repo.count(told), 2, "the second and the third have another result than the first");
+}
+
+#[test]
+fn tests_of_existence_alone_need_no_model() {
+    let repo = library();
+    let args = ["testgen", "generate", "mixed", "--context", "existence", "--format", "json"];
+    let run = repo.run(&args).ok().json("testgen")["runs"][0].clone();
+    assert_eq!(run["ended"], "all categories have their tests, or their rounds are used up");
+    assert_eq!(
+        (&run["run"]["rounds"], &run["run"]["tokens"], &run["run"]["score"]),
+        (&json!(0), &json!(0), &json!(null))
+    );
+    assert_eq!(run["run"]["proposed"], json!({"valid": 1, "dropped": 0, "duplicates": 0}), "its type");
+    assert_eq!((&run["run"]["kept"], &run["run"]["analysis"]["valid_share"]), (&json!(1), &json!(null)));
+    assert_eq!(repo.count("SELECT count(*) FROM model_calls"), 0);
+    assert!(repo.read("rust/tests/testgen_mixed.rs").contains("signature"));
 }

@@ -75,7 +75,8 @@ fn case(id: &str, dropped: Option<&str>, kills: Option<&[&str]>, kept: bool) -> 
         confidence: None,
     };
     let kills = kills.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
-    RecordedTest { test, dropped: dropped.map(str::to_owned), kills, kept }
+    let cheats = dropped.is_none().then(|| vec!["constant return".to_owned()]);
+    RecordedTest { test, dropped: dropped.map(str::to_owned), kills, cheats, kept }
 }
 
 /// Two configurations, the second current; runs on `twice`, the second without a score, and on `sum_bytes`; two rounds.
@@ -278,12 +279,15 @@ fn one_run(repo: &Repo) {
     assert_eq!(words(&shown, "effect of reflections"), ["effect", "of", "reflections", "-"]);
     assert!(shown.contains("valid tests: correctness 6, boundary 1"), "{shown}");
     let input = format!("{{\"data\":\"{}…", "x".repeat(51));
-    assert_eq!(words(&shown, "boundary  edge")[1..], ["edge", &input, "{\"return\":24000}", "2", "kept"]);
-    assert_eq!(words(&shown, "boundary  same\\u{1b}[2J")[4..], ["0", "valid,", "not", "kept"]);
-    assert_eq!(words(&shown, "boundary  alone")[4..], ["-", "kept"]);
+    assert_eq!(
+        words(&shown, "boundary  edge")[1..],
+        ["edge", &input, "{\"return\":24000}", "2", "1", "kept"]
+    );
+    assert_eq!(words(&shown, "boundary  same\\u{1b}[2J")[4..], ["0", "1", "valid,", "not", "kept"]);
+    assert_eq!(words(&shown, "boundary  alone")[4..], ["-", "1", "kept"]);
     assert_eq!(
         words(&shown, "boundary  null")[3..],
-        ["-", "-", "dropped:", "`data`", "must", "not", "be", "null"]
+        ["-", "-", "-", "dropped:", "`data`", "must", "not", "be", "null"]
     );
     let best = text(repo, &["runs", id(3).as_str()]);
     assert!(best.contains("the best one of this function") && best.contains("no tests"), "{best}");
@@ -301,6 +305,7 @@ fn one_run(repo: &Repo) {
     assert_eq!(whole["run"]["analysis"]["brier_score"], Value::Null);
     let tests = whole["tests"].as_array().unwrap();
     assert_eq!((&tests[0]["kills"], &tests[2]["kills"]), (&json!(["m1", "m2"]), &Value::Null));
+    assert_eq!((&tests[2]["cheats"], &tests[3]["cheats"]), (&json!(["constant return"]), &Value::Null));
     assert_eq!(
         (&tests[3]["dropped"], &tests[3]["expected_output"]),
         (&"`data` must not be null".into(), &Value::Null)
@@ -381,6 +386,8 @@ fn refused(repo: &Repo) {
     create(&["--set", "max_tokens"]).fails(2, &["there is no `=` in it"]);
     create(&["--set", "primary_model=claude"]).fails(2, &["neither JSON nor TOML"]);
     create(&["--set", "precision_weight=1.5"]).fails(2, &["precision_weight 1.5 is not within 0 and 1"]);
+    create(&["--set", "category_prompts.existence=\"is it there?\""])
+        .fails(2, &["category_prompts.existence would change nothing", "the tool makes these tests"]);
     create(&["--from", "99"]).fails(2, &["there is no TestGen configuration 99"]);
     repo.write("wrong.json", "[1]");
     create(&["--file", "wrong.json"]).fails(2, &["wrong.json: it holds no JSON object"]);

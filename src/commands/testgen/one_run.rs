@@ -5,7 +5,7 @@ use super::{Session, name, named};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::Project;
 use crate::report::{Column, cell, printable, table};
-use crate::testgen::{RecordedTest, RunId, TestGenAnalysis, TestGenConfigChange, TestGenRun, TestGenScore};
+use crate::testgen::{RecordedTest, RunId, TestGenConfigChange, TestGenRun, TestGenScore};
 use serde_json::json;
 
 /// Shows the run with this name.
@@ -27,7 +27,7 @@ pub(super) fn show(session: &Session, id: &str) -> Result<ExitCode> {
         json!({ "run": named(&project, &run), "config_version": version, "score": score, "tests": tests });
     session.screen.result("testgen-run", &value, || {
         let mut text = head(&project, &run, version.unwrap_or(UNMEASURED));
-        text += &format!("\n{}\n{}", points(&run, &score), measured(&run.analysis));
+        text += &format!("\n{}\n{}", points(&run, &score), measured(&run));
         text += &run.proposed_change.as_ref().map(|change| proposed(&run, change)).unwrap_or_default();
         text + "\n" + &cases(&tests)
     });
@@ -81,7 +81,8 @@ fn points(run: &TestGenRun, score: &TestGenScore) -> String {
 }
 
 /// What was measured.
-fn measured(analysis: &TestGenAnalysis) -> String {
+fn measured(run: &TestGenRun) -> String {
+    let analysis = &run.analysis;
     let distribution: Vec<String> = analysis
         .category_distribution
         .iter()
@@ -100,6 +101,7 @@ fn measured(analysis: &TestGenAnalysis) -> String {
         ("duplicate of what was proposed", analysis.duplicate_share),
         ("predictions that C bore out", analysis.prediction_agreement),
         ("Brier score of confidence", analysis.brier_score),
+        ("the model's own assessment (0 to 10)", run.self_assessment),
     ];
     let rows = rows.map(|(name, value)| vec![format!("  {name}"), share(value)]);
     let text = table(&[Column::left("measured"), Column::right("")], &rows, None);
@@ -127,6 +129,7 @@ fn cases(tests: &[RecordedTest]) -> String {
         Column::left("input"),
         Column::left("what C left"),
         Column::right("kills"),
+        Column::right("cheats"),
         Column::left("end"),
     ];
     let row = |recorded: &RecordedTest| {
@@ -142,6 +145,7 @@ fn cases(tests: &[RecordedTest]) -> String {
             cell(&printable(&test.input.to_string())),
             known(test.expected_output.as_ref(), |left| cell(&printable(&left.to_string()))),
             known(recorded.kills.as_ref(), |kills| kills.len().to_string()),
+            known(recorded.cheats.as_ref(), |cheats| cheats.len().to_string()),
             end,
         ]
     };

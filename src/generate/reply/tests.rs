@@ -16,12 +16,16 @@ fn an_entry_has_everything_that_was_said() {
     let text = r#"[{"id": " long
         id ", "input": {"n": 1}, "predictedOutput": {"return": 2}, "reasoning": "wraps", "category": "Anti-Cheat", "confidence": 0.25},
         {"Input": {"n": 2}, "expectedOutput": 3, "confidence": "150%"}, {"input": {"n": 3}, "confidence": -1, "category": "speed"}]"#;
-    let Entries { tests, problems } = read(text, ASKED);
-    assert_eq!(problems, [""; 0]);
+    let Entries { tests, problems, unreadable } = read(text, ASKED);
+    assert_eq!((problems.len(), unreadable.len()), (0, 0));
     let [first, second, third] = &tests[..] else { panic!("{tests:?}") };
     assert_eq!((first.id.as_str(), first.reasoning.as_str()), ("long id", "wraps"));
     assert_eq!(first.predicted_output, Some(json!({"return": 2})));
-    assert_eq!((first.category, first.confidence), (TestCategory::AntiCheat, Some(0.25)));
+    assert_eq!(
+        (first.category, first.confidence),
+        (ASKED, Some(0.25)),
+        "what was asked for, whatever it says"
+    );
     assert_eq!((second.predicted_output.clone(), second.expected_output.clone()), (Some(json!(3)), None));
     assert_eq!((second.confidence, second.category), (Some(1.0), ASKED));
     assert_eq!((third.confidence, third.category), (Some(0.0), ASKED));
@@ -34,8 +38,7 @@ fn tests_are_found_wherever_they_stand() {
     for text in [
         TWO.to_owned(),
         format!("{{\"tests\": {TWO}}}"),
-        format!("{{\"plan\": \"x\", \"n\": 3}}\n{{\"test_cases\": {TWO}, \"note\": 1}}")
-            .replace("{\"plan\": \"x\", \"n\": 3}", ""),
+        format!("{{\"test_cases\": {TWO}, \"note\": 1}}"),
         format!("Here they are:\n```json\n{TWO}\n```\nThey use {{n}} and `int a[] = {{\"x\", \"y\"}}`."),
         format!("~~~json\n{TWO}\n~~~"),
         format!("```\n{TWO}"),
@@ -49,6 +52,30 @@ fn tests_are_found_wherever_they_stand() {
         assert_eq!(inputs(&text), two, "{text}");
         assert_eq!(read(&text, ASKED).problems, [""; 0], "{text}");
     }
+    // An object in front of them that is none is told, and they are read.
+    let text = format!("{{\"plan\": \"x\", \"n\": 3}}\n{{\"test_cases\": {TWO}, \"note\": 1}}");
+    assert_eq!(inputs(&text), two);
+    assert_eq!(read(&text, ASKED).problems, ["entry 1: it has no `input`"]);
+}
+
+#[test]
+fn of_a_reflection_the_self_assessment_is_read() {
+    for (text, wanted) in [
+        ("Try n below zero.\nself-assessment: 7", Some(7.0)),
+        ("**Self-Assessment:** 8.5/10.", Some(8.5)),
+        ("self_assessment = 6.\nThat is all.", Some(6.0)),
+        ("Self assessment (0 to 10): 4", Some(4.0)),
+        ("Self-assessment: 3\nself-assessment: 5", Some(5.0)),
+        ("<think>self-assessment: 9</think>Line 3 survives.", None),
+        ("self-assessment: 400", Some(10.0)),
+        ("self-assessment: -2", Some(0.0)),
+        ("self-assessment: good", None),
+        ("self-assessment: of 3 branches none", None),
+        ("Nothing is missing.", None),
+        ("", None),
+    ] {
+        assert_eq!(self_assessment(text), wanted, "{text}");
+    }
 }
 
 #[test]
@@ -57,6 +84,7 @@ fn an_array_that_is_cut_off_keeps_what_is_whole() {
     let found = read(whole, ASKED);
     assert_eq!(found.tests.len(), 2);
     assert_eq!(found.problems, ["entry 3: the reply ends in the middle of it"]);
+    assert_eq!(found.unreadable, found.problems);
     for end in 0..TWO.len() - 2 {
         let found = read(&TWO[..end], ASKED);
         assert!(found.tests.len() <= 1 && (!found.problems.is_empty() || found.tests.len() == 1), "{end}");
@@ -83,7 +111,9 @@ fn a_bad_entry_never_loses_the_others() {
         let got: Vec<_> = found.tests.iter().map(|test| test.input.clone()).collect();
         assert!(ends.iter().all(|end| got.contains(end)), "{bad}: {got:?}");
         assert!(
-            found.problems.len() == 1 && found.problems[0].starts_with(told),
+            found.problems.len() == 1
+                && found.problems[0].starts_with(told)
+                && found.unreadable == found.problems,
             "{bad}: {:?}",
             found.problems
         );
@@ -96,16 +126,25 @@ fn limits_and_replies_without_tests_are_told() {
     let found = read(&many, ASKED);
     assert_eq!(found.tests.len(), MOST_ENTRIES);
     assert_eq!(found.problems, ["only the first 64 entries were read"]);
+    assert_eq!(found.unreadable, [""; 0], "nothing is said of those that were not read");
     let ids: BTreeSet<_> = found.tests.iter().map(|test| &test.id).collect();
     assert_eq!(ids.len(), MOST_ENTRIES);
     let long = format!("{TWO}{}", "é".repeat(LONGEST));
     let found = read(&long, ASKED);
     assert_eq!((found.tests.len(), found.problems.len()), (2, 1));
     for text in ["", "I cannot do that.", "[]", "```json\n```"] {
-        assert_eq!(read(text, ASKED).problems, ["the reply has no JSON array of tests"], "{text:?}");
+        let found = read(text, ASKED);
+        assert_eq!(found.problems, ["the reply has no JSON array of tests"], "{text:?}");
+        assert_eq!(found.unreadable, [""; 0], "there is no entry");
     }
     let noise = read(&"{\"a\": [ {".repeat(50_000), ASKED);
-    assert!(noise.tests.is_empty() && noise.problems.len() <= TOLD);
+    assert!(noise.tests.is_empty() && noise.problems.len() <= TOLD && noise.unreadable.len() <= MOST_ENTRIES);
+    let bad = read(&vec![r#"{"n": 1}"#; TOLD + 5].join(","), ASKED);
+    assert_eq!(
+        (bad.problems.len(), bad.unreadable.len()),
+        (TOLD, TOLD + 5),
+        "all are counted, some are told"
+    );
 }
 
 proptest! {

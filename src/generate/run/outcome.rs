@@ -5,9 +5,9 @@ use crate::error::Result;
 use crate::fuzz::run::Campaign;
 use crate::generate::instruments::Reached;
 use crate::generate::measures;
+use crate::generate::predicted::bears_out;
 use crate::generate::rounds::IterationState;
 use crate::generate::suite::Suite;
-use crate::generate::values::same;
 use crate::symbol::SymbolName;
 use crate::testgen::{
     GeneratedTest, Measures, PlantedCheat, Prediction, Proposed, Reflected, TestCategory, TestGenAnalysis,
@@ -26,7 +26,7 @@ pub struct Generated {
     pub kept: BTreeSet<usize>,
     pub cheats: Vec<PlantedCheat>,
     pub reached: Reached,
-    /// All mutants by their numbers, with lines and what they change.
+    /// The mutants that a test should tell from C by their numbers, with lines and what they change; none where none could be run.
     pub mutants: BTreeMap<usize, String>,
     /// Those that no test tells from C.
     pub survivors: Vec<String>,
@@ -35,6 +35,8 @@ pub struct Generated {
     pub proposed: Proposed,
     pub rounds: u32,
     pub reflections: u32,
+    /// The model's own, 0 to 10; no formula uses it.
+    pub self_assessment: Option<f64>,
     pub tokens: u64,
     pub duration_ms: u64,
     /// Why it ended.
@@ -59,19 +61,20 @@ impl Run<'_, '_> {
         let tests = self.suite.tests.iter().map(|known| known.test.category);
         let predictions = self.suite.tests.iter().filter_map(|known| {
             let predicted = known.test.predicted_output.as_ref()?;
-            let agreed = agrees(predicted, &known.left.value);
+            let agreed = bears_out(&known.left.value, predicted);
             Some(Prediction { confidence: known.test.confidence, agreed })
         });
         let proposed = Proposed {
-            valid: self.suite.tests.len() as u64,
+            valid: (self.suite.tests.len() + self.existence.len()) as u64,
             dropped: self.suite.dropped.len() as u64,
             duplicates: self.suite.duplicates.len() as u64,
         };
-        let reflection =
-            self.survivors_before.as_ref().filter(|_| self.reflections > 0).map(|before| Reflected {
-                survivors_before: before.len() as u64,
-                killed_after: before.intersection(&self.suite.killed()).count() as u64,
-            });
+        let has_mutants = !self.instruments.bench.telling().is_empty();
+        let reflected = self.survivors_before.as_ref().filter(|_| has_mutants && self.reflections > 0);
+        let reflection = reflected.map(|before| Reflected {
+            survivors_before: before.len() as u64,
+            killed_after: before.intersection(&self.suite.killed()).count() as u64,
+        });
         let measures = Measures {
             categories: categories.to_vec(),
             tests: self.existence.iter().map(|test| test.category).chain(tests).collect(),
@@ -91,7 +94,7 @@ impl Run<'_, '_> {
         let survivors = self.survivors();
         Ok(Generated {
             symbol: function.name.clone(),
-            kept: self.suite.kept(),
+            kept: self.suite.kept(has_mutants),
             cheats,
             survivors: survivors.iter().filter_map(|number| mutants.get(number).cloned()).collect(),
             mutants,
@@ -100,6 +103,7 @@ impl Run<'_, '_> {
             proposed,
             rounds: state.total_rounds,
             reflections: self.reflections,
+            self_assessment: self.self_assessment,
             tokens: state.tokens,
             duration_ms: self.elapsed(),
             why,
@@ -109,17 +113,5 @@ impl Run<'_, '_> {
             reached: self.reached,
             suite: self.suite,
         })
-    }
-}
-
-/// Whether C left what was predicted, as far as the prediction goes: keys that it leaves out are not held against it.
-fn agrees(predicted: &serde_json::Value, left: &serde_json::Value) -> bool {
-    match (predicted.as_object(), left.as_object()) {
-        (Some(fields), Some(left)) if !fields.is_empty() => {
-            fields.iter().all(|(name, value)| left.get(name).is_some_and(|left| same(value, left)))
-        }
-        // Models often say the returned value alone.
-        (None, Some(left)) => left.get("return").is_some_and(|left| same(predicted, left)),
-        _ => same(predicted, left),
     }
 }

@@ -20,8 +20,8 @@ impl Store {
 /// Inside of the caller's transaction.
 pub(super) fn insert(connection: &Connection, run: &RunId, tests: &[RecordedTest]) -> rusqlite::Result<()> {
     let sql = "INSERT INTO testgen_tests (run, number, id, category, input, predicted_output, measured_output, reasoning,
-                   confidence, valid, dropped, kills, kept)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
+                   confidence, valid, dropped, kills, cheats, kept)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
     let mut insert = connection.prepare_cached(sql)?;
     for (number, recorded) in (1..).zip(tests) {
         let test = &recorded.test;
@@ -38,6 +38,7 @@ pub(super) fn insert(connection: &Connection, run: &RunId, tests: &[RecordedTest
             recorded.dropped.is_none(),
             recorded.dropped,
             recorded.kills.as_ref().map(json),
+            recorded.cheats.as_ref().map(json),
             recorded.kept,
         ])?;
     }
@@ -58,6 +59,7 @@ fn read(row: &Row) -> rusqlite::Result<RecordedTest> {
         test,
         dropped: row.get("dropped")?,
         kills: from_json_opt(row, "kills")?,
+        cheats: from_json_opt(row, "cheats")?,
         kept: row.get("kept")?,
     })
 }

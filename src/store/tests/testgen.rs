@@ -57,7 +57,42 @@ fn case(id: &str) -> RecordedTest {
         category: TestCategory::Boundary,
         confidence: None,
     };
-    RecordedTest { test, dropped: None, kills: None, kept: true }
+    RecordedTest { test, dropped: None, kills: None, cheats: None, kept: true }
+}
+
+#[test]
+fn cheats_among_the_mutants_of_version_9_get_their_own_column() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let mut store = Store::open(&path).unwrap();
+    store.save_symbols(&[symbol("a")]).unwrap();
+    let config = store.save_testgen_config(&TestGenConfig::default()).unwrap();
+    let mut before = run(1, "a", config, None);
+    before.proposed.valid = 2;
+    before.analysis.category_distribution =
+        [(TestCategory::Existence, 1), (TestCategory::Boundary, 2)].into();
+    store.save_testgen_run(&before, &[case("t1"), case("t2"), case("t3")]).unwrap();
+    drop(store);
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(
+        r#"ALTER TABLE testgen_tests DROP COLUMN cheats;
+           UPDATE testgen_tests SET kills = '["line 1: `<` → `>`", "cheat: constant return", "cheat: stale"]' WHERE id = 't1';
+           UPDATE testgen_tests SET kills = '[]' WHERE id = 't2';
+           PRAGMA user_version = 9;"#,
+    )
+    .unwrap();
+    drop(old);
+    let store = Store::open(&path).unwrap();
+    let list = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    let found = store.testgen_tests(&name(1)).unwrap();
+    let found: Vec<_> = found.into_iter().map(|test| (test.kills, test.cheats)).collect();
+    let wanted = [
+        (list(&["line 1: `<` → `>`"]), list(&["constant return", "stale"])),
+        (list(&[]), list(&[])),
+        (None, None),
+    ];
+    assert_eq!(found, wanted);
+    assert_eq!(store.testgen_run(&name(1)).unwrap().unwrap().proposed.valid, 3, "with the one of existence");
 }
 
 fn count(store: &Store, table: &str) -> i64 {

@@ -40,7 +40,11 @@ fn a_run_comes_back_whole_with_its_tests() {
         ..run(1, "a", first, Some(700))
     };
     let dropped = RecordedTest { dropped: Some("C breaks on it".into()), kept: false, ..case("t3") };
-    let killer = RecordedTest { kills: Some(vec!["m1".into(), "m2".into()]), ..case("t1") };
+    let killer = RecordedTest {
+        kills: Some(vec!["m1".into(), "m2".into()]),
+        cheats: Some(vec!["constant return".into()]),
+        ..case("t1")
+    };
     let mut sure = case("t2");
     sure.test.confidence = Some(0.25);
     sure.test.predicted_output = Some(json!({"return": -0.5, "a": null}));

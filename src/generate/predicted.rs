@@ -1,0 +1,150 @@
+//! Predictions of models against what C left. Models write one value in many ways; what counts is the value.
+
+use super::values::elements;
+use crate::fuzz::plain;
+use serde_json::{Number, Value};
+
+/// Whether C left what was predicted, as far as the prediction goes: keys that it leaves out are not held against it.
+pub fn bears_out(left: &Value, predicted: &Value) -> bool {
+    let Some(results) = left.as_object() else { return is_same(left, &canonical(predicted)) };
+    let holds =
+        |name: &str, said: &Value| results.get(name).is_some_and(|left| is_same(left, &canonical(said)));
+    match predicted.as_object() {
+        Some(fields) if fields.is_empty() => results.is_empty(),
+        Some(fields) if fields.keys().any(|name| results.contains_key(name)) => {
+            fields.iter().all(|(name, said)| holds(name, said))
+        }
+        // Models often say the returned value alone.
+        _ => holds("return", predicted),
+    }
+}
+
+/// In the way in which the tool writes it, where it can be read: repetitions written out, floats by their bits as numbers.
+fn canonical(said: &Value) -> Value {
+    let text = plain::to_text(said).ok();
+    text.and_then(|text| plain::of_text(&text)).unwrap_or_else(|| said.clone())
+}
+
+/// Whether both are one value: numbers by what they are worth, bytes however they are written.
+fn is_same(left: &Value, said: &Value) -> bool {
+    match (left, said) {
+        (Value::Number(left), Value::Number(said)) => left == said || worth(left) == worth(said),
+        (Value::Number(number), Value::String(digits)) => Worth::of_digits(digits) == Some(worth(number)),
+        // The tool writes digits for what is beyond 64 bits; other digits are a text.
+        (Value::String(digits), Value::Number(number)) => {
+            worth(number).is_wide() && Worth::of_digits(digits) == Some(worth(number))
+        }
+        _ => match (elements(left), elements(said)) {
+            (Some(left), Some(said)) => {
+                left.len() == said.len() && left.iter().zip(&said).all(|(left, said)| is_same(left, said))
+            }
+            (None, None) => left == said || has_same_fields(left, said),
+            _ => false,
+        },
+    }
+}
+
+fn has_same_fields(left: &Value, said: &Value) -> bool {
+    let (Value::Object(left), Value::Object(said)) = (left, said) else { return false };
+    left.len() == said.len()
+        && left.iter().all(|(name, left)| said.get(name).is_some_and(|said| is_same(left, said)))
+}
+
+/// What a number is worth: 1.0 is 1.
+#[derive(PartialEq)]
+enum Worth {
+    Whole(i128),
+    Float(f64),
+}
+
+fn worth(number: &Number) -> Worth {
+    let whole = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
+    whole.map_or_else(|| Worth::of_float(number.as_f64().unwrap_or(f64::NAN)), Worth::Whole)
+}
+
+impl Worth {
+    fn of_float(float: f64) -> Self {
+        // A double that has no fraction is a whole number, and exactly that.
+        let is_whole = float.fract() == 0.0 && float.abs() < 2f64.powi(126);
+        if is_whole { Self::Whole(float as i128) } else { Self::Float(float) }
+    }
+
+    fn is_wide(&self) -> bool {
+        let fits = |whole: &i128| i64::try_from(*whole).is_ok() || u64::try_from(*whole).is_ok();
+        matches!(self, Self::Whole(whole) if !fits(whole))
+    }
+
+    fn of_digits(text: &str) -> Option<Self> {
+        let text = text.trim();
+        let float = || text.parse().ok().filter(|float: &f64| float.is_finite()).map(Self::of_float);
+        text.parse().ok().map(Self::Whole).or_else(float)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_prediction_is_compared_by_value_however_it_is_written() {
+        let left = json!({"return": 1, "out": "aaa", "at": {"hex": "ff00"}, "x": 0.5, "wide": "18446744073709551616"});
+        for (predicted, wanted) in [
+            (json!({"return": 1}), true),
+            (json!({"return": 1.0}), true),
+            (json!({"return": "1"}), true),
+            (json!({"return": " 1.0 "}), true),
+            (json!({"return": true}), true),
+            (json!({"return": 1.5}), false),
+            (json!({"return": "one"}), false),
+            (json!({"return": 2}), false),
+            (json!({"return": null}), false),
+            (json!({"return": [1]}), false),
+            (json!({"out": {"hex": "616161"}}), true),
+            (json!({"out": {"hex": "61 61 61"}}), true),
+            (json!({"out": {"repeat": "a", "times": 3}}), true),
+            (json!({"out": [97, 97.0, 97]}), true),
+            (json!({"out": "aa"}), false),
+            (json!({"at": [255, 0]}), true),
+            (json!({"at": {"hex": "FF00"}}), true),
+            (json!({"x": {"bits": "0x3fe0000000000000"}}), true),
+            (json!({"x": "0.5"}), true),
+            (json!({"wide": 18_446_744_073_709_551_616.0_f64}), true),
+            (json!({"wide": "18446744073709551616"}), true),
+            (json!({"wide": 18_446_744_073_709_551_615_u64}), false),
+            (json!({"return": 1, "out": "aab"}), false),
+            (json!({"return": 1, "other": 1}), false),
+            (json!({"other": 1}), false),
+            (json!({}), false),
+            (json!(1), true),
+            (json!("1"), true),
+            (json!(2), false),
+        ] {
+            assert_eq!(bears_out(&left, &predicted), wanted, "{predicted}");
+        }
+    }
+
+    #[test]
+    fn what_is_returned_may_be_said_alone_and_floats_are_what_they_are() {
+        for (left, predicted, wanted) in [
+            (json!({"return": {"hex": "00ff"}}), json!({"hex": "00FF"}), true),
+            (json!({"return": {"x": 1, "y": 2}}), json!({"x": 1, "y": 2.0}), true),
+            (json!({"return": {"x": 1, "y": 2}}), json!({"x": 1}), false),
+            (json!({"return": {"float": "nan"}}), json!({"float": "nan"}), true),
+            (json!({"return": {"float": "-0.0"}}), json!({"return": -0.0}), true),
+            (json!({"return": {"float": "-0.0"}}), json!({"return": 0}), false),
+            (json!({"return": {"float": "inf"}}), json!({"return": {"bits": "0x7ff0000000000000"}}), true),
+            (json!({"return": "7"}), json!({"return": 7}), false), // a text that C left is no number
+            (
+                json!({"steps": [{"call": "f", "left": {"return": 1}}, null]}),
+                json!({"steps": [{"call": "f", "left": {"return": "1"}}, null]}),
+                true,
+            ),
+            (json!({}), json!({}), true),
+            (json!({}), json!({"return": 1}), false),
+            (json!({"dst": "a"}), json!("a"), false),
+        ] {
+            assert_eq!(bears_out(&left, &predicted), wanted, "{left} {predicted}");
+        }
+    }
+}

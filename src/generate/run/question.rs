@@ -1,0 +1,74 @@
+//! What a model is asked, and told, in a round.
+
+use super::{Run, in_words};
+use crate::error::Result;
+use crate::event::Reporter;
+use crate::generate::prompt::{Round, Subject, Tried};
+use crate::llm::{Prompt, Reply};
+use crate::port::desk::Desk;
+use crate::reach::{Missed, Way};
+use crate::store::Store;
+
+impl Run<'_, '_> {
+    pub(super) fn prompt(&mut self, reflects: bool, wanted: usize) -> Result<Prompt> {
+        let shown = self.suite.tests.iter().filter(|known| !known.hidden);
+        let tests: Vec<Tried> = shown
+            .map(|known| Tried {
+                id: known.test.id.clone(),
+                input: known.test.input.clone(),
+                left: known.left.value.clone(),
+            })
+            .collect();
+        let uncovered: Vec<String> = self.reached.missed.iter().map(missed).collect();
+        let survivors = self.shown_survivors();
+        let round = Round {
+            wanted,
+            tests: &tests,
+            uncovered: &uncovered,
+            survivors: &survivors,
+            dropped: &self.unusable,
+            reflection: self.reflection.as_deref(),
+        };
+        let target = self.planned.target.as_deref();
+        let subject = Subject {
+            function: &self.planned.function,
+            schema: &self.schema,
+            environment: &self.environment,
+            target,
+        };
+        let (config, role) = (self.request.config, if reflects { "testgen-reflect" } else { "testgen" });
+        let attempt = self.attempts.entry(role.to_owned()).or_default();
+        *attempt += 1;
+        match reflects {
+            true => self.templates.reflection(config, &subject, (self.category, &round), *attempt),
+            false => self.templates.tests(config, &subject, (self.category, &round), *attempt),
+        }
+    }
+
+    pub(super) fn question(
+        &self,
+        (store, desk): (&mut Store, &mut Desk),
+        prompt: Prompt,
+        reporter: &mut dyn Reporter,
+    ) -> Result<std::result::Result<Reply, String>> {
+        desk.ask((store, reporter), &self.planned.function, prompt, self.instruments.interrupt())
+    }
+
+    /// Those of them that a prompt may show, a line each.
+    fn shown_survivors(&self) -> Vec<String> {
+        let bench = &self.instruments.bench;
+        let mutants = self.survivors().into_iter().filter_map(|number| bench.mutant(number));
+        let shown = mutants.filter(|mutant| !self.instruments.is_hidden(mutant.id.as_bytes()));
+        shown.map(in_words).collect()
+    }
+}
+
+/// A way that no test takes, for a prompt.
+fn missed(missed: &Missed) -> String {
+    let never = match missed.way {
+        Way::True => "never holds",
+        Way::False => "always holds",
+        Way::Run => "never runs",
+    };
+    format!("line {}: `{}` {never}", missed.line, missed.code)
+}
