@@ -16,7 +16,7 @@ pub mod exhaustive;
 pub mod mutants;
 pub mod replay;
 pub mod apart;
-pub mod plain;
+mod plain;
 pub mod measure;
 mod twin;
 pub mod standalone;

@@ -73,6 +73,14 @@ impl<'a, 'p> Instruments<'a, 'p> {
         })
     }
 
+    /// Numbers of the mutants that a test should tell from C; none where they say nothing.
+    pub fn telling(&self) -> BTreeSet<usize> {
+        match self.bench.without {
+            Some(_) => BTreeSet::new(),
+            None => self.bench.telling(),
+        }
+    }
+
     /// How much of the C function all these inputs together reach.
     ///
     /// # Errors

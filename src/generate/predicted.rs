@@ -1,14 +1,13 @@
 //! Predictions of models against what C left. Models write one value in many ways; what counts is the value.
 
 use super::values::elements;
-use crate::fuzz::plain;
+use crate::testgen::json;
 use serde_json::{Number, Value};
 
 /// Whether C left what was predicted, as far as the prediction goes: keys that it leaves out are not held against it.
 pub fn bears_out(left: &Value, predicted: &Value) -> bool {
-    let Some(results) = left.as_object() else { return is_same(left, &canonical(predicted)) };
-    let holds =
-        |name: &str, said: &Value| results.get(name).is_some_and(|left| is_same(left, &canonical(said)));
+    let Some(results) = left.as_object() else { return is_same(left, predicted) };
+    let holds = |name: &str, said: &Value| results.get(name).is_some_and(|left| is_same(left, said));
     match predicted.as_object() {
         Some(fields) if fields.is_empty() => results.is_empty(),
         Some(fields) if fields.keys().any(|name| results.contains_key(name)) => {
@@ -19,14 +18,22 @@ pub fn bears_out(left: &Value, predicted: &Value) -> bool {
     }
 }
 
-/// In the way in which the tool writes it, where it can be read: repetitions written out, floats by their bits as numbers.
-fn canonical(said: &Value) -> Value {
-    let text = plain::to_text(said).ok();
-    text.and_then(|text| plain::of_text(&text)).unwrap_or_else(|| said.clone())
+/// A truth value as a number, and a float as the tool writes it; everything else as it is.
+fn plain(value: &Value) -> Value {
+    let float = || json::named_float(value.as_object()?)?.ok();
+    match value {
+        Value::Bool(is) => Value::from(u8::from(*is)),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() => json::of_float(float),
+            _ => value.clone(),
+        },
+        _ => float().map_or_else(|| value.clone(), json::of_float),
+    }
 }
 
 /// Whether both are one value: numbers by what they are worth, bytes however they are written.
 fn is_same(left: &Value, said: &Value) -> bool {
+    let (left, said) = (&plain(left), &plain(said));
     match (left, said) {
         (Value::Number(left), Value::Number(said)) => left == said || worth(left) == worth(said),
         (Value::Number(number), Value::String(digits)) => Worth::of_digits(digits) == Some(worth(number)),

@@ -174,17 +174,13 @@ impl Run<'_, '_> {
 
     /// Mutants that no test tells from C.
     fn survivors(&self) -> BTreeSet<usize> {
-        &self.instruments.bench.telling() - &self.suite.killed()
+        &self.instruments.telling() - &self.suite.killed()
     }
 
     fn kill_rate(&self) -> Option<Share> {
-        let bench = &self.instruments.bench;
-        if bench.without.is_some() {
-            return None;
-        }
-        let telling = bench.telling();
+        let telling = self.instruments.telling();
         let reached = telling.intersection(&self.suite.killed()).count() as u64;
-        Some(Share { reached, total: telling.len() as u64 })
+        (!telling.is_empty()).then_some(Share { reached, total: telling.len() as u64 })
     }
 
     /// Mutants and branches by the formulas of the analysis, with what is known now.
@@ -251,7 +247,7 @@ impl Run<'_, '_> {
         }
         let bytes: Vec<&Vec<u8>> = fresh.iter().map(|known| &known.bytes).collect();
         let kills = self.instruments.kills(&bytes)?;
-        let telling = self.instruments.bench.telling();
+        let telling = self.instruments.telling();
         for (mut known, kills) in fresh.into_iter().zip(kills) {
             let verdict = TestVerdict::Valid { kills: kills.intersection(&telling).count() };
             known.kills = kills;

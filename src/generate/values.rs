@@ -1,8 +1,8 @@
 //! Inputs and results as JSON, changed and compared: what tests and planted cheats need to know of them. What a value means to the
 //! harness is not known here.
 
-use crate::testgen::json::{Many, many};
-use serde_json::{Map, Value};
+use crate::testgen::json::{Many, hex, many};
+use serde_json::{Map, Value, json};
 
 /// No contract lets a buffer have more elements.
 const LONGEST: usize = 1 << 20;
@@ -25,10 +25,7 @@ pub fn written_as(like: &Value, elements: Vec<Value>) -> Value {
         _ => None,
     };
     match bytes {
-        Some(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            serde_json::json!({ "hex": digits })
-        }
+        Some(bytes) => json!({ "hex": hex(&bytes) }),
         None => Value::Array(elements),
     }
 }
@@ -80,7 +77,6 @@ pub fn answer<'a>(input: &Value, left: &'a Value) -> Vec<&'a Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn bytes_are_the_same_however_they_are_written() {

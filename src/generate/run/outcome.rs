@@ -69,7 +69,7 @@ impl Run<'_, '_> {
             dropped: self.suite.dropped.len() as u64,
             duplicates: self.suite.duplicates.len() as u64,
         };
-        let has_mutants = !self.instruments.bench.telling().is_empty();
+        let has_mutants = !self.instruments.telling().is_empty();
         let reflected = self.survivors_before.as_ref().filter(|_| has_mutants && self.reflections > 0);
         let reflection = reflected.map(|before| Reflected {
             survivors_before: before.len() as u64,
@@ -90,7 +90,8 @@ impl Run<'_, '_> {
         let analysis = TestGenAnalysis::of(&measures);
         let bench = &self.instruments.bench;
         let words = |number: usize| Some((number, in_words(bench.mutant(number)?)));
-        let mutants: BTreeMap<usize, String> = bench.telling().into_iter().filter_map(words).collect();
+        let mutants: BTreeMap<usize, String> =
+            self.instruments.telling().into_iter().filter_map(words).collect();
         let survivors = self.survivors();
         Ok(Generated {
             symbol: function.name.clone(),
