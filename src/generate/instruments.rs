@@ -23,6 +23,8 @@ pub struct Instruments<'a, 'p> {
     pub bench: Bench,
     counting: Counting,
     held_back: HeldBack,
+    /// Why mutants say nothing, where they could not all be run.
+    broken: Option<String>,
 }
 
 /// How much of the C function some inputs reach.
@@ -44,7 +46,7 @@ impl<'a, 'p> Instruments<'a, 'p> {
         let own = judge.campaign(&bench.binary, planned);
         let campaign = Campaign { work: own.work.join("testgen"), ..own };
         let held_back = judge.held_back(planned)?;
-        Ok(Self { judge, planned, campaign, bench, counting, held_back })
+        Ok(Self { judge, planned, campaign, bench, counting, held_back, broken: None })
     }
 
     /// Runs C twice on each input.
@@ -61,13 +63,13 @@ impl<'a, 'p> Instruments<'a, 'p> {
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn kills(&mut self, inputs: &[&Vec<u8>]) -> Result<Vec<BTreeSet<usize>>> {
         let none = vec![BTreeSet::new(); inputs.len()];
-        if self.bench.without.is_some() || inputs.is_empty() {
+        if self.bench.mutants.is_empty() || self.broken.is_some() || inputs.is_empty() {
             return Ok(none);
         }
         Ok(match self.campaign.told_by(inputs, &self.bench.same, self.judge.interrupt)? {
             Measured::Yes(kills) => kills,
             Measured::No(why) => {
-                self.bench.without = Some(why);
+                self.broken = Some(why);
                 none
             }
         })
@@ -75,10 +77,26 @@ impl<'a, 'p> Instruments<'a, 'p> {
 
     /// Numbers of the mutants that a test should tell from C; none where they say nothing.
     pub fn telling(&self) -> BTreeSet<usize> {
-        match self.bench.without {
-            Some(_) => BTreeSet::new(),
-            None => self.bench.telling(),
-        }
+        self.unless_broken(self.bench.telling())
+    }
+
+    /// Numbers of the mutants of what it calls that a test should tell from C; none where they say nothing.
+    pub fn telling_over_callees(&self) -> BTreeSet<usize> {
+        self.unless_broken(self.bench.telling_over_callees())
+    }
+
+    /// The number of the cheat that is built like a mutant, where it could be.
+    pub fn saturating(&self) -> Option<usize> {
+        self.bench.saturating.filter(|_| self.broken.is_none())
+    }
+
+    /// Why no mutant of the function was run, where none was.
+    pub fn without_mutants(&self) -> Option<&String> {
+        self.broken.as_ref().or(self.bench.without.as_ref())
+    }
+
+    fn unless_broken(&self, numbers: BTreeSet<usize>) -> BTreeSet<usize> {
+        if self.broken.is_some() { BTreeSet::new() } else { numbers }
     }
 
     /// How much of the C function all these inputs together reach.

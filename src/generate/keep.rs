@@ -3,6 +3,7 @@
 use super::existence;
 use super::run::Generated;
 use super::suite::Test;
+use super::writable::file_of;
 use crate::contract::archetype::Archetype;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
@@ -10,7 +11,7 @@ use crate::error::Result;
 use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
 use crate::project::{Planned, Project};
-use crate::rust::exported::{Exported, FILE, HEAD, KeptTest, Source, exported};
+use crate::rust::exported::{Exported, FILE, HEAD};
 use crate::store::{GLOBAL, Store};
 use crate::symbol::Library;
 use crate::testgen::{
@@ -92,8 +93,15 @@ pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
 
 fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     let suite = &generated.suite;
+    let has_mutants = !(generated.mutants.is_empty() && generated.callee_mutants.is_empty());
     let kills = |known: &Test| -> Vec<String> {
-        known.kills.iter().filter_map(|number| generated.mutants.get(number).cloned()).collect()
+        known
+            .kills
+            .iter()
+            .filter_map(|number| {
+                generated.mutants.get(number).or(generated.callee_mutants.get(number)).cloned()
+            })
+            .collect()
     };
     let cheats = |known: &Test| known.cheats.iter().map(|cheat| cheat.word().to_owned()).collect();
     let existence = generated.existence.iter().map(|test| RecordedTest {
@@ -106,7 +114,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     let valid = suite.tests.iter().enumerate().map(|(at, known)| RecordedTest {
         test: known.test.clone(),
         dropped: None,
-        kills: (!generated.mutants.is_empty()).then(|| kills(known)),
+        kills: has_mutants.then(|| kills(known)),
         cheats: Some(cheats(known)),
         kept: generated.kept.contains(&at),
     });
@@ -127,10 +135,24 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     all
 }
 
+/// Which tests of a run are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    Kept,
+    /// Also those that tell nothing more than others.
+    Valid,
+}
+
+impl Which {
+    fn wants(self, test: &RecordedTest) -> bool {
+        test.dropped.is_none() && (test.kept || self == Self::Valid)
+    }
+}
+
 /// The id of a test that was kept and is not written, and the reason.
 pub type LeftOut = (String, String);
 
-/// Asks C again for the tests that were kept in an earlier run, each time twice. Those that it answers as it did then come back, the others
+/// Asks C again for tests of an earlier run, each time twice. Those that it answers as it did then come back, the others
 /// with the reason: the library, its contract or the harness are not what they were.
 ///
 /// # Errors
@@ -139,11 +161,11 @@ pub fn confirmed(
     (library, judge): (&Library, &Judge),
     planned: &Planned,
     campaign: &Campaign,
-    tests: Vec<RecordedTest>,
+    (tests, which): (Vec<RecordedTest>, Which),
 ) -> Result<(Vec<RecordedTest>, Vec<LeftOut>)> {
-    let kept = tests.into_iter().filter(|test| test.kept && test.dropped.is_none());
+    let wanted = tests.into_iter().filter(|test| which.wants(test));
     let (there, called): (Vec<_>, Vec<_>) =
-        kept.partition(|recorded| recorded.test.category == TestCategory::Existence);
+        wanted.partition(|recorded| recorded.test.category == TestCategory::Existence);
     let known = existence::tests(library, planned);
     let answer_now = |recorded: &RecordedTest| -> std::result::Result<Option<Value>, String> {
         let same = known.iter().find(|test| test.input == recorded.test.input);
@@ -171,6 +193,8 @@ pub fn confirmed(
 /// What was written.
 #[derive(Debug, Clone, Serialize)]
 pub struct Written {
+    /// Whose tests these are.
+    pub run_id: RunId,
     /// Relative to the repository; absent where no test could be written as Rust.
     pub file: Option<String>,
     /// The file of an earlier run, which is no more because no test would stand in it.
@@ -182,7 +206,7 @@ pub struct Written {
     pub seeds: usize,
 }
 
-/// Writes the kept tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. Where no test can be written as Rust,
+/// Writes tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. Where no test can be written as Rust,
 /// the file of an earlier run is removed: nobody stands behind it any more.
 ///
 /// # Errors
@@ -191,20 +215,12 @@ pub fn write(
     (project, judge): (&Project, &Judge),
     planned: &Planned,
     campaign: &Campaign,
-    tests: &[RecordedTest],
+    (run_id, tests, which): (&RunId, &[RecordedTest], Which),
 ) -> Result<Written> {
-    let kept: Vec<&RecordedTest> = tests.iter().filter(|test| test.kept && test.dropped.is_none()).collect();
+    let kept: Vec<&RecordedTest> = tests.iter().filter(|test| which.wants(test)).collect();
     let name = &planned.function.name;
-    let others: Vec<_> = project.planned.iter().map(Planned::bound).collect();
-    let krate = project.crate_name();
-    let source = Source { krate: &krate, library: &project.library, bound: planned.bound(), others: &others };
-    let as_rust: Vec<KeptTest> = kept.iter().map(|recorded| as_rust(recorded)).collect();
-    let Exported { text, tests: written, left_out } =
-        exported(&source, &as_rust).unwrap_or_else(|why| Exported {
-            text: String::new(),
-            tests: Vec::new(),
-            left_out: as_rust.iter().map(|test| (test.id.clone(), why.clone())).collect(),
-        });
+    let as_rust: Vec<&GeneratedTest> = kept.iter().map(|recorded| &recorded.test).collect();
+    let Exported { text, tests: written, left_out } = file_of(project, planned, &as_rust);
     let mut transaction = project.workspace.transaction();
     let file = format!("{}/tests/{FILE}{name}.rs", project.config.rust.dir);
     let has_file = !text.is_empty();
@@ -233,7 +249,7 @@ pub fn write(
     transaction.commit()?;
     let removed = !has_file && remove_own(&project.workspace.root().join(&file))?;
     let (file, removed) = (has_file.then(|| file.clone()), removed.then_some(file));
-    Ok(Written { file, removed, tests: written, left_out, seeds })
+    Ok(Written { run_id: run_id.clone(), file, removed, tests: written, left_out, seeds })
 }
 
 /// Removes a file of tests that this tool wrote; says whether there was one.
@@ -243,15 +259,4 @@ fn remove_own(file: &Path) -> Result<bool> {
         fs_err::remove_file(file)?;
     }
     Ok(is_own)
-}
-
-fn as_rust(recorded: &RecordedTest) -> KeptTest {
-    let test = &recorded.test;
-    KeptTest {
-        id: test.id.clone(),
-        category: test.category.word().to_owned(),
-        reasoning: test.reasoning.clone(),
-        input: test.input.clone(),
-        left: test.expected_output.clone().unwrap_or_default(),
-    }
 }

@@ -32,8 +32,7 @@ pub fn cheats(
         let is_planted = match cheat {
             // It is one of the mutants, and what they kill is known.
             Cheat::Saturating => {
-                let bench = &instruments.bench;
-                let Some(number) = bench.saturating.filter(|_| bench.without.is_none()) else { continue };
+                let Some(number) = instruments.saturating() else { continue };
                 for known in suite.tests.iter_mut().filter(|known| known.kills.contains(&number)) {
                     known.cheats.insert(cheat);
                 }

@@ -19,3 +19,4 @@ pub mod run;
 mod schema;
 mod suite;
 mod values;
+mod writable;

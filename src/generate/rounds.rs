@@ -167,12 +167,16 @@ pub fn next(state: &IterationState, config: &TestGenConfig) -> Next {
 }
 
 /// The category that a refinement asks for, by what keeps the most from comprehensiveness: tests of the values that are computed where
-/// it is mutants, tests of edges where it is branches, and tests that tell cheats where it is neither.
+/// it is mutants, tests of edges where it is branches. Where it is neither, tests of what works together as long as mutants of callees
+/// survive, else tests that tell cheats.
 pub fn aim(order: &[TestCategory], analysis: &TestGenAnalysis) -> Option<TestCategory> {
-    use TestCategory::{AntiCheat, Boundary, Correctness};
+    use TestCategory::{AntiCheat, Boundary, Correctness, Integration};
     let (mutants, branches) = analysis.shortfalls();
     let wanted = if mutants.max(branches) <= 0.0 {
-        [AntiCheat, Correctness]
+        match analysis.callee_kill_rate {
+            Some(rate) if rate < 1.0 => [Integration, Correctness],
+            _ => [AntiCheat, Correctness],
+        }
     } else if mutants >= branches {
         [Correctness, Boundary]
     } else {
@@ -395,6 +399,10 @@ mod tests {
             assert_eq!(aim(&TestCategory::ALL, &analysis), Some(wanted), "{analysis:?}");
         }
         assert_eq!(aim(&[Integration], &of(Some(0.5), None)), Some(Integration));
+        for (rate, wanted) in [(Some(0.9), Integration), (Some(1.0), AntiCheat), (None, AntiCheat)] {
+            let analysis = TestGenAnalysis { callee_kill_rate: rate, ..of(Some(1.0), Some(1.0)) };
+            assert_eq!(aim(&TestCategory::ALL, &analysis), Some(wanted));
+        }
         assert_eq!(aim(&[], &of(Some(0.5), None)), None);
     }
 

@@ -76,6 +76,7 @@ pub fn generate(
     let mut state = IterationState::new(asked.collect());
     state.tests = counted(&Suite::default(), &existence);
     let mut run = Run {
+        project,
         planned,
         contract,
         request,
@@ -95,11 +96,16 @@ pub fn generate(
         reached: Reached { share: Measured::No("no test was run".into()), missed: Vec::new() },
         begun,
     };
-    let why = run.rounds(&mut state, (store, desk), reporter)?;
-    run.finish(&state, &categories, why)
+    let ended = match run.rounds(&mut state, (store, desk), reporter) {
+        // What was paid for is not thrown away.
+        Err(error) if error.kind() == ErrorKind::Interrupted => ("it was interrupted".to_owned(), false),
+        other => (other?, true),
+    };
+    run.finish(&state, &categories, ended)
 }
 
 struct Run<'a, 'p> {
+    project: &'a Project,
     planned: &'a Planned,
     contract: &'a Contract,
     request: Request<'a>,
@@ -177,8 +183,13 @@ impl Run<'_, '_> {
         &self.instruments.telling() - &self.suite.killed()
     }
 
-    fn kill_rate(&self) -> Option<Share> {
-        let telling = self.instruments.telling();
+    /// Mutants of what it calls that no test tells from C.
+    fn survivors_over_callees(&self) -> BTreeSet<usize> {
+        &self.instruments.telling_over_callees() - &self.suite.killed()
+    }
+
+    /// How many of these the tests tell from C.
+    fn killed_of(&self, telling: &BTreeSet<usize>) -> Option<Share> {
         let reached = telling.intersection(&self.suite.killed()).count() as u64;
         (!telling.is_empty()).then_some(Share { reached, total: telling.len() as u64 })
     }
@@ -186,7 +197,8 @@ impl Run<'_, '_> {
     /// Mutants and branches by the formulas of the analysis, with what is known now.
     fn analysis(&self) -> TestGenAnalysis {
         let measures = Measures {
-            mutants: self.kill_rate(),
+            mutants: self.killed_of(&self.instruments.telling()),
+            callees: self.killed_of(&self.instruments.telling_over_callees()),
             branches: self.reached.share.value().copied(),
             ..Measures::default()
         };
@@ -224,6 +236,10 @@ impl Run<'_, '_> {
     ) -> Result<std::result::Result<(), String>> {
         let survivors = self.survivors();
         self.survivors_before.get_or_insert(survivors);
+        if self.shown_survivors().is_empty() && self.reached.missed.is_empty() && self.unusable.is_empty() {
+            // There is nothing to think about.
+            return Ok(Ok(()));
+        }
         let prompt = self.prompt(true, 0)?;
         let reply = match self.question((store, desk), prompt, reporter)? {
             Ok(reply) => reply,

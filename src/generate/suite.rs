@@ -51,8 +51,8 @@ impl Suite {
 
     /// Which tests are kept, by their places. One goes where the others that stay kill all that it kills, mutants and cheats alike,
     /// unless it is its category's only one; later ones go first. Where there was no mutant to run, nothing says that a test is of no
-    /// use, and all stay: cheats alone are too few to judge by.
-    pub fn kept(&self, by_mutants: bool) -> BTreeSet<usize> {
+    /// use, and all stay: cheats alone are too few to judge by. Those that cannot be written as Rust go before all others.
+    pub fn kept(&self, by_mutants: bool, unwritable: &BTreeSet<usize>) -> BTreeSet<usize> {
         let mut kept: BTreeSet<usize> = (0..self.tests.len()).collect();
         if !by_mutants {
             return kept;
@@ -65,7 +65,9 @@ impl Suite {
             known.cheats.iter().for_each(|cheat| *cheats.entry(*cheat).or_default() += 1);
             *left.entry(known.test.category).or_default() += 1;
         }
-        for (at, known) in self.tests.iter().enumerate().rev() {
+        let last_first = self.tests.iter().enumerate().rev();
+        let (hard, plain): (Vec<_>, Vec<_>) = last_first.partition(|(at, _)| unwritable.contains(at));
+        for (at, known) in hard.into_iter().chain(plain) {
             let is_needed = known.kills.iter().any(|mutant| mutants[mutant] == 1)
                 || known.cheats.iter().any(|cheat| cheats[cheat] == 1)
                 || left[&known.test.category] == 1;
@@ -133,9 +135,28 @@ mod tests {
             (vec![], vec![]),
         ] {
             let suite = Suite { tests, ..Suite::default() };
-            assert_eq!(suite.kept(true), kept.into_iter().collect());
-            assert_eq!(suite.kept(false), (0..suite.tests.len()).collect(), "nothing was measured");
+            assert_eq!(suite.kept(true, &BTreeSet::new()), kept.into_iter().collect());
+            assert_eq!(
+                suite.kept(false, &BTreeSet::new()),
+                (0..suite.tests.len()).collect(),
+                "nothing was measured"
+            );
         }
+    }
+
+    #[test]
+    fn what_cannot_be_written_goes_first() {
+        let tests = vec![
+            test(1, Boundary, &[1], &[]),
+            test(2, Boundary, &[1], &[]),
+            test(3, Boundary, &[2], &[]),
+            test(4, Correctness, &[], &[]),
+        ];
+        let suite = Suite { tests, ..Suite::default() };
+        assert_eq!(suite.kept(true, &BTreeSet::new()), [0, 2, 3].into());
+        assert_eq!(suite.kept(true, &[0].into()), [1, 2, 3].into());
+        // What it alone tells, and its category, keep one all the same.
+        assert_eq!(suite.kept(true, &[0, 2, 3].into()), [1, 2, 3].into());
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct Measures {
     pub tests: Vec<TestCategory>,
     /// Mutants of C that some test tells from C, of those that are not equivalent.
     pub mutants: Option<Share>,
+    /// Mutants of what the function calls that some test tells from C, of those that are not equivalent.
+    pub callees: Option<Share>,
     /// Branches of C that the tests reach; of a function without branches its lines.
     pub branches: Option<Share>,
     /// The cheats that were planted; empty where none was.
@@ -95,6 +97,8 @@ pub struct TestGenAnalysis {
     /// 0 to 10.
     pub comprehensiveness: Option<f64>,
     pub kill_rate: Option<f64>,
+    /// Of mutants of what the function calls. No formula uses it.
+    pub callee_kill_rate: Option<f64>,
     pub branch_coverage: Option<f64>,
     /// Of all that the model proposed.
     pub valid_share: Option<f64>,
@@ -123,6 +127,7 @@ impl TestGenAnalysis {
             token_efficiency: token_efficiency(comprehensiveness, measures.tokens),
             comprehensiveness,
             kill_rate,
+            callee_kill_rate: measures.callees.and_then(ratio),
             branch_coverage,
             valid_share: ratio(Share { reached: valid, total: proposed }),
             duplicate_share: ratio(Share { reached: duplicates, total: proposed }),
@@ -436,11 +441,26 @@ mod tests {
     }
 
     #[test]
+    fn mutants_of_callees_are_counted_by_themselves() {
+        let of = |callees| {
+            let measures =
+                Measures { callees, mutants: share(1, 2), branches: share(1, 1), ..Measures::default() };
+            TestGenAnalysis::of(&measures)
+        };
+        for (callees, rate) in
+            [(None, None), (share(0, 0), None), (share(0, 4), Some(0.0)), (share(3, 4), Some(0.75))]
+        {
+            is(of(callees).callee_kill_rate, rate, "callees");
+            is(of(callees).comprehensiveness, Some(7.0), "no formula uses it");
+        }
+    }
+
+    #[test]
     fn what_was_not_measured_is_null_in_json() {
         let value = serde_json::to_value(TestGenAnalysis::of(&Measures::default())).unwrap();
         let fields = value.as_object().unwrap();
         let nulls = fields.values().filter(|value| value.is_null()).count();
-        assert_eq!((nulls, fields.len()), (11, 13), "all but distribution and balance: {value}");
+        assert_eq!((nulls, fields.len()), (12, 14), "all but distribution and balance: {value}");
         assert!(serde_json::from_value::<TestGenAnalysis>(value).is_ok());
     }
 

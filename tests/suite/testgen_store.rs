@@ -56,6 +56,7 @@ fn measured() -> TestGenAnalysis {
         token_efficiency: Some(1.0),
         comprehensiveness: Some(8.0),
         kill_rate: Some(0.8),
+        callee_kill_rate: None,
         branch_coverage: Some(0.8),
         valid_share: Some(0.58),
         duplicate_share: Some(0.17),

@@ -4,7 +4,7 @@ use super::{Session, name, named, shown};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::Event;
 use crate::fuzz::build::Built;
-use crate::generate::keep::{self, Written};
+use crate::generate::keep::{self, Which, Written};
 use crate::judge::{Judge, does_not_compile};
 use crate::project::Project;
 use crate::store::Store;
@@ -14,12 +14,18 @@ use serde_json::json;
 /// Asks C again for the kept tests of earlier runs, and writes those that still hold: `rust/tests/testgen_<symbol>.rs`, and seeds
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Functions; of each the run that `testgen runs` calls the best one, or the last one where none has a score
-    #[arg(required_unless_present = "run")]
+    /// Functions; of each the run that `testgen runs` calls the best one, or the last one where no test of any was kept
+    #[arg(required_unless_present_any = ["run", "all"])]
     symbols: Vec<String>,
     /// This run
-    #[arg(long, value_name = "RUN_ID", conflicts_with = "symbols")]
+    #[arg(long, value_name = "RUN_ID", conflicts_with_all = ["symbols", "all"])]
     run: Option<RunId>,
+    /// Every function that has a run
+    #[arg(long, conflicts_with = "symbols")]
+    all: bool,
+    /// All valid tests, also those that tell nothing more than others
+    #[arg(long)]
+    valid: bool,
 }
 
 /// Runs the command.
@@ -27,6 +33,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, store) = session.open(reporter.as_mut())?;
     let runs = runs(&project, &store, args)?;
+    let which = if args.valid { Which::Valid } else { Which::Kept };
     let judge = Judge::new(&project, &session.interrupt);
     reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
     let binary = match judge.build(&[])? {
@@ -38,15 +45,14 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     for run in runs {
         let planned = project.planned.iter().find(|planned| planned.function.key == run.symbol);
         let planned = planned.ok_or_else(|| {
-            Error::new(
-                ErrorKind::Usage,
-                format!("{}: the library has no such function any more", run.symbol.0),
-            )
+            let text = format!("{}: the library has no such function any more", run.symbol.0);
+            Error::new(ErrorKind::Usage, text).help("cargo implfuzz testgen runs")
         })?;
         let campaign = judge.campaign(&binary, planned);
         let tests = store.testgen_tests(&run.run_id)?;
-        let (same, differing) = keep::confirmed((&project.library, &judge), planned, &campaign, tests)?;
-        let mut written = keep::write((&project, &judge), planned, &campaign, &same)?;
+        let (same, differing) =
+            keep::confirmed((&project.library, &judge), planned, &campaign, (tests, which))?;
+        let mut written = keep::write((&project, &judge), planned, &campaign, (&run.run_id, &same, which))?;
         written.left_out.extend(differing);
         all.push((run, written));
     }
@@ -79,5 +85,9 @@ fn runs(project: &Project, store: &Store, args: &Args) -> Result<Vec<TestGenRun>
                 .help(format!("cargo implfuzz testgen generate {name}"))
         })
     };
+    if args.all {
+        let bests = project.planned.iter().map(|planned| store.best_testgen_run(&planned.function.key));
+        return Ok(bests.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
+    }
     args.symbols.iter().map(best).collect()
 }

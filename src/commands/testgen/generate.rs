@@ -5,7 +5,7 @@ use crate::commands::Session;
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
 use crate::event::{Event, Reporter};
-use crate::generate::keep::{self, Label, Written};
+use crate::generate::keep::{self, Label, Which, Written};
 use crate::generate::models::settings;
 use crate::generate::run::{Generated, Request, generate};
 use crate::judge::Judge;
@@ -127,9 +127,33 @@ fn one(
     if args.no_export {
         return Ok(kept);
     }
-    let tests = store.testgen_tests(&kept.run.run_id)?;
-    let written = keep::write((project, judge), planned, &kept.generated.campaign, &tests)?;
+    let written = match best((project, store), (judge, planned), &kept)? {
+        Some(written) => written,
+        None => {
+            let tests = store.testgen_tests(&kept.run.run_id)?;
+            let tests = (&kept.run.run_id, &tests[..], Which::Kept);
+            keep::write((project, judge), planned, &kept.generated.campaign, tests)?
+        }
+    };
     Ok(Kept { written: Some(written), ..kept })
+}
+
+/// What is written where an earlier run has better tests, and C answers all of them as it did.
+fn best(
+    (project, store): (&Project, &Store),
+    (judge, planned): (&Judge, &Planned),
+    kept: &Kept,
+) -> Result<Option<Written>> {
+    let best = store.best_testgen_run(&planned.function.key)?;
+    let Some(best) = best.filter(|best| best.run_id != kept.run.run_id) else { return Ok(None) };
+    let campaign = &kept.generated.campaign;
+    let tests = store.testgen_tests(&best.run_id)?;
+    let (same, differing) =
+        keep::confirmed((&project.library, judge), planned, campaign, (tests, Which::Kept))?;
+    if !differing.is_empty() {
+        return Ok(None);
+    }
+    keep::write((project, judge), planned, campaign, (&best.run_id, &same, Which::Kept)).map(Some)
 }
 
 /// Generates and keeps the tests of one function. Whoever watches is told of a failure, too.
@@ -164,6 +188,11 @@ fn watched(
     let generated = generate((project, &mut *store), (judge, planned), desk, request, reporter)?;
     let label = Label { id, session: desk.id.0, config: number, context };
     let run = keep::store(store, planned, &generated, label)?;
+    if let Err(interrupted) = judge.interrupt.check() {
+        let text = format!("what there was is kept: cargo implfuzz testgen runs {}", run.run_id);
+        reporter.event(Event::Note { text });
+        return Err(interrupted);
+    }
     let event = TestGenEvent::Complete {
         run_id: run.run_id.to_string(),
         score: run.score,
@@ -179,6 +208,7 @@ fn as_json(project: &Project, kept: &Kept) -> Value {
     json!({
         "run": named(project, run), "score": generated.score, "ended": generated.why, "cheats": generated.cheats,
         "mutants": generated.mutants.len(), "without_mutants": generated.without_mutants,
+        "callee_mutants": generated.callee_mutants.len(), "callee_survivors": generated.callee_survivors,
         "survivors": generated.survivors, "missed": generated.reached.missed, "written": written,
         "dropped": generated.suite.dropped.iter()
             .map(|dropped| json!({ "id": dropped.test.id, "input": dropped.test.input, "why": dropped.why }))

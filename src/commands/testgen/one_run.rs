@@ -91,6 +91,7 @@ fn measured(run: &TestGenRun) -> String {
     let rows = [
         ("comprehensiveness (0 to 10)", analysis.comprehensiveness),
         ("mutants of C killed", analysis.kill_rate),
+        ("mutants of callees killed", analysis.callee_kill_rate),
         ("branches of C reached", analysis.branch_coverage),
         ("balance of categories", Some(analysis.category_balance)),
         ("planted cheats rejected", analysis.anti_cheat_coverage),

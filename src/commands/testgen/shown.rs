@@ -35,9 +35,18 @@ pub(super) fn kept(kept: &Kept) -> String {
     let missed = if missed.is_empty() { String::new() } else { format!("; not told: {}", missed.join(", ")) };
     _ = writeln!(text, "  cheats told: {told} of {all}{missed}");
     list(&mut text, "survivors", generated.survivors.iter().map(|line| printable(line).to_string()));
+    let of_callees = generated.callee_survivors.iter().map(|line| printable(line).to_string());
+    list(&mut text, "survivors in what it calls", of_callees);
     let dropped = generated.suite.dropped.iter();
     list(&mut text, "dropped", dropped.map(|d| format!("{}: {}", printable(&d.test.id), printable(&d.why))));
     if let Some(of_run) = written {
+        if of_run.run_id != run.run_id {
+            _ = writeln!(
+                text,
+                "  the tests of {} stay, which tell more; these: cargo implfuzz testgen export --run {}",
+                of_run.run_id, run.run_id
+            );
+        }
         text += &self::written(of_run);
     }
     text

@@ -8,6 +8,7 @@ use crate::generate::measures;
 use crate::generate::predicted::bears_out;
 use crate::generate::rounds::IterationState;
 use crate::generate::suite::Suite;
+use crate::generate::writable::left_out;
 use crate::symbol::SymbolName;
 use crate::testgen::{
     GeneratedTest, Measures, PlantedCheat, Prediction, Proposed, Reflected, TestCategory, TestGenAnalysis,
@@ -30,6 +31,9 @@ pub struct Generated {
     pub mutants: BTreeMap<usize, String>,
     /// Those that no test tells from C.
     pub survivors: Vec<String>,
+    /// The same of what the function calls.
+    pub callee_mutants: BTreeMap<usize, String>,
+    pub callee_survivors: Vec<String>,
     pub analysis: TestGenAnalysis,
     pub score: TestGenScore,
     pub proposed: Proposed,
@@ -48,16 +52,19 @@ pub struct Generated {
 }
 
 impl Run<'_, '_> {
-    /// Measures what can only be measured with all tests there.
+    /// Measures what can only be measured with all tests there, but not after Ctrl-C, and judges what there is.
     pub(super) fn finish(
         mut self,
         state: &IterationState,
         categories: &[TestCategory],
-        why: String,
+        (why, is_whole): (String, bool),
     ) -> Result<Generated> {
         let function = &self.planned.function;
-        let cheats = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
-        let parameters = measures::parameters(&self.instruments, self.contract, &self.suite)?;
+        let (mut cheats, mut parameters) = (Vec::new(), Vec::new());
+        if is_whole {
+            cheats = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
+            parameters = measures::parameters(&self.instruments, self.contract, &self.suite)?;
+        }
         let tests = self.suite.tests.iter().map(|known| known.test.category);
         let predictions = self.suite.tests.iter().filter_map(|known| {
             let predicted = known.test.predicted_output.as_ref()?;
@@ -70,6 +77,7 @@ impl Run<'_, '_> {
             duplicates: self.suite.duplicates.len() as u64,
         };
         let has_mutants = !self.instruments.telling().is_empty();
+        let has_any = has_mutants || !self.instruments.telling_over_callees().is_empty();
         let reflected = self.survivors_before.as_ref().filter(|_| has_mutants && self.reflections > 0);
         let reflection = reflected.map(|before| Reflected {
             survivors_before: before.len() as u64,
@@ -78,7 +86,8 @@ impl Run<'_, '_> {
         let measures = Measures {
             categories: categories.to_vec(),
             tests: self.existence.iter().map(|test| test.category).chain(tests).collect(),
-            mutants: self.kill_rate(),
+            mutants: self.killed_of(&self.instruments.telling()),
+            callees: self.killed_of(&self.instruments.telling_over_callees()),
             branches: self.reached.share.value().copied(),
             cheats: cheats.clone(),
             parameters,
@@ -88,17 +97,17 @@ impl Run<'_, '_> {
             predictions: predictions.collect(),
         };
         let analysis = TestGenAnalysis::of(&measures);
-        let bench = &self.instruments.bench;
-        let words = |number: usize| Some((number, in_words(bench.mutant(number)?)));
-        let mutants: BTreeMap<usize, String> =
-            self.instruments.telling().into_iter().filter_map(words).collect();
-        let survivors = self.survivors();
+        let mutants = self.in_words(self.instruments.telling());
+        let callee_mutants = self.in_words(self.instruments.telling_over_callees());
+        let (survivors, callee_survivors) = (self.survivors(), self.survivors_over_callees());
         Ok(Generated {
             symbol: function.name.clone(),
-            kept: self.suite.kept(has_mutants),
+            kept: self.suite.kept(has_any, &left_out(self.project, self.planned, &self.suite.tests)),
             cheats,
-            survivors: survivors.iter().filter_map(|number| mutants.get(number).cloned()).collect(),
+            survivors: self.in_words(survivors).into_values().collect(),
+            callee_survivors: self.in_words(callee_survivors).into_values().collect(),
             mutants,
+            callee_mutants,
             score: TestGenScore::of(&analysis),
             analysis,
             proposed,
@@ -108,11 +117,16 @@ impl Run<'_, '_> {
             tokens: state.tokens,
             duration_ms: self.elapsed(),
             why,
-            without_mutants: bench.without.clone(),
+            without_mutants: self.instruments.without_mutants().cloned(),
             campaign: self.instruments.campaign.clone(),
             existence: self.existence,
             reached: self.reached,
             suite: self.suite,
         })
+    }
+
+    fn in_words(&self, numbers: BTreeSet<usize>) -> BTreeMap<usize, String> {
+        let words = |number: usize| Some((number, in_words(self.instruments.bench.mutant(number)?)));
+        numbers.into_iter().filter_map(words).collect()
     }
 }

@@ -8,6 +8,7 @@ use crate::llm::{Prompt, Reply};
 use crate::port::desk::Desk;
 use crate::reach::{Missed, Way};
 use crate::store::Store;
+use crate::testgen::TestCategory;
 
 impl Run<'_, '_> {
     pub(super) fn prompt(&mut self, reflects: bool, wanted: usize) -> Result<Prompt> {
@@ -54,10 +55,15 @@ impl Run<'_, '_> {
         desk.ask((store, reporter), &self.planned.function, prompt, self.instruments.interrupt())
     }
 
-    /// Those of them that a prompt may show, a line each.
-    fn shown_survivors(&self) -> Vec<String> {
+    /// Mutants that no test tells from C and that a prompt may show, a line each; those of callees where tests of what works together
+    /// are wanted.
+    pub(super) fn shown_survivors(&self) -> Vec<String> {
         let bench = &self.instruments.bench;
-        let mutants = self.survivors().into_iter().filter_map(|number| bench.mutant(number));
+        let mut numbers = self.survivors();
+        if self.category == TestCategory::Integration {
+            numbers.extend(self.survivors_over_callees());
+        }
+        let mutants = numbers.into_iter().filter_map(|number| bench.mutant(number));
         let shown = mutants.filter(|mutant| !self.instruments.is_hidden(mutant.id.as_bytes()));
         shown.map(in_words).collect()
     }

@@ -41,7 +41,7 @@ impl Store {
         })
     }
 
-    /// The best run on a symbol, as `is_best` says; the last one where none has a score.
+    /// The best run on a symbol, as `is_best` says; the last one where no test of any was kept.
     pub fn best_testgen_run(&self, symbol: &SymbolKey) -> Result<Option<TestGenRun>> {
         self.query(|connection| {
             let sql = "SELECT * FROM testgen_runs WHERE symbol = ?1 ORDER BY is_best DESC, id DESC LIMIT 1";
@@ -81,10 +81,12 @@ impl Store {
     }
 }
 
-/// The run with the highest score is the best one of its symbol; of equals the first.
+/// The run whose tests tell the most is the best one of its symbol: by mutants and branches, then by cheats, then by how many they
+/// are; of equals the last. Scores do not say that: one category is balanced by itself, and tokens tell nothing from C.
 fn mark_best(connection: &Connection, symbol: &SymbolKey) -> rusqlite::Result<()> {
     let sql = "UPDATE testgen_runs SET is_best = id IS (
-                   SELECT id FROM testgen_runs WHERE symbol = ?1 AND score IS NOT NULL ORDER BY score DESC, id LIMIT 1)
+                   SELECT id FROM testgen_runs WHERE symbol = ?1 AND kept > 0
+                   ORDER BY comprehensiveness DESC NULLS LAST, anti_cheat_coverage DESC NULLS LAST, kept DESC, id DESC LIMIT 1)
                WHERE symbol = ?1";
     connection.execute(sql, [&symbol.0]).map(drop)
 }
@@ -93,11 +95,11 @@ fn insert(connection: &Connection, run: &TestGenRun) -> rusqlite::Result<()> {
     let sql = "INSERT INTO testgen_runs (run_id, session, config, symbol, task_type, context, valid, dropped, duplicates,
                    kept, rounds, reflections, category_distribution, category_balance, anti_cheat_coverage,
                    parameter_discovery, reflection_effectiveness, token_efficiency, comprehensiveness, kill_rate,
-                   branch_coverage, valid_share, duplicate_share, prediction_agreement, brier_score, self_assessment,
+                   callee_kill_rate, branch_coverage, valid_share, duplicate_share, prediction_agreement, brier_score, self_assessment,
                    tokens, duration_ms, meta_model, proposed_change, change_accepted, score, is_best, created_at)
                VALUES (:run_id, :session, :config, :symbol, :task_type, :context, :valid, :dropped, :duplicates, :kept,
                    :rounds, :reflections, :distribution, :balance, :anti_cheat, :discovery, :reflection, :efficiency,
-                   :comprehensiveness, :kill_rate, :branch_coverage, :valid_share, :duplicate_share, :agreement, :brier,
+                   :comprehensiveness, :kill_rate, :callee_kill_rate, :branch_coverage, :valid_share, :duplicate_share, :agreement, :brier,
                    :self_assessment, :tokens, :duration_ms, :meta_model, :change, :accepted, :score, 0, :created_at)";
     let analysis = &run.analysis;
     connection
@@ -124,6 +126,7 @@ fn insert(connection: &Connection, run: &TestGenRun) -> rusqlite::Result<()> {
                 ":efficiency": analysis.token_efficiency,
                 ":comprehensiveness": analysis.comprehensiveness,
                 ":kill_rate": analysis.kill_rate,
+                ":callee_kill_rate": analysis.callee_kill_rate,
                 ":branch_coverage": analysis.branch_coverage,
                 ":valid_share": analysis.valid_share,
                 ":duplicate_share": analysis.duplicate_share,
@@ -181,6 +184,7 @@ fn analysis(row: &Row) -> rusqlite::Result<TestGenAnalysis> {
         token_efficiency: row.get("token_efficiency")?,
         comprehensiveness: row.get("comprehensiveness")?,
         kill_rate: row.get("kill_rate")?,
+        callee_kill_rate: row.get("callee_kill_rate")?,
         branch_coverage: row.get("branch_coverage")?,
         valid_share: row.get("valid_share")?,
         duplicate_share: row.get("duplicate_share")?,

@@ -76,6 +76,8 @@ fn cheats_among_the_mutants_of_version_9_get_their_own_column() {
     let old = Connection::open(&path).unwrap();
     old.execute_batch(
         r#"ALTER TABLE testgen_tests DROP COLUMN cheats;
+           ALTER TABLE testgen_runs DROP COLUMN callee_kill_rate;
+           UPDATE testgen_runs SET is_best = 0, kept = 1;
            UPDATE testgen_tests SET kills = '["line 1: `<` → `>`", "cheat: constant return", "cheat: stale"]' WHERE id = 't1';
            UPDATE testgen_tests SET kills = '[]' WHERE id = 't2';
            PRAGMA user_version = 9;"#,
@@ -93,6 +95,7 @@ fn cheats_among_the_mutants_of_version_9_get_their_own_column() {
     ];
     assert_eq!(found, wanted);
     assert_eq!(store.testgen_run(&name(1)).unwrap().unwrap().proposed.valid, 3, "with the one of existence");
+    assert!(store.testgen_run(&name(1)).unwrap().unwrap().is_best, "no run tells more");
 }
 
 fn count(store: &Store, table: &str) -> i64 {

@@ -15,6 +15,7 @@ fn a_run_comes_back_whole_with_its_tests() {
         token_efficiency: Some(0.5),
         comprehensiveness: Some(6.5),
         kill_rate: Some(0.6),
+        callee_kill_rate: Some(0.3),
         branch_coverage: Some(0.7),
         valid_share: Some(0.75),
         duplicate_share: Some(0.8),
@@ -177,35 +178,39 @@ fn runs_are_told_newest_first_and_a_history_oldest_first() {
 }
 
 #[test]
-fn the_best_run_of_a_symbol_is_the_first_with_the_highest_score() {
+fn the_best_run_of_a_symbol_is_the_one_whose_tests_tell_the_most() {
     let (_dir, mut store, first, _) = with_configs();
-    for (number, at, score, best) in [
-        (1, "a", None, vec![]),
-        (2, "a", Some(500), vec![2]),
-        (3, "b", Some(900), vec![2, 3]),
-        (4, "a", Some(500), vec![2, 3]),
-        (5, "a", Some(501), vec![3, 5]),
-        (6, "a", None, vec![3, 5]),
+    let measured = |number, at, (reached, cheats, kept): (Option<f64>, Option<f64>, u64)| {
+        let analysis = TestGenAnalysis {
+            comprehensiveness: reached,
+            anti_cheat_coverage: cheats,
+            ..TestGenAnalysis::default()
+        };
+        // A score says nothing here: the more is reached, the lower it is.
+        let score = reached.map(|reached| 1_000 - (100.0 * reached) as u32);
+        TestGenRun { analysis, kept, is_best: true, ..run(number, at, first, score) }
+    };
+    let key = symbol("a").key;
+    assert_eq!(store.best_testgen_run(&key).unwrap(), None);
+    for (number, at, of, best, stands) in [
+        (1, "a", (None, None, 0), vec![], 1),
+        (2, "a", (None, None, 1), vec![2], 2),
+        (3, "a", (None, None, 0), vec![2], 2),
+        (4, "b", (Some(9.0), None, 1), vec![2, 4], 2),
+        (5, "a", (Some(8.0), None, 3), vec![4, 5], 5),
+        (6, "a", (Some(8.0), Some(0.5), 1), vec![4, 6], 6),
+        (7, "a", (Some(8.0), Some(0.5), 2), vec![4, 7], 7),
+        (8, "a", (Some(8.0), Some(0.5), 2), vec![4, 8], 8),
+        (9, "a", (Some(7.9), Some(1.0), 9), vec![4, 8], 8),
+        (10, "a", (Some(9.9), Some(1.0), 0), vec![4, 8], 8),
     ] {
-        store.save_testgen_run(&TestGenRun { is_best: true, ..run(number, at, first, score) }, &[]).unwrap();
-        let mut found: Vec<_> = store.recent_testgen_runs(10, None).unwrap();
+        store.save_testgen_run(&measured(number, at, of), &[]).unwrap();
+        let mut found: Vec<_> = store.recent_testgen_runs(20, None).unwrap();
         found.retain(|run| run.is_best);
         found.reverse();
         let found: Vec<_> = found.into_iter().map(|run| run.run_id).collect();
         assert_eq!(found, best.into_iter().map(name).collect::<Vec<_>>(), "{number}");
-    }
-}
-
-#[test]
-fn where_no_run_has_a_score_the_last_one_stands_for_the_symbol() {
-    let (_dir, mut store, first, _) = with_configs();
-    let key = symbol("a").key;
-    assert_eq!(store.best_testgen_run(&key).unwrap(), None);
-    for (number, at, score, chosen) in
-        [(1, "a", None, 1), (2, "a", None, 2), (3, "b", Some(9), 2), (4, "a", Some(1), 4), (5, "a", None, 4)]
-    {
-        store.save_testgen_run(&run(number, at, first, score), &[]).unwrap();
-        assert_eq!(store.best_testgen_run(&key).unwrap().unwrap().run_id, name(chosen), "{number}");
+        assert_eq!(store.best_testgen_run(&key).unwrap().unwrap().run_id, name(stands), "{number}");
     }
 }
 
