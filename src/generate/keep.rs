@@ -222,7 +222,7 @@ pub fn write(
     let as_rust: Vec<&GeneratedTest> = kept.iter().map(|recorded| &recorded.test).collect();
     let Exported { text, tests: written, left_out } = file_of(project, planned, &as_rust);
     let mut transaction = project.workspace.transaction();
-    let file = format!("{}/tests/{FILE}{name}.rs", project.config.rust.dir);
+    let file = file_name(project, planned);
     let has_file = !text.is_empty();
     if has_file {
         transaction.add(&file, text)?;
@@ -252,9 +252,23 @@ pub fn write(
     Ok(Written { run_id: run_id.clone(), file, removed, tests: written, left_out, seeds })
 }
 
+/// Whether there is a file of tests of this function that this tool wrote.
+pub fn has_file(project: &Project, planned: &Planned) -> bool {
+    is_own(&project.workspace.root().join(file_name(project, planned))).unwrap_or(false)
+}
+
+/// Relative to the repository.
+fn file_name(project: &Project, planned: &Planned) -> String {
+    format!("{}/tests/{FILE}{}.rs", project.config.rust.dir, planned.function.name)
+}
+
+fn is_own(file: &Path) -> Result<bool> {
+    Ok(file.is_file() && fs_err::read_to_string(file)?.starts_with(HEAD))
+}
+
 /// Removes a file of tests that this tool wrote; says whether there was one.
 fn remove_own(file: &Path) -> Result<bool> {
-    let is_own = file.is_file() && fs_err::read_to_string(file)?.starts_with(HEAD);
+    let is_own = is_own(file)?;
     if is_own {
         fs_err::remove_file(file)?;
     }

@@ -12,8 +12,8 @@ use crate::testgen::{ParameterUse, PlantedCheat};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Notes for every test which cheats it tells from C; for those that the tests can only tell together, which is noted for the first
-/// test that does its part. Returns all cheats that were planted.
+/// Notes for every test which cheats it tells from C; those that know one answer, beside the test whose answer that is. Returns all
+/// cheats that were planted.
 ///
 /// # Errors
 /// Those of starting the fuzz process, and Ctrl-C.
@@ -87,6 +87,9 @@ fn by_answers(contract: &Contract, bits: Option<u32>, cheat: Cheat, suite: &mut 
             told_by_answers(cheat, contract, bits, if is_alone { &both[..1] } else { &both }) == Some(true)
         })
         .collect();
+    if cheat != Cheat::FirstArgument && telling.iter().any(|at| *at != first) {
+        suite.known_answer = Some(first);
+    }
     for (at, known) in suite.tests.iter_mut().enumerate() {
         if telling.contains(&at) {
             known.cheats.insert(cheat);

@@ -22,7 +22,7 @@ pub struct IterationState {
     pub tests: BTreeMap<TestCategory, usize>,
     pub tokens: u64,
     pub elapsed_ms: u64,
-    /// 0 to 10, as measured; absent before the first round.
+    /// 0 to 10, as measured; absent before the first round, and where it cannot be.
     pub comprehensiveness: Option<f64>,
 }
 
@@ -120,8 +120,9 @@ impl IterationState {
         self.comprehensiveness.is_some_and(|reached| reached < config.min_comprehensiveness)
     }
 
-    fn is_good(&self, config: &TestGenConfig) -> bool {
-        self.comprehensiveness.is_some_and(|reached| reached >= config.target_comprehensiveness)
+    /// Whether it is known to be below the target.
+    fn is_short(&self, config: &TestGenConfig) -> bool {
+        self.comprehensiveness.is_some_and(|reached| reached < config.target_comprehensiveness)
     }
 
     /// Whether refinement has something to do, and somebody to ask.
@@ -129,7 +130,7 @@ impl IterationState {
         config.global_refinement
             && !self.order.is_empty()
             && self.refinements < config.global_refinement_rounds
-            && (!self.is_good(config) || self.total() < config.min_total_tests as usize)
+            && (self.is_short(config) || self.total() < config.min_total_tests as usize)
     }
 
     /// The category that is worked on, if one still is: a category that has its tests or its rounds is passed.
@@ -213,7 +214,7 @@ pub fn apply(
     state.tokens = state.tokens.saturating_add(done.tokens);
     state.elapsed_ms = done.elapsed_ms;
     state.tests = tests;
-    state.comprehensiveness = comprehensiveness.or(state.comprehensiveness);
+    state.comprehensiveness = comprehensiveness;
     // Behind the categories the place stands still: what a refinement adds opens none of them again.
     if state.current(config).is_none() {
         state.at = state.order.len();
@@ -295,6 +296,8 @@ mod tests {
         assert_eq!(next(&after(1.0), &without), Next::Done(Why::Complete));
         let none = TestGenConfig { global_refinement_rounds: 0, ..config.clone() };
         assert_eq!(next(&after(1.0), &none), Next::Done(Why::Complete));
+        let unmeasured = IterationState { comprehensiveness: None, ..after(8.4) };
+        assert_eq!(next(&unmeasured, &config), Next::Done(Why::Complete), "nobody knows what to aim at");
         let more = TestGenConfig { min_total_tests: 6, ..config.clone() };
         assert_eq!(next(&after(9.0), &more), Next::Reflect, "too few tests");
     }

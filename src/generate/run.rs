@@ -159,11 +159,13 @@ impl Run<'_, '_> {
                     )?
                 }
             };
+            let tokens = desk.budget.of_symbol(&self.planned.function.name).0.saturating_sub(before);
             if let Err(why) = answered {
+                // What was cut off, and asked again in vain, was paid for.
+                state.tokens = state.tokens.saturating_add(tokens);
                 self.tell(reporter, TestGenEvent::Error { why: why.clone() });
                 return Ok(format!("the model did not answer: {why}"));
             }
-            let tokens = desk.budget.of_symbol(&self.planned.function.name).0.saturating_sub(before);
             let done = Done { tokens, elapsed_ms: self.elapsed() };
             let tests = counted(&self.suite, &self.existence);
             *state = apply(state.clone(), config, step, done, tests, self.analysis().comprehensiveness);
@@ -320,8 +322,12 @@ impl Run<'_, '_> {
     }
 
     fn free_id(&self, test: &GeneratedTest, fresh: &[Test]) -> String {
-        let known = self.suite.tests.iter().chain(fresh).map(|known| known.test.clone());
-        let mut all: Vec<GeneratedTest> = known.chain([test.clone()]).collect();
+        // In the order in which they are kept, so that nobody is called otherwise later.
+        let Suite { tests, dropped, duplicates, .. } = &self.suite;
+        let dropped = dropped.iter().map(|dropped| &dropped.test);
+        let known = tests.iter().chain(fresh).map(|known| &known.test);
+        let known = self.existence.iter().chain(known).chain(dropped).chain(duplicates);
+        let mut all: Vec<GeneratedTest> = known.chain([test]).cloned().collect();
         make_ids_unique(&mut all);
         all.pop().map_or_else(|| test.id.clone(), |test| test.id)
     }

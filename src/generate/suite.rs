@@ -36,6 +36,8 @@ pub struct Suite {
     pub tests: Vec<Test>,
     pub dropped: Vec<Dropped>,
     pub duplicates: Vec<GeneratedTest>,
+    /// The test whose answer cheats know that know one: others tell them only beside it, so it stays.
+    pub known_answer: Option<usize>,
 }
 
 impl Suite {
@@ -70,7 +72,8 @@ impl Suite {
         for (at, known) in hard.into_iter().chain(plain) {
             let is_needed = known.kills.iter().any(|mutant| mutants[mutant] == 1)
                 || known.cheats.iter().any(|cheat| cheats[cheat] == 1)
-                || left[&known.test.category] == 1;
+                || left[&known.test.category] == 1
+                || self.known_answer == Some(at);
             if is_needed {
                 continue;
             }
@@ -142,6 +145,14 @@ mod tests {
                 "nothing was measured"
             );
         }
+    }
+
+    #[test]
+    fn the_answer_that_a_cheat_knows_stays() {
+        let cheat = Cheat::Constant;
+        let tests = vec![test(1, Boundary, &[1], &[]), test(2, Boundary, &[1, 2], &[cheat])];
+        let suite = Suite { tests, known_answer: Some(0), ..Suite::default() };
+        assert_eq!(suite.kept(true, &BTreeSet::new()), [0, 1].into(), "one answer alone is constant");
     }
 
     #[test]

@@ -2,11 +2,12 @@
 //! and what the tests that are written tell of ports.
 
 use crate::support::shape::documented;
-use crate::support::{Ran, Repo};
+use crate::support::{Ran, Repo, Running};
 use cargo_implfuzz::judge::Judge;
 use cargo_implfuzz::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
 use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 /// Wraps, remembers its calls, and reads a buffer: every cheat could pass for it.
 const SOURCE: &str = "#include <stddef.h>\n#include <stdint.h>\n\nuint32_t calls;\n\n\
@@ -369,4 +370,113 @@ fn tests_of_existence_alone_need_no_model() {
     assert_eq!((&run["run"]["kept"], &run["run"]["analysis"]["valid_share"]), (&json!(1), &json!(null)));
     assert_eq!(repo.count("SELECT count(*) FROM model_calls"), 0);
     assert!(repo.read("rust/tests/testgen_mixed.rs").contains("signature"));
+}
+
+/// What stands for a function is never lost to a run that tells less.
+#[test]
+fn a_weaker_run_replaces_nothing_while_c_answers_as_it_did() {
+    let repo = library();
+    let file = "rust/tests/testgen_mixed.rs";
+    let strong = json!([
+        {"id": "long", "input": {"seed": 4_294_967_295u32, "data": {"repeat": "fox ", "times": 90}}},
+        {"id": "counted", "input": {"seed": 2, "data": "abd", "$globals": {"calls": 41}}},
+        {"id": "short", "input": {"seed": 1, "data": "abc"}},
+        {"id": "other", "input": {"seed": 9, "data": "xyz"}},
+    ]);
+    let weak =
+        json!([{"id": "weak", "input": {"seed": 0, "data": "", "$globals": {"calls": 0}}}]).to_string();
+    repo.model(&[&strong.to_string(), "[]"]);
+    let few = ["--config", "llm.max_tokens_per_run=100000", "--context", "correctness"];
+    let best = generate(&repo, &few);
+    let text = repo.read(file);
+    assert!(text.contains("_long("), "{text}");
+
+    // A model that is not there, and one that knows little.
+    repo.write("implfuzz.toml", &repo.read("implfuzz.toml").replace("\"sh\"", "\"false\""));
+    repo.run(&["testgen", "generate", "mixed"]).code(11);
+    assert_eq!(repo.read(file), text);
+    repo.model(&[&weak]);
+    let ran = repo.run(&["testgen", "generate", "mixed", "--context", "correctness"]);
+    ran.shows("stay, which tell more").shows("testgen export --run");
+    assert_eq!(repo.read(file), text);
+    let run = generate(&repo, &few);
+    assert_eq!(run["written"]["run_id"], best["run"]["run_id"], "{run}");
+    assert_eq!((&best["run"]["is_best"], &run["run"]["is_best"]), (&json!(true), &json!(false)));
+    let own = run["run"]["run_id"].as_str().unwrap();
+    repo.run(&["testgen", "export", "--run", own]).ok();
+    assert!(repo.read(file).contains("_weak(") && !repo.read(file).contains("_long("));
+
+    // All that are valid, and those of the best run again.
+    let of = |args: &[&str]| repo.run(&[&["testgen", "export"], args].concat()).ok().stdout.clone();
+    of(&["--all"]);
+    assert_eq!(repo.read(file), text);
+    of(&["mixed", "--valid"]);
+    let all = repo.read(file);
+    assert!(all.matches("#[test]").count() > text.matches("#[test]").count(), "{all}");
+
+    // C is another one: what was measured on the old one says nothing any more.
+    repo.replace("mixed.c", "h * 33u", "h * 35u");
+    let run = generate(&repo, &few);
+    assert_eq!(run["written"]["run_id"], run["run"]["run_id"], "{run}");
+    assert!(repo.read(file).contains("_weak("));
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    let repo = library();
+    let first = json!([{"id": "first", "input": {"seed": 1, "data": "abc"}}]).to_string();
+    repo.model(&[&first, "never"]);
+    let script = repo.aside().join("model/model.sh");
+    let text = std::fs::read_to_string(&script).unwrap();
+    std::fs::write(&script, text.replace("[ -f", "[ $n = 1 ] || sleep 60\n[ -f")).unwrap();
+    let running = Running::start(repo.command(&["testgen", "generate", "mixed", "--context", "correctness"]));
+    let deadline = Instant::now() + Duration::from_secs(90);
+    while repo.asked() < 2 {
+        assert!(Instant::now() < deadline, "the model was never asked again");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let (ran, _) = running.interrupt();
+    ran.code(130).shows("what there was is kept: cargo implfuzz testgen runs tg-");
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_tests WHERE valid"), 1);
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_runs WHERE score IS NULL AND tokens > 0"), 1);
+    assert!(!repo.root().join("rust/tests/testgen_mixed.rs").exists());
+}
+
+/// The work is done one and two calls away.
+const LAYERS: &str = "#include <stdint.h>\n\n\
+    static uint32_t twisted(uint32_t x) { return x > 1000 ? x * 3u : x ^ 5u; }\n\
+    static uint32_t folded(uint32_t x) { return twisted(x) + 7u; }\n\
+    uint32_t layered(uint32_t x) { return folded(x); }\n";
+
+#[test]
+fn tests_of_what_works_together_are_measured_by_what_is_called() {
+    let repo = Repo::empty();
+    repo.write("layers.c", LAYERS);
+    repo.run(&["init"]).ok();
+    let small = json!([{"id": "small", "input": {"x": 1}}]).to_string();
+    let large =
+        json!([{"id": "large", "input": {"x": 70_000}}, {"id": "edge", "input": {"x": 1000}}]).to_string();
+    repo.model(&[&small, "Try more than 1000.", &large, "Nothing."]);
+    let args = ["testgen", "generate", "layered", "--context", "integration", "--format", "json"];
+    let run = repo.run(&args).json("testgen")["runs"][0].clone();
+    // Its own text says next to nothing: one change of it, which any input tells.
+    assert_eq!((&run["mutants"], &run["run"]["analysis"]["kill_rate"]), (&json!(1), &json!(1.0)), "{run}");
+    assert!(run["callee_mutants"].as_u64().unwrap() >= 8, "{run}");
+    assert!(run["run"]["analysis"]["callee_kill_rate"].as_f64().unwrap() > 0.7, "{run}");
+    // They are told where this category is wanted.
+    assert!(repo.prompt(2).contains("in `twisted`: "), "{}", repo.prompt(2));
+    // A port that is wrong one call away.
+    let body = |line: &str| {
+        format!("let x = if x > 1000 {{ x.wrapping_mul(3) }} else {{ {line} }};\n    x.wrapping_add(7)")
+    };
+    let mut module = repo.read("rust/src/layers.rs");
+    for name in ["twisted", "folded"] {
+        module = module.replace(&format!("unimplemented!(\"{name}\")"), "x");
+    }
+    let with = |line: &str| {
+        repo.write("rust/src/layers.rs", &module.replace("unimplemented!(\"layered\")", &body(line)));
+        repo.exported_tests_pass("layered")
+    };
+    assert!(with("x ^ 5"));
+    assert!(!with("x | 5") && !with("x"));
 }

@@ -72,31 +72,49 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     let command = format!("testgen generate {}", if args.all { "--all".to_owned() } else { names.join(" ") });
     let mut desk = Desk::open(&project, &mut store, (&command, asks), &session.interrupt)?;
-    let all = all((&project, &mut store), (&judge, &wanted), &mut desk, (&row, args), reporter.as_mut());
-    let all = desk.or_finish(&mut store, all)?;
-    store.finish_run(desk.id, RunOutcome::Done)?;
+    let (all, ended) =
+        each((&project, &mut store), (&judge, &wanted), &mut desk, (&row, args), reporter.as_mut());
+    let ended = desk.or_finish(&mut store, ended);
+    if ended.is_ok() {
+        store.finish_run(desk.id, RunOutcome::Done)?;
+    }
     drop(reporter);
     let values: Vec<Value> = all.iter().map(|kept| as_json(&project, kept)).collect();
-    session.screen.result("testgen", &json!({ "runs": values }), || all.iter().map(shown::kept).collect());
-    // A score is made of what models were asked for.
-    let is_whole = !asks_models || all.iter().all(|kept| kept.run.score.is_some());
-    Ok(if is_whole { ExitCode::Ok } else { ExitCode::Incomplete })
+    if ended.is_ok() || !all.is_empty() {
+        let text = || all.iter().map(shown::kept).collect();
+        session.screen.result("testgen", &json!({ "runs": values }), text);
+    }
+    ended?;
+    Ok(if all.iter().all(|kept| is_whole(&kept.run)) { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+/// Whether a run has what was asked for: a score is made of what models were asked for.
+fn is_whole(run: &TestGenRun) -> bool {
+    run.score.is_some() || !run.context.categories().into_iter().any(TestCategory::is_asked)
 }
 
 fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p Planned>> {
     if !args.all {
-        return args.symbols.iter().chain(&args.task).map(|name| project.find(name)).collect();
+        let mut wanted: Vec<&Planned> = Vec::new();
+        for name in args.symbols.iter().chain(&args.task) {
+            let planned = project.find(name)?;
+            if wanted.iter().all(|other| other.function.key != planned.function.key) {
+                wanted.push(planned);
+            }
+        }
+        return Ok(wanted);
     }
     Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
 }
 
-fn all(
+/// One after the other, and how that ended: what was kept before one of them fails is there all the same.
+fn each(
     (project, store): (&Project, &mut Store),
     (judge, wanted): (&Judge, &[&Planned]),
     desk: &mut Desk,
     (row, args): (&ConfigRow, &Args),
     reporter: &mut dyn Reporter,
-) -> Result<Vec<Kept>> {
+) -> (Vec<Kept>, Result<()>) {
     let mut all = Vec::new();
     for (index, planned) in wanted.iter().enumerate() {
         let symbol = planned.function.name.clone();
@@ -105,12 +123,15 @@ fn all(
             index: index + 1,
             total: wanted.len(),
         });
-        let kept = one((project, &mut *store), (judge, planned), desk, (row, args), reporter)?;
+        let kept = match one((project, &mut *store), (judge, planned), desk, (row, args), reporter) {
+            Ok(kept) => kept,
+            Err(error) => return (all, Err(error)),
+        };
         let summary = shown::summary(&kept.run);
-        reporter.event(Event::SymbolFinished { symbol, ok: kept.run.score.is_some(), summary });
+        reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept.run), summary });
         all.push(kept);
     }
-    Ok(all)
+    (all, Ok(()))
 }
 
 /// Generates, keeps and writes the tests of one function.
@@ -125,6 +146,12 @@ fn one(
     let kept = run_once((project, store), (judge, planned), desk, with, reporter)?;
     keep::note_best(store, &kept.run)?;
     if args.no_export {
+        return Ok(kept);
+    }
+    if kept.generated.kept.is_empty() && keep::has_file(project, planned) {
+        let text =
+            format!("no new test of {} was kept: its test file stays as it was", planned.function.name);
+        reporter.event(Event::Note { text });
         return Ok(kept);
     }
     let written = match best((project, store), (judge, planned), &kept)? {

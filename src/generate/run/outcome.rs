@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::fuzz::run::Campaign;
 use crate::generate::instruments::Reached;
 use crate::generate::measures;
-use crate::generate::predicted::bears_out;
+use crate::generate::predicted::{bears_out, says_something};
 use crate::generate::rounds::IterationState;
 use crate::generate::suite::Suite;
 use crate::generate::writable::left_out;
@@ -67,7 +67,8 @@ impl Run<'_, '_> {
         }
         let tests = self.suite.tests.iter().map(|known| known.test.category);
         let predictions = self.suite.tests.iter().filter_map(|known| {
-            let predicted = known.test.predicted_output.as_ref()?;
+            let predicted =
+                known.test.predicted_output.as_ref().filter(|predicted| says_something(predicted))?;
             let agreed = bears_out(&known.left.value, predicted);
             Some(Prediction { confidence: known.test.confidence, agreed })
         });

@@ -40,10 +40,15 @@ impl Run<'_, '_> {
         let (config, role) = (self.request.config, if reflects { "testgen-reflect" } else { "testgen" });
         let attempt = self.attempts.entry(role.to_owned()).or_default();
         *attempt += 1;
-        match reflects {
+        let prompt = match reflects {
             true => self.templates.reflection(config, &subject, (self.category, &round), *attempt),
             false => self.templates.tests(config, &subject, (self.category, &round), *attempt),
+        };
+        if !reflects {
+            // It was about the round before this one.
+            self.reflection = None;
         }
+        prompt
     }
 
     pub(super) fn question(
