@@ -92,6 +92,7 @@ fn length_limit(role: &Role) -> Option<usize> {
         Role::Buffer { direction: Direction::In | Direction::InOut, max, .. } | Role::CString { max, .. } => {
             Some(*max)
         }
+        Role::Room { direction: Direction::In | Direction::InOut, len, .. } => Some(*len),
         _ => None,
     }
 }

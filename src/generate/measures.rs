@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// Notes for every test which cheats it tells from C; those that know one answer, beside the test whose answer that is. Returns all
-/// cheats that were planted.
+/// cheats that could be planted.
 ///
 /// # Errors
 /// Those of starting the fuzz process, and Ctrl-C.
@@ -21,12 +21,9 @@ pub fn cheats(
     instruments: &Instruments,
     (function, contract): (&Function, &Contract),
     suite: &mut Suite,
-) -> Result<Vec<PlantedCheat>> {
+) -> Result<Vec<Cheat>> {
     suite.tests.iter_mut().for_each(|known| known.cheats.clear());
-    let bits = match &function.ret.kind {
-        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u32::from(*bits)),
-        _ => None,
-    };
+    let bits = bits(function);
     let mut planted = Vec::new();
     for cheat in Cheat::ALL {
         let is_planted = match cheat {
@@ -45,11 +42,42 @@ pub fn cheats(
             _ => by_answers(contract, bits, cheat, suite),
         };
         if is_planted {
-            let rejected = suite.tests.iter().any(|known| known.cheats.contains(&cheat));
-            planted.push(PlantedCheat { name: cheat.word().to_owned(), rejected });
+            planted.push(cheat);
         }
     }
     Ok(planted)
+}
+
+/// Of the integer that a function returns, if it returns one.
+fn bits(function: &Function) -> Option<u32> {
+    match &function.ret.kind {
+        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u32::from(*bits)),
+        _ => None,
+    }
+}
+
+/// What becomes of planted cheats where only the tests that are kept are there: a cheat that knows an answer knows one of theirs.
+pub fn rejected(
+    planted: &[Cheat],
+    (function, contract): (&Function, &Contract),
+    suite: &Suite,
+    kept: &BTreeSet<usize>,
+) -> Vec<PlantedCheat> {
+    let tests: Vec<_> = kept.iter().filter_map(|at| suite.tests.get(*at)).collect();
+    let asked: Vec<Asked> = tests
+        .iter()
+        .map(|known| Asked { input: &known.test.input, left: &known.left, hidden: known.hidden })
+        .collect();
+    let is_rejected = |cheat: Cheat| match cheat {
+        Cheat::Constant | Cheat::FirstArgument | Cheat::RecordedAnswers => {
+            told_by_answers(cheat, contract, bits(function), &asked) == Some(true)
+        }
+        Cheat::LongInput | Cheat::LastElement | Cheat::StaleState | Cheat::Saturating => {
+            tests.iter().any(|known| known.cheats.contains(&cheat))
+        }
+    };
+    let one = |cheat: &Cheat| PlantedCheat { name: cheat.word().to_owned(), rejected: is_rejected(*cheat) };
+    planted.iter().map(one).collect()
 }
 
 /// Each test alone: does C answer something else to what the cheat looks at?

@@ -226,7 +226,7 @@ impl Run<'_, '_> {
         for why in entries.unreadable {
             self.drop_unreadable(category, why, reporter);
         }
-        self.add(entries.tests, reporter)?;
+        self.add(entries.tests, wanted, reporter)?;
         Ok(Ok(()))
     }
 
@@ -255,12 +255,20 @@ impl Run<'_, '_> {
         Ok(Ok(()))
     }
 
-    /// Runs what was proposed; what is valid and new becomes a test.
-    fn add(&mut self, proposed: Vec<GeneratedTest>, reporter: &mut dyn Reporter) -> Result<()> {
+    /// Runs what was proposed; what is valid and new becomes a test, as far as it was asked for.
+    fn add(
+        &mut self,
+        proposed: Vec<GeneratedTest>,
+        wanted: usize,
+        reporter: &mut dyn Reporter,
+    ) -> Result<()> {
         let inputs: Vec<_> = proposed.iter().map(|test| test.input.clone()).collect();
         let outcomes = self.instruments.measure(&inputs)?;
         let mut fresh = Vec::new();
-        for (test, outcome) in proposed.into_iter().zip(outcomes) {
+        for (test, mut outcome) in proposed.into_iter().zip(outcomes) {
+            if fresh.len() == wanted && outcome.is_ok() {
+                outcome = Err(format!("only {wanted} were asked for"));
+            }
             self.take(test.as_proposal(), outcome, &mut fresh, reporter);
         }
         let bytes: Vec<&Vec<u8>> = fresh.iter().map(|known| &known.bytes).collect();

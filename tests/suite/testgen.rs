@@ -100,6 +100,7 @@ fn tests_are_measured_on_c_kept_and_written() {
         RIGHT.replace("crate::globals::calls.wrapping_add(1)", "1"),
         "seed".to_owned(),
         "3_172_610".to_owned(),
+        "std::process::exit(0)".to_owned(),
     ] {
         assert!(!with(&wrong), "{wrong}");
     }

@@ -60,9 +60,9 @@ impl Run<'_, '_> {
         (why, is_whole): (String, bool),
     ) -> Result<Generated> {
         let function = &self.planned.function;
-        let (mut cheats, mut parameters) = (Vec::new(), Vec::new());
+        let (mut planted, mut parameters) = (Vec::new(), Vec::new());
         if is_whole {
-            cheats = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
+            planted = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
             parameters = measures::parameters(&self.instruments, self.contract, &self.suite)?;
         }
         let tests = self.suite.tests.iter().map(|known| known.test.category);
@@ -79,6 +79,9 @@ impl Run<'_, '_> {
         };
         let has_mutants = !self.instruments.telling().is_empty();
         let has_any = has_mutants || !self.instruments.telling_over_callees().is_empty();
+        let kept = self.suite.kept(has_any, &left_out(self.project, self.planned, &self.suite.tests));
+        // What is not kept rejects nothing.
+        let cheats = measures::rejected(&planted, (function, self.contract), &self.suite, &kept);
         let reflected = self.survivors_before.as_ref().filter(|_| has_mutants && self.reflections > 0);
         let reflection = reflected.map(|before| Reflected {
             survivors_before: before.len() as u64,
@@ -103,7 +106,7 @@ impl Run<'_, '_> {
         let (survivors, callee_survivors) = (self.survivors(), self.survivors_over_callees());
         Ok(Generated {
             symbol: function.name.clone(),
-            kept: self.suite.kept(has_any, &left_out(self.project, self.planned, &self.suite.tests)),
+            kept,
             cheats,
             survivors: self.in_words(survivors).into_values().collect(),
             callee_survivors: self.in_words(callee_survivors).into_values().collect(),

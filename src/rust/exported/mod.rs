@@ -167,8 +167,10 @@ fn item(
         #(#[doc = #doc])*
         #[test]
         fn #name() {
-            #alone
-            unsafe { #(#statements)* }
+            to_the_end(|| {
+                #alone
+                unsafe { #(#statements)* }
+            });
         }
     }
 }

@@ -5,7 +5,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 /// Names in the file that no test may have.
-pub(super) const NAMES: [&str; 11] = [
+pub(super) const NAMES: [&str; 15] = [
     "errno_place",
     "clear_errno",
     "last_errno",
@@ -13,6 +13,10 @@ pub(super) const NAMES: [&str; 11] = [
     "joined",
     "exact",
     "alone",
+    "to_the_end",
+    "at_exit",
+    "atexit",
+    "_exit",
     "capi",
     "ffi",
     "globals",
@@ -24,6 +28,7 @@ pub(super) fn prelude(tests: &[TokenStream], variables: &[&str]) -> Vec<TokenStr
     let named = |word: &str| tests.iter().any(|test| mentions(test, word));
     let when = |word: &str, items: TokenStream| named(word).then_some(items);
     let all = [
+        when("to_the_end", to_the_end()),
         when("clear_errno", errno()),
         when("text_at", text()),
         when("joined", joined()),
@@ -41,6 +46,50 @@ fn mentions(tokens: &TokenStream, word: &str) -> bool {
         TokenTree::Ident(ident) => ident == word,
         _ => false,
     })
+}
+
+/// A port that ends the process ends the tests with it, and may call that a success; its inputs may be larger than a thread's stack.
+fn to_the_end() -> TokenStream {
+    quote! {
+        unsafe extern "C" {
+            fn atexit(call: extern "C" fn()) -> core::ffi::c_int;
+            fn _exit(code: core::ffi::c_int) -> !;
+        }
+
+        /// Tests that have begun and have not come to their end.
+        static BEGUN: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
+
+        extern "C" fn at_exit() {
+            if BEGUN.load(std::sync::atomic::Ordering::SeqCst) > 0 {
+                eprintln!("the process was ended within a test");
+                // SAFETY: it only ends the process.
+                unsafe { _exit(101) }
+            }
+        }
+
+        struct Running;
+
+        impl Drop for Running {
+            fn drop(&mut self) {
+                BEGUN.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+            }
+        }
+
+        /// Runs a test where there is room for its data, and notes when it is over.
+        fn to_the_end(test: fn()) {
+            static WATCH: std::sync::Once = std::sync::Once::new();
+            // SAFETY: what is called takes nothing and touches nothing but the counter.
+            WATCH.call_once(|| assert_eq!(unsafe { atexit(at_exit) }, 0, "nobody would see how the process ends"));
+            BEGUN.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            let running = Running;
+            let thread = std::thread::Builder::new().stack_size(1 << 28).spawn(test).expect("a thread can be started");
+            let ended = thread.join();
+            drop(running);
+            if let Err(panic) = ended {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    }
 }
 
 fn errno() -> TokenStream {
