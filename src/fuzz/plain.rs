@@ -226,10 +226,7 @@ mod tests {
     #[test]
     fn what_is_small_as_json_is_not_let_grow_without_end() {
         let long = json!({"repeat": "a", "times": 1_000_000});
-        for large in [
-            json!({"repeat": [long], "times": 100_000}),
-            Value::Array(vec![long.clone(); 1000]),
-        ] {
+        for large in [json!({"repeat": [long], "times": 100_000}), Value::Array(vec![long.clone(); 1000])] {
             let told = to_text(&json!({ "data": large })).map(|text| text.len());
             assert_eq!(told, Err("it becomes more than 16 MiB".to_owned()));
         }
