@@ -4,14 +4,14 @@ use super::apart::write;
 use super::leg::reported;
 use super::mutants::{CALL_TIMEOUT_MS, STALLS, all_but, ran_last};
 use super::plain;
-use super::report::{Alone, AloneOutcome, Told};
+use super::report::{Alone, AloneOutcome, Said, Told};
 use super::run::{ASAN_OPTIONS, Campaign, Subject};
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Output};
 use crate::verdict::Measured;
 use fs_err as fs;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -36,10 +36,13 @@ pub struct Left {
 /// What one input came to: what C left, or in words why it says nothing.
 pub type Outcome = std::result::Result<(Readable, Left), String>;
 
-/// How often a process may end before its time: no function has more mutants, and each may do it once.
-const ENDS: usize = 32;
+/// The mutants that one input tells from C, by their numbers; none where C did not answer it beside them, twice.
+pub type Kills = Option<BTreeSet<usize>>;
+
 /// For reading, and for each run over all inputs.
 const SECONDS: u64 = 60;
+/// For reading one input alone.
+const ALONE_SECONDS: u64 = 10;
 
 impl Campaign {
     /// What the harness makes of each input; in words, why it makes nothing of it.
@@ -53,24 +56,53 @@ impl Campaign {
     ) -> Result<Vec<std::result::Result<Readable, String>>> {
         let texts: Vec<_> = inputs.iter().map(plain::to_text).collect();
         let lines: Vec<&str> = texts.iter().map(|text| text.as_deref().unwrap_or("")).collect();
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join("inputs-to-read");
-        fs::write(&path, lines.join("\n"))?;
-        let job = self.job().env("IMPLFUZZ_MODE", "read").env("IMPLFUZZ_PATH", &path);
-        let (output, mut told) =
-            self.listen(job.timeout(Duration::from_secs(SECONDS)), interrupt, &mut |_| ())?;
+        let (output, mut said) = self.said_of(&lines, SECONDS, interrupt)?;
+        let mut ends = BTreeMap::new();
         if !output.exit.success() {
-            return Err(ended("reading inputs", &output));
+            // That it ends without any input, too, is no input's fault.
+            let (without, _) = self.said_of(&[], ALONE_SECONDS, interrupt)?;
+            if !without.exit.success() {
+                return Err(ended("reading inputs", &without));
+            }
+            for (number, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+                if said.contains_key(&number) {
+                    continue;
+                }
+                let (output, mut alone) = self.said_of(&[line], ALONE_SECONDS, interrupt)?;
+                match alone.remove(&0) {
+                    Some(one) => drop(said.insert(number, one)),
+                    None => drop(
+                        ends.insert(number, format!("it ends the harness that reads it: {}", how(&output))),
+                    ),
+                }
+            }
         }
         let read = |(number, text): (usize, std::result::Result<String, String>)| {
             text?;
-            let said = told.read.remove(&number).ok_or("the harness says nothing of it")?;
+            let silence = || ends.remove(&number).unwrap_or_else(|| "the harness says nothing of it".into());
+            let said = said.remove(&number).ok_or_else(silence)?;
             match plain::of_text(&said.plain) {
                 Some(canonical) if said.what.is_empty() => Ok(Readable { bytes: said.input, canonical }),
                 _ => Err(said.what),
             }
         };
         Ok(texts.into_iter().enumerate().map(read).collect())
+    }
+
+    /// What the harness says of each line, as far as it comes.
+    fn said_of(
+        &self,
+        lines: &[&str],
+        seconds: u64,
+        interrupt: &Interrupt,
+    ) -> Result<(Output, BTreeMap<usize, Said>)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("inputs-to-read");
+        fs::write(&path, lines.join("\n"))?;
+        let job = self.job().env("IMPLFUZZ_MODE", "read").env("IMPLFUZZ_PATH", &path);
+        let (output, told) =
+            self.listen(job.timeout(Duration::from_secs(seconds)), interrupt, &mut |_| ())?;
+        Ok((output, told.read))
     }
 
     /// Reads each input, and runs C twice on those that can be read.
@@ -130,31 +162,58 @@ impl Campaign {
         Ok(all)
     }
 
-    /// For each input the numbers of the mutants that it tells from the original, but for the `equal` ones; nothing where not all
-    /// were run on all inputs. Needs the binary that has mutants.
+    /// For each input the mutants of a table of so many entries that it tells from the original, but for the `equal` ones; nothing
+    /// where not all were run on all inputs, or where entry 0, the function's text as it is, is told. Needs the binary that has mutants.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn told_by(
         &self,
         inputs: &[&Vec<u8>],
-        equal: &BTreeSet<usize>,
+        (entries, equal): (usize, &BTreeSet<usize>),
         interrupt: &Interrupt,
-    ) -> Result<Measured<Vec<BTreeSet<usize>>>> {
-        let mut told_by = vec![BTreeSet::new(); inputs.len()];
+    ) -> Result<Measured<Vec<Kills>>> {
+        let mut told_by = match self.told_once(inputs, (entries, equal), interrupt)? {
+            Measured::Yes(told_by) => told_by,
+            Measured::No(why) => return Ok(Measured::No(why)),
+        };
+        let silent: Vec<usize> = (0..inputs.len()).filter(|at| told_by[*at].is_none()).collect();
+        if !silent.is_empty() {
+            let again: Vec<&Vec<u8>> = silent.iter().map(|at| inputs[*at]).collect();
+            // What cannot be run now either says nothing of the other inputs.
+            if let Measured::Yes(kills) = self.told_once(&again, (entries, equal), interrupt)? {
+                silent.into_iter().zip(kills).for_each(|(at, kills)| told_by[at] = kills);
+            }
+        }
+        Ok(match told_by.iter().flatten().any(|kills| kills.contains(&0)) {
+            true => Measured::No("a plain copy of its text differs from it".to_owned()),
+            false => Measured::Yes(told_by),
+        })
+    }
+
+    /// The same without a second try for what C did not answer.
+    fn told_once(
+        &self,
+        inputs: &[&Vec<u8>],
+        (entries, equal): (usize, &BTreeSet<usize>),
+        interrupt: &Interrupt,
+    ) -> Result<Measured<Vec<Kills>>> {
+        let (mut told_by, mut silent) = (vec![BTreeSet::new(); inputs.len()], BTreeSet::new());
         let (mut from, mut aside, mut stalls) = (0, equal.clone(), 0);
-        for _ in 0..ENDS {
+        // Each end before the time has a mutant less behind it, an input less, or one stall more.
+        let ends = entries + inputs.len() + STALLS + 1;
+        for _ in 0..ends {
             let skipped: Vec<String> = aside.iter().map(usize::to_string).collect();
             let (output, told) = self.over_mutants((inputs, from), skipped.join(","), interrupt)?;
             for (input, mutant) in told.kills {
                 told_by.get_mut(input).into_iter().for_each(|of| _ = of.insert(mutant));
             }
-            if let Some(input) = told.not_again.first() {
-                let text = format!("C did not answer input {input} again beside its mutants");
-                return Ok(Measured::No(text));
-            }
+            silent.extend(told.not_again);
             if told.kills_done {
-                return Ok(Measured::Yes(told_by));
+                let kills = told_by.into_iter().enumerate();
+                return Ok(Measured::Yes(
+                    kills.map(|(at, of)| (!silent.contains(&at)).then_some(of)).collect(),
+                ));
             }
             let running =
                 ran_last(&self.current()).map(|at| ((at >> 32) as usize, (at & 0xffff_ffff) as usize));
@@ -177,7 +236,7 @@ impl Campaign {
                 _ => return Ok(Measured::No(format!("the run over mutants ended: {}", how(&output)))),
             }
         }
-        Ok(Measured::No(format!("the run over mutants ended {ENDS} times")))
+        Ok(Measured::No(format!("the run over mutants ended {ends} times")))
     }
 
     /// Mutants but for the `skipped` ones on the inputs from the one with this number on.
@@ -266,17 +325,17 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
         }
     }
 
-    fn told_by(script: &str) -> Measured<Vec<BTreeSet<usize>>> {
+    fn told_by(script: &str) -> Measured<Vec<Kills>> {
         let dir = tempfile::tempdir().unwrap();
         let inputs = [vec![1], vec![2]];
         let campaign = played(&dir, script);
         campaign
-            .told_by(&inputs.iter().collect::<Vec<_>>(), &BTreeSet::from([9]), &Interrupt::none())
+            .told_by(&inputs.iter().collect::<Vec<_>>(), (100, &BTreeSet::from([9])), &Interrupt::none())
             .unwrap()
     }
 
-    fn kills(lists: [&[usize]; 2]) -> Measured<Vec<BTreeSet<usize>>> {
-        Measured::Yes(lists.map(|list| list.iter().copied().collect()).into())
+    fn kills(lists: [&[usize]; 2]) -> Measured<Vec<Kills>> {
+        Measured::Yes(lists.map(|list| Some(list.iter().copied().collect())).into())
     }
 
     #[test]
@@ -303,8 +362,47 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
         assert!(
             why("[ -n \"$alone\" ] && finished; runs; kill -9 $$").contains("the run over mutants ended")
         );
-        let skipped = "say '\"type\":\"not-again\",\"executions\":1'; finished";
-        assert!(why(skipped).contains("did not answer input 1"));
+        assert_eq!(why("told 1 2; told 1 0; finished"), "a plain copy of its text differs from it");
+    }
+
+    #[test]
+    fn an_input_that_c_does_not_answer_beside_its_mutants_is_asked_again_and_takes_no_other_with_it() {
+        let silent = |n: u8| format!("say '\"type\":\"not-again\",\"executions\":{n}'; finished");
+        let slow_once =
+            format!("[ -e once ] && {{ told 0 4; finished; }}; : > once; told 0 1; {}", silent(1));
+        assert_eq!(told_by(&slow_once), kills([&[1], &[4]]));
+        // It alone is asked again.
+        let always = format!("[ -e once ] && {{ {}; }}; : > once; told 0 1; {}", silent(0), silent(1));
+        assert_eq!(told_by(&always), Measured::Yes(vec![Some(BTreeSet::from([1])), None]));
+        let ends = format!("[ -e once ] && exit 1; : > once; told 0 1; {}", silent(1));
+        assert_eq!(told_by(&ends), Measured::Yes(vec![Some(BTreeSet::from([1])), None]));
+    }
+
+    #[test]
+    fn each_mutant_may_end_the_process() {
+        // Mutant n ends every process in which it runs, for all n from 10 to 59, on input 1.
+        let script = "at() { printf \"\\\\$(printf %03o $1)\\\\000\\\\000\\\\000\\\\001\\\\000\\\\000\\\\000\" > \"$IMPLFUZZ_CURRENT\"; }\n\
+            n=10; while [ $n -lt 60 ]; do case ,$IMPLFUZZ_SKIP, in *,$n,*) n=$((n + 1));; *) at $n; exit 86;; esac; done; finished";
+        let all: Vec<usize> = (10..60).collect();
+        assert_eq!(told_by(script), kills([&[], &all]));
+    }
+
+    #[test]
+    fn an_input_that_ends_the_harness_takes_no_other_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let lines = "n=0; while read -r line || [ -n \"$line\" ]; do \
+            [ $line = 'i7;' ] && exit 86; \
+            say '\"type\":\"read\",\"number\":'$n',\"input\":\"01\",\"plain\":\"'$line'\"'; n=$((n + 1)); \
+            done < \"$IMPLFUZZ_PATH\"; exit 0";
+        let read = |script: &str| {
+            let inputs = [5, 7, 6].map(Value::from);
+            played(&dir, script).read_inputs(&inputs, &Interrupt::none())
+        };
+        let told = read(lines).unwrap();
+        assert!(told[1].as_ref().unwrap_err().contains("it ends the harness that reads it"), "{told:?}");
+        assert_eq!(told[0].as_ref().unwrap().canonical, 5);
+        assert_eq!(told[2].as_ref().unwrap().canonical, 6);
+        assert_eq!(read("exit 1").unwrap_err().kind(), ErrorKind::Internal, "no input is to blame");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use serde_json::{Map, Number, Value};
 const REPEATED: usize = 1 << 20;
 /// Nothing is deeper; the fuzz process has the same limit.
 const DEPTH: usize = 32;
+/// Bytes of a text: repetitions within lists, or many of them side by side, are small as JSON and large here.
+const TEXT: usize = 16 << 20;
 
 /// As the fuzz process reads it.
 ///
@@ -21,11 +23,12 @@ pub fn to_text(value: &Value) -> Result<String, String> {
 
 fn write(value: &Value, text: &mut String, depth: usize) -> Result<(), String> {
     let depth = depth.checked_sub(1).ok_or("it is nested too deep")?;
+    within(text, 0)?;
     match value {
         Value::Null => text.push('~'),
         Value::Bool(is) => text.push_str(if *is { "i1;" } else { "i0;" }),
         Value::Number(number) => text.push_str(&number_text(number)),
-        Value::String(string) => bytes(string.as_bytes(), text),
+        Value::String(string) => bytes(string.as_bytes(), text)?,
         Value::Array(list) => {
             text.push('[');
             list.iter().try_for_each(|one| write(one, text, depth))?;
@@ -33,9 +36,9 @@ fn write(value: &Value, text: &mut String, depth: usize) -> Result<(), String> {
         }
         Value::Object(fields) => {
             // Which of both is meant the role says to which it is given.
-            if let Some(meant) = meant(value, fields, depth) {
+            if let Some(meant) = meant(value, fields) {
                 text.push('?');
-                text.push_str(&meant);
+                write_meant(meant, text, depth)?;
             }
             text.push('{');
             for (name, value) in fields {
@@ -46,7 +49,15 @@ fn write(value: &Value, text: &mut String, depth: usize) -> Result<(), String> {
             text.push('}');
         }
     }
-    Ok(())
+    within(text, 0)
+}
+
+/// Whether the text stays within its limit with so much more.
+fn within(text: &str, more: usize) -> Result<(), String> {
+    match text.len().saturating_add(more) <= TEXT {
+        true => Ok(()),
+        false => Err(format!("it becomes more than {} MiB", TEXT >> 20)),
+    }
 }
 
 fn number_text(number: &Number) -> String {
@@ -63,28 +74,38 @@ fn float_text(float: f64) -> String {
     format!("f{:x};", float.to_bits())
 }
 
-fn bytes(bytes: &[u8], text: &mut String) {
+fn bytes(bytes: &[u8], text: &mut String) -> Result<(), String> {
+    within(text, bytes.len().saturating_mul(2))?;
     text.push('x');
     text.push_str(&hex(bytes));
     text.push(';');
+    Ok(())
+}
+
+/// What an object may stand for.
+enum Meant {
+    Float(f64),
+    Many(Many),
 }
 
 /// What an object says that may stand for bytes, elements or a float, or what is wrong with it as one of these.
-fn meant(value: &Value, fields: &Map<String, Value>, depth: usize) -> Option<String> {
-    let meant = match json::named_float(fields) {
-        Some(float) => float.map(float_text),
-        None => json::many(value, REPEATED)?.and_then(|many| many_text(many, depth)),
-    };
-    Some(meant.unwrap_or_else(|why| format!("!{};", hex(why.as_bytes()))))
+fn meant(value: &Value, fields: &Map<String, Value>) -> Option<Result<Meant, String>> {
+    match json::named_float(fields) {
+        Some(float) => Some(float.map(Meant::Float)),
+        None => Some(json::many(value, REPEATED)?.map(Meant::Many)),
+    }
 }
 
-fn many_text(many: Many, depth: usize) -> Result<String, String> {
-    let mut text = String::new();
-    match many {
-        Many::Bytes(content) => bytes(&content, &mut text),
-        Many::Elements(list) => write(&Value::Array(list), &mut text, depth)?,
+/// `Err` is about the whole text; what is only wrong as bytes, elements or a float stands in it.
+fn write_meant(meant: Result<Meant, String>, text: &mut String, depth: usize) -> Result<(), String> {
+    match meant {
+        Ok(Meant::Float(float)) => text.push_str(&float_text(float)),
+        Ok(Meant::Many(Many::Bytes(content))) => bytes(&content, text)?,
+        // As deep as the object itself at most.
+        Ok(Meant::Many(Many::Elements(list))) => write(&Value::Array(list), text, depth)?,
+        Err(why) => text.push_str(&format!("!{};", hex(why.as_bytes()))),
     }
-    Ok(text)
+    Ok(())
 }
 
 /// What the fuzz process wrote, in the one way in which the tool writes it.
@@ -200,6 +221,16 @@ mod tests {
         assert!(to_text(&deep).unwrap_err().contains("deep"));
         let nested = (0..15).fold(json!("a"), |inner, _| json!({"repeat": inner, "times": 2}));
         assert!(text(nested).starts_with(&format!("?x{}", "61".repeat(1 << 15))));
+    }
+
+    #[test]
+    fn what_is_small_as_json_is_not_let_grow_without_end() {
+        let long = json!({"repeat": "a", "times": 1_000_000});
+        for large in [json!({"repeat": [long], "times": 100_000}), Value::Array(vec![long.clone(); 1000])] {
+            let told = to_text(&json!({ "data": large })).map(|text| text.len());
+            assert_eq!(told, Err("it becomes more than 16 MiB".to_owned()));
+        }
+        assert!(to_text(&json!([long])).is_ok());
     }
 
     proptest! {

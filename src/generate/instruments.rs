@@ -5,7 +5,7 @@ use crate::adequacy::Bench;
 use crate::error::Result;
 use crate::event::Reporter;
 use crate::fuzz::gate::HeldBack;
-use crate::fuzz::measure::Outcome;
+use crate::fuzz::measure::{Kills, Outcome};
 use crate::fuzz::run::Campaign;
 use crate::judge::Judge;
 use crate::process::Interrupt;
@@ -61,13 +61,17 @@ impl<'a, 'p> Instruments<'a, 'p> {
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
-    pub fn kills(&mut self, inputs: &[&Vec<u8>]) -> Result<Vec<BTreeSet<usize>>> {
-        let none = vec![BTreeSet::new(); inputs.len()];
+    pub fn kills(&mut self, inputs: &[&Vec<u8>]) -> Result<Vec<Kills>> {
+        let none = vec![None; inputs.len()];
         if self.bench.mutants.is_empty() || self.broken.is_some() || inputs.is_empty() {
             return Ok(none);
         }
-        Ok(match self.campaign.told_by(inputs, &self.bench.same, self.judge.interrupt)? {
-            Measured::Yes(kills) => kills,
+        let table = (self.bench.mutants.len() + 1, &self.bench.same);
+        Ok(match self.campaign.told_by(inputs, table, self.judge.interrupt)? {
+            Measured::Yes(kills) => {
+                kills.iter().flatten().for_each(|kills| self.bench.note(kills));
+                kills
+            }
             Measured::No(why) => {
                 self.broken = Some(why);
                 none

@@ -94,14 +94,10 @@ pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
 fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     let suite = &generated.suite;
     let has_mutants = !(generated.mutants.is_empty() && generated.callee_mutants.is_empty());
-    let kills = |known: &Test| -> Vec<String> {
-        known
-            .kills
-            .iter()
-            .filter_map(|number| {
-                generated.mutants.get(number).or(generated.callee_mutants.get(number)).cloned()
-            })
-            .collect()
+    let what =
+        |number: &usize| generated.mutants.get(number).or(generated.callee_mutants.get(number)).cloned();
+    let kills = |known: &Test| -> Option<Vec<String>> {
+        known.kills.as_ref().filter(|_| has_mutants).map(|kills| kills.iter().filter_map(what).collect())
     };
     let cheats = |known: &Test| known.cheats.iter().map(|cheat| cheat.word().to_owned()).collect();
     let existence = generated.existence.iter().map(|test| RecordedTest {
@@ -114,7 +110,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     let valid = suite.tests.iter().enumerate().map(|(at, known)| RecordedTest {
         test: known.test.clone(),
         dropped: None,
-        kills: has_mutants.then(|| kills(known)),
+        kills: kills(known),
         cheats: Some(cheats(known)),
         kept: generated.kept.contains(&at),
     });

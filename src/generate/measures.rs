@@ -3,7 +3,7 @@
 
 use super::cheats::{Asked, Cheat, tells, told_by_answers, with_constant, with_length};
 use super::instruments::Instruments;
-use super::suite::Suite;
+use super::suite::{Suite, Test};
 use super::values::arguments;
 use crate::contract::types::{Contract, Role};
 use crate::error::Result;
@@ -30,7 +30,8 @@ pub fn cheats(
             // It is one of the mutants, and what they kill is known.
             Cheat::Saturating => {
                 let Some(number) = instruments.saturating() else { continue };
-                for known in suite.tests.iter_mut().filter(|known| known.kills.contains(&number)) {
+                let told = |known: &&mut Test| known.kills.as_ref().is_some_and(|of| of.contains(&number));
+                for known in suite.tests.iter_mut().filter(told) {
                     known.cheats.insert(cheat);
                 }
                 true
@@ -135,7 +136,7 @@ fn told(
 ) -> Result<Vec<Option<bool>>> {
     let given: Vec<Value> = inputs.iter().flatten().cloned().collect();
     let mut outcomes = instruments.measure(&given)?.into_iter();
-    let one = |(known, changed): (&super::suite::Test, &Option<Value>)| {
+    let one = |(known, changed): (&Test, &Option<Value>)| {
         changed.as_ref()?;
         let (read, left) = outcomes.next()?.ok()?;
         let test = (&known.test.input, &known.left.value);
@@ -185,7 +186,6 @@ mod tests {
     use crate::contract::types::{Parameter, Role};
     use crate::fuzz::measure::Left;
     use crate::generate::fixture::digest;
-    use crate::generate::suite::Test;
     use crate::testgen::{GeneratedTest, TestCategory};
     use serde_json::json;
 
@@ -204,7 +204,7 @@ mod tests {
             },
             bytes: Vec::new(),
             left: Left { given: input, value: json!({ "return": ret }), record: Vec::new() },
-            kills: BTreeSet::new(),
+            kills: None,
             cheats: BTreeSet::new(),
             hidden,
         }

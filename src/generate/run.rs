@@ -275,12 +275,14 @@ impl Run<'_, '_> {
         let kills = self.instruments.kills(&bytes)?;
         let telling = self.instruments.telling();
         for (mut known, kills) in fresh.into_iter().zip(kills) {
-            let verdict = TestVerdict::Valid { kills: kills.intersection(&telling).count() };
+            let told = kills.iter().flatten().filter(|number| telling.contains(number)).count();
+            let verdict = TestVerdict::Valid { kills: told };
             known.kills = kills;
             let (id, category) = (known.test.id.clone(), known.test.category);
             self.tell(reporter, TestGenEvent::Test { id, category, verdict });
             self.suite.tests.push(known);
         }
+        self.suite.forget(self.instruments.bench.void());
         let all: Vec<&Vec<u8>> = self.suite.tests.iter().map(|known| &known.bytes).collect();
         if !all.is_empty() {
             self.reached = self.instruments.reached(&all)?;
@@ -321,7 +323,7 @@ impl Run<'_, '_> {
                 test.expected_output = Some(left.value.clone());
                 test.id = self.free_id(&test, fresh);
                 let hidden = self.instruments.is_hidden(&read.bytes);
-                let (kills, cheats) = (BTreeSet::new(), BTreeSet::new());
+                let (kills, cheats) = (None, BTreeSet::new());
                 fresh.push(Test { test, bytes: read.bytes, left, kills, cheats, hidden });
                 return;
             }

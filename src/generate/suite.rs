@@ -2,7 +2,7 @@
 
 use super::cheats::Cheat;
 use super::values::arguments;
-use crate::fuzz::measure::Left;
+use crate::fuzz::measure::{Kills, Left};
 use crate::testgen::{GeneratedTest, TestCategory};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,12 +15,18 @@ pub struct Test {
     /// The input of the harness.
     pub bytes: Vec<u8>,
     pub left: Left,
-    /// Numbers of the mutants that it tells from C.
-    pub kills: BTreeSet<usize>,
+    /// Numbers of the mutants that it tells from C, where they were run.
+    pub kills: Kills,
     /// Cheats that it tells from C.
     pub cheats: BTreeSet<Cheat>,
     /// No prompt shows it.
     pub hidden: bool,
+}
+
+impl Test {
+    fn told(&self) -> impl Iterator<Item = usize> {
+        self.kills.iter().flatten().copied()
+    }
 }
 
 /// A test that is none, and why.
@@ -48,12 +54,18 @@ impl Suite {
 
     /// Mutants that some test tells from C.
     pub fn killed(&self) -> BTreeSet<usize> {
-        self.tests.iter().flat_map(|known| known.kills.iter().copied()).collect()
+        self.tests.iter().flat_map(Test::told).collect()
+    }
+
+    /// Takes back what was noted of mutants that turned out to say nothing.
+    pub fn forget(&mut self, void: &BTreeSet<usize>) {
+        let all = self.tests.iter_mut().filter_map(|known| known.kills.as_mut());
+        all.for_each(|kills| kills.retain(|number| !void.contains(number)));
     }
 
     /// Which tests are kept, by their places. One goes where the others that stay kill all that it kills, mutants and cheats alike,
     /// unless it is its category's only one; later ones go first. Where there was no mutant to run, nothing says that a test is of no
-    /// use, and all stay: cheats alone are too few to judge by. Those that cannot be written as Rust go before all others.
+    /// use, and all stay: cheats alone are too few to judge by; so does one on which mutants could not be run. Those that cannot be written as Rust go before all others.
     pub fn kept(&self, by_mutants: bool, unwritable: &BTreeSet<usize>) -> BTreeSet<usize> {
         let mut kept: BTreeSet<usize> = (0..self.tests.len()).collect();
         if !by_mutants {
@@ -63,14 +75,15 @@ impl Suite {
         let mut cheats: BTreeMap<Cheat, usize> = BTreeMap::new();
         let mut left: BTreeMap<TestCategory, usize> = BTreeMap::new();
         for known in &self.tests {
-            known.kills.iter().for_each(|mutant| *mutants.entry(*mutant).or_default() += 1);
+            known.told().for_each(|mutant| *mutants.entry(mutant).or_default() += 1);
             known.cheats.iter().for_each(|cheat| *cheats.entry(*cheat).or_default() += 1);
             *left.entry(known.test.category).or_default() += 1;
         }
         let last_first = self.tests.iter().enumerate().rev();
         let (hard, plain): (Vec<_>, Vec<_>) = last_first.partition(|(at, _)| unwritable.contains(at));
         for (at, known) in hard.into_iter().chain(plain) {
-            let is_needed = known.kills.iter().any(|mutant| mutants[mutant] == 1)
+            let is_needed = known.kills.is_none()
+                || known.told().any(|mutant| mutants[&mutant] == 1)
                 || known.cheats.iter().any(|cheat| cheats[cheat] == 1)
                 || left[&known.test.category] == 1
                 || self.known_answer == Some(at);
@@ -78,7 +91,7 @@ impl Suite {
                 continue;
             }
             kept.remove(&at);
-            known.kills.iter().for_each(|mutant| *mutants.entry(*mutant).or_default() -= 1);
+            known.told().for_each(|mutant| *mutants.entry(mutant).or_default() -= 1);
             known.cheats.iter().for_each(|cheat| *cheats.entry(*cheat).or_default() -= 1);
             *left.entry(known.test.category).or_default() -= 1;
         }
@@ -112,7 +125,7 @@ mod tests {
             },
             bytes: Vec::new(),
             left: Left { given, value: Value::Null, record: Vec::new() },
-            kills: kills.iter().copied().collect(),
+            kills: Some(kills.iter().copied().collect()),
             cheats: cheats.iter().copied().collect(),
             hidden: false,
         }
@@ -178,5 +191,22 @@ mod tests {
         assert_eq!(suite.killed(), [1, 3].into());
         assert_eq!((suite.distinct("n"), suite.distinct("m")), (2, 0));
         assert!(suite.has(&json!({"n": 2})) && !suite.has(&json!({"n": 3})));
+    }
+
+    #[test]
+    fn mutants_that_say_nothing_are_forgotten_and_a_test_without_mutants_stays() {
+        let mut unmeasured = test(2, Correctness, &[], &[]);
+        unmeasured.kills = None;
+        let tests = vec![
+            test(1, Correctness, &[1], &[]),
+            unmeasured,
+            test(3, Correctness, &[8], &[]),
+            test(4, Correctness, &[], &[]),
+        ];
+        let mut suite = Suite { tests, ..Suite::default() };
+        assert_eq!(suite.kept(true, &BTreeSet::new()), BTreeSet::from([0, 1, 2]));
+        suite.forget(&BTreeSet::from([7, 8]));
+        assert_eq!(suite.killed(), BTreeSet::from([1]));
+        assert_eq!(suite.kept(true, &BTreeSet::new()), BTreeSet::from([0, 1]));
     }
 }

@@ -63,7 +63,7 @@ pub struct RecordedTest {
     pub test: GeneratedTest,
     /// Why it is not valid: its input does not fit the contract, C breaks on it, it is there already. Absent: it is valid.
     pub dropped: Option<String>,
-    /// Names of the mutants of C that it tells from C; absent when none was run.
+    /// Names of the mutants of C that it tells from C; absent when none was run, or C did not answer beside them.
     pub kills: Option<Vec<String>>,
     /// Names of the planted cheats that it tells from C; absent of a test that was not run.
     pub cheats: Option<Vec<String>>,

@@ -35,7 +35,6 @@ pub fn many(value: &Value, most: usize) -> Option<Result<Many, String>> {
 fn repeated(piece: &Value, times: &Value, most: usize) -> Result<Many, String> {
     let times = times.as_u64().ok_or("`times` is no number")?;
     let times = usize::try_from(times).unwrap_or(usize::MAX);
-    let text = piece.to_string().len();
     Ok(match many(piece, most).unwrap_or_else(|| Err("`repeat` wants bytes or a list".into()))? {
         Many::Bytes(piece) => {
             within(piece.len().saturating_mul(times), most)?;
@@ -44,7 +43,8 @@ fn repeated(piece: &Value, times: &Value, most: usize) -> Result<Many, String> {
         Many::Elements(piece) => {
             let all = piece.len().saturating_mul(times);
             within(all, most)?;
-            // Elements may be large themselves.
+            // Elements may be large themselves, and repeated already.
+            let text: usize = piece.iter().map(|element| element.to_string().len()).sum();
             if all > 0 && text.saturating_mul(times) > REPEATED {
                 return Err(format!("`repeat` becomes more than {REPEATED} characters"));
             }
@@ -146,7 +146,8 @@ mod tests {
             (json!({"repeat": "a", "times": -1}), "no number"),
             (json!({"repeat": "a", "times": 101}), "too many"),
             (json!({"repeat": {"repeat": "a", "times": 100}, "times": u64::MAX}), "too many"),
-            (json!({"repeat": [vec![large; 50]], "times": 99}), "more than"),
+            (json!({"repeat": [vec![large.clone(); 50]], "times": 99}), "more than"),
+            (json!({"repeat": {"repeat": [vec![large; 49]], "times": 10}, "times": 9}), "more than"),
         ] {
             assert!(many(&value, 100).unwrap().unwrap_err().contains(why), "{value}");
         }

@@ -152,3 +152,31 @@ fn parameters_fields_and_variables_may_be_called_as_the_ways_to_write_values_are
         assert!(told.contains(why), "{told}");
     }
 }
+
+#[test]
+fn a_step_of_a_life_says_one_thing_and_names_a_handle_that_there_is() {
+    let repo = Repo::empty();
+    repo.write("box.h", include_str!("handles/box.h"));
+    repo.write("rot.c", include_str!("handles/rot.c"));
+    repo.run(&["init"]).ok();
+    let (project, interrupt) = opened(&repo);
+    let judge = Judge::new(&project, &interrupt);
+    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let campaign = judge.campaign(&binary, project.find("rot_run").unwrap());
+    let version = json!({"call": "rot_init", "args": {"key": 3, "version": "v1"}});
+    let read = |step: Value| {
+        let input = json!({"make": version, "before": [step]});
+        campaign.read_inputs(&[input], &interrupt).unwrap().pop().unwrap()
+    };
+    let right = read(json!({"feed": "next_in", "handle": 1, "with": "abc"})).unwrap();
+    assert_eq!(right.canonical["before"][0]["handle"], 1);
+    for (wrong, why) in [
+        (json!({"feed": "next_in", "handle": 2, "with": "abc"}), "`handle`: a handle is 0 or 1, not 2"),
+        (json!({"feed": "next_in", "handle": 256, "with": "abc"}), "`handle`: a handle is 0 or 1, not 256"),
+        (json!({"feed": "next_in", "call": "rot_run", "with": "abc"}), "`call` is unknown; known are feed"),
+        (json!({"spoil": 1, "call": "rot_run", "with": 2}), "`call` is unknown; known are spoil"),
+    ] {
+        let told = read(wrong.clone()).unwrap_err();
+        assert!(told.contains(why), "{wrong}: {told}");
+    }
+}

@@ -2,7 +2,11 @@
 //! to show how functions work together are measured by them.
 //!
 //! Callees are those whose text the function's own unit has; what other units define stays as it is, and so does what is only called
-//! through a pointer. A copy takes the place of its function by a macro of that name, which is taken back behind it.
+//! through a pointer. A copy takes the place of its function by a macro of that name, which is taken back behind it. The macro also takes
+//! members, labels and variables of that name (`s->update`): such a copy does not compile, and is dropped.
+//!
+//! For each callee that is changed there is the same with nothing changed: where that differs from C, copying does (static variables,
+//! addresses), and the changes of this callee say nothing.
 
 use super::copies::{Definitions, ids, renamed, storage};
 use super::edits::{Edit, edits};
@@ -18,19 +22,24 @@ const CALLEES: usize = 8;
 
 /// What of a callee a copy of its caller stands on.
 pub(super) struct Over {
-    /// The name of the changed copy.
-    pub changed: String,
-    /// The name of a copy of the text as it is, which is only looked at.
-    pub plain: String,
-    pub plain_text: String,
+    /// The name of the callee.
+    pub callee: String,
+    /// The name of one more copy of it, which is only looked at.
+    pub compared: String,
+    /// That copy. It calls what the callee calls, itself among it, not copies of that: so those of a change and of none differ by the
+    /// change alone.
+    pub text: String,
+    /// Whether nothing is changed there.
+    pub is_plain: bool,
 }
 
-/// A callee with a change, and what stands between the function and it.
+/// A callee with a change, or with none, and what stands between the function and it.
 pub(super) struct Changed<'l> {
     pub mutant: Mutant,
     function: &'l Function,
     callee: Callee<'l>,
-    edit: Edit,
+    /// None for the text as it is.
+    edit: Option<Edit>,
     /// Callees from which the changed one can be reached.
     between: Vec<Callee<'l>>,
 }
@@ -53,7 +62,7 @@ impl Changed<'_> {
             all.iter().map(|callee| line(callee)).collect()
         };
         let texts = |callee: &Callee| {
-            let edit = (callee.function.key == self.callee.function.key).then_some(&self.edit);
+            let edit = self.edit.as_ref().filter(|_| callee.function.key == self.callee.function.key);
             renamed(callee.function, &callee.name, &name(callee), edit)
         };
         [
@@ -73,13 +82,35 @@ impl Changed<'_> {
 
     /// What the copy with this number stands on.
     pub fn over(&self, number: usize) -> Over {
-        let plain = format!("implfuzz_callee_{}_{}", self.function.name, self.callee.function.name);
-        let plain_text = renamed(self.callee.function, &self.callee.name, &plain, None);
-        Over { changed: self.name(&self.callee, number), plain, plain_text }
+        let callee = &self.callee;
+        let compared = format!("implfuzz_compared_{}_{number}", self.function.name);
+        Over {
+            callee: callee.function.name.to_string(),
+            text: renamed(callee.function, &callee.name, &compared, self.edit.as_ref()),
+            compared,
+            is_plain: self.edit.is_none(),
+        }
+    }
+
+    /// The same with nothing changed.
+    fn unchanged(&self) -> Self {
+        let name = &self.callee.function.name;
+        Self {
+            mutant: Mutant {
+                id: format!("{name}:unchanged"),
+                line: self.callee.function.place.line,
+                what: format!("over a copy of `{name}`"),
+            },
+            edit: None,
+            between: self.between.clone(),
+            callee: self.callee.clone(),
+            function: self.function,
+        }
     }
 }
 
-/// At most `most` changes of what a function calls, spread evenly over all of it.
+/// At most `most` changes of what a function calls, spread evenly over all of it; in front of them each callee that is
+/// changed as it is.
 pub(super) fn over_callees<'l>(
     (library, definitions): (&'l Library, &Definitions),
     function: &'l Function,
@@ -106,11 +137,14 @@ pub(super) fn over_callees<'l>(
             },
             function,
             callee: callee.clone(),
-            edit,
+            edit: Some(edit),
             between: between.clone(),
         }));
     }
-    spread(all, most)
+    let chosen = spread(all, most);
+    let of_callees = chosen.chunk_by(|a, b| a.callee.function.key == b.callee.function.key);
+    let plain: Vec<Changed> = of_callees.filter_map(|of| Some(of.first()?.unchanged())).collect();
+    plain.into_iter().chain(chosen).collect()
 }
 
 /// What a function leads to by calls within the unit, the nearest first.

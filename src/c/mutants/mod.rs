@@ -19,6 +19,7 @@ use super::translate::{Compiler, PLAIN};
 use super::workers;
 use crate::error::Result;
 use crate::symbol::{Function, Library, RelPath, SymbolName, Unit};
+use callees::Over;
 use camino::Utf8Path;
 use copies::{Copy, copies_of};
 use serde::{Deserialize, Serialize};
@@ -55,8 +56,9 @@ pub struct Mutants {
     /// Numbers in that table of the function that saturates, where it was asked for, is C, and is not compiled to the function's own
     /// code.
     pub planted: BTreeMap<SymbolName, usize>,
-    /// Numbers in that table of the function over a changed callee, where these were asked for.
-    pub over_callees: BTreeMap<SymbolName, BTreeSet<usize>>,
+    /// Numbers in that table of the function over a changed callee, where these were asked for, each with the number of the function
+    /// over the same callee unchanged, which is no mutant and must not differ from the function.
+    pub over_callees: BTreeMap<SymbolName, BTreeMap<usize, usize>>,
     /// Functions of which no mutant can be made, and why.
     pub without: BTreeMap<SymbolName, String>,
     /// What stands behind each unit, after its other lines.
@@ -163,7 +165,7 @@ fn of_unit(
             continue;
         }
         let kept = copies.iter().enumerate().filter(|(at, c)| c.symbol == *name && !refused.contains(at));
-        let kept: Vec<&Copy> = kept.map(|(_, copy)| copy).collect();
+        let kept = with_plain_callees(kept.map(|(_, copy)| copy).collect());
         let mutants: Vec<Mutant> = kept.iter().filter_map(|copy| copy.mutant.clone()).collect();
         if mutants.is_empty() {
             made.without.insert(name.clone(), "its text has nothing to change".to_owned());
@@ -171,8 +173,7 @@ fn of_unit(
         }
         lines.extend(kept.iter().map(|copy| copy.text.clone()));
         lines.push(table_of(&table(name), kept.iter().map(|copy| copy.name.as_str())));
-        let over = kept.iter().enumerate().filter(|(_, copy)| copy.over.is_some());
-        made.over_callees.insert(name.clone(), over.map(|(number, _)| number).collect());
+        made.over_callees.insert(name.clone(), over_callees(&kept));
         made.of.insert(name.clone(), mutants);
         groups.extend(groups_of(name, &kept));
     }
@@ -180,6 +181,31 @@ fn of_unit(
     made.planted = planted(&made);
     made.lines = BTreeMap::from([(unit.file.clone(), lines)]);
     Ok(made)
+}
+
+/// Of those over a callee the ones where both are there, the callee unchanged and a change of it.
+fn with_plain_callees(kept: Vec<&Copy>) -> Vec<&Copy> {
+    let over: BTreeSet<(&str, bool)> = kept
+        .iter()
+        .filter_map(|copy| copy.over.as_ref())
+        .map(|over| (&*over.callee, over.is_plain))
+        .collect();
+    let has_both = |of: &Over| over.contains(&(&*of.callee, true)) && over.contains(&(&*of.callee, false));
+    kept.into_iter().filter(|copy| copy.over.as_ref().is_none_or(has_both)).collect()
+}
+
+/// Where the copies over an unchanged callee stand, by its name.
+fn plain_callees<'c>(kept: &[&'c Copy]) -> BTreeMap<&'c str, usize> {
+    let over = kept.iter().enumerate().filter_map(|(number, copy)| Some((number, copy.over.as_ref()?)));
+    over.filter(|(_, over)| over.is_plain).map(|(number, over)| (over.callee.as_str(), number)).collect()
+}
+
+/// Where the copies over a changed callee stand, each with the one over the same callee unchanged.
+fn over_callees(kept: &[&Copy]) -> BTreeMap<usize, usize> {
+    let plain = plain_callees(kept);
+    let over = kept.iter().enumerate().filter_map(|(number, copy)| Some((number, copy.over.as_ref()?)));
+    let changed = over.filter(|(_, over)| !over.is_plain);
+    changed.filter_map(|(number, over)| Some((number, *plain.get(over.callee.as_str())?))).collect()
 }
 
 fn table_of<'c>(name: &str, copies: impl Iterator<Item = &'c str>) -> String {
@@ -200,43 +226,38 @@ fn planted(made: &Mutants) -> BTreeMap<SymbolName, usize> {
 /// Copies of one text, of which the first is the text as it is.
 struct Group {
     symbol: SymbolName,
-    /// What it stands on beside the copies of the symbol.
-    lines: Vec<String>,
     names: Vec<String>,
     /// Which mutant of the symbol each of them is, but for the first.
     numbers: Vec<usize>,
+    /// The copies that are in no table of a symbol.
+    lines: Vec<String>,
 }
 
-/// The function's own copies, and those of each callee that is changed.
+/// The function's own copies, and those of each callee that is changed: what is changed is compared, not what calls it.
 fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
-    let empty = |name: &str| {
-        let names = vec![name.to_owned()];
-        Group { symbol: symbol.clone(), lines: Vec::new(), names, numbers: Vec::new() }
+    let group = |copies: Vec<(usize, &str)>| Group {
+        symbol: symbol.clone(),
+        names: copies.iter().map(|(_, name)| (*name).to_owned()).collect(),
+        numbers: copies.iter().skip(1).map(|(number, _)| *number).collect(),
+        lines: Vec::new(),
     };
-    let mut own: Option<Group> = None;
-    let mut callees: BTreeMap<&str, Group> = BTreeMap::new();
-    for (number, copy) in kept.iter().enumerate() {
-        let (group, name) = match (&copy.over, &mut own) {
-            (Some(over), _) => {
-                let group = callees
-                    .entry(&over.plain)
-                    .or_insert_with(|| Group { lines: vec![over.plain_text.clone()], ..empty(&over.plain) });
-                (group, &over.changed)
-            }
-            (None, Some(own)) => (own, &copy.name),
-            (None, None) => {
-                own = Some(empty(&copy.name));
-                continue;
-            }
-        };
-        group.names.push(name.clone());
-        group.numbers.push(number);
-    }
-    // A compiler that can put a callee into its caller leaves it out otherwise.
-    for (plain, group) in &mut callees {
-        group.lines.push(table_of(&format!("{plain}_all"), group.names.iter().map(String::as_str)));
-    }
-    own.into_iter().chain(callees.into_values()).collect()
+    let all = || kept.iter().enumerate();
+    let own =
+        group(all().filter(|(_, copy)| copy.over.is_none()).map(|(at, copy)| (at, &*copy.name)).collect());
+    // In each callee's copies the plain one stands in front.
+    let callees = plain_callees(kept).into_keys().map(|callee| {
+        let over = all().filter_map(|(number, copy)| Some((number, copy.over.as_ref()?)));
+        let over: Vec<(usize, &Over)> = over.filter(|(_, over)| over.callee == callee).collect();
+        let of_callee = group(over.iter().map(|(number, over)| (*number, &*over.compared)).collect());
+        // A static function that nothing refers to is left out.
+        let table = table_of(
+            &format!("implfuzz_compared_{symbol}_{callee}"),
+            of_callee.names.iter().map(String::as_str),
+        );
+        let texts = over.iter().map(|(_, over)| over.text.clone());
+        Group { lines: texts.chain([table]).collect(), ..of_callee }
+    });
+    std::iter::once(own).chain(callees).collect()
 }
 
 /// Which mutants of each symbol an optimising compiler makes the same code of as of the text that was changed.

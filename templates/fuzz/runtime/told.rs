@@ -94,10 +94,13 @@ fn number(number: impl Into<i128>) -> Plain {
 impl Step {
     fn of_plain(plan: &'static Plan, plain: &Plain) -> Of<Self> {
         let fields = plain.fields(&["call", "args", "feed", "handle", "with", "spoil"])?;
+        // A step is one of three: what belongs to another beside it would say nothing.
         if fields.get("feed").is_some() {
+            let fields = plain.fields(&["feed", "handle", "with"])?;
             return Feed::of_plain(plan, &fields).map(Self::Feed);
         }
         if let Some(at) = fields.get("spoil") {
+            let fields = plain.fields(&["spoil", "with"])?;
             if plan.shape.file.is_none() {
                 return Err("`spoil`: no file is opened".into());
             }
@@ -128,7 +131,11 @@ impl Feed {
         let name = fields.read("feed", text)?;
         let buffer = names.iter().position(|other| **other == *name);
         let buffer = buffer.ok_or_else(|| format!("`feed`: `{name}` is none of {}", names.join(", ")))?;
-        let which = fields.read_or("handle", || 0, Plain::byte)? & 1;
+        let which = fields.read_or("handle", || 0, |plain| match plain.integer()? {
+            0 => Ok(0),
+            1 => Ok(1),
+            other => Err(format!("a handle is 0 or 1, not {other}")),
+        })?;
         let source = fields.read("with", |with| match with {
             Plain::Object(fields) if fields.iter().any(|(name, _)| name == "room" || name == "earlier") => {
                 let fields = with.fields(&["room", "earlier"])?;
