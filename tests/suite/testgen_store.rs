@@ -113,13 +113,13 @@ fn filled() -> Repo {
         reason: "the gain is above zero".into(),
         ..EvolutionRound::begun(1, "m".into(), change, named(first))
     };
-    store.add_testgen_evolution(&won).unwrap();
+    store.add_testgen_evolution(won).unwrap();
     let keep = TestGenConfigChange::keep("fine as it is");
     let refused = EvolutionRound {
         reason: "nothing\u{1b}[2J to try".into(),
         ..EvolutionRound::begun(2, "m".into(), keep, named(first))
     };
-    store.add_testgen_evolution(&refused).unwrap();
+    store.add_testgen_evolution(refused).unwrap();
     repo
 }
 
