@@ -23,7 +23,8 @@ pub fn run(number: u32, symbol: &str, score: Option<u32>) -> TestGenRun {
 
 /// It, under the defaults.
 pub fn past(run: TestGenRun) -> Past {
-    Past { run, config: TestGenConfig::default() }
+    let name = run.symbol.0.trim_start_matches("c:@F@").to_owned();
+    Past { run, name, config: TestGenConfig::default() }
 }
 
 /// A directory with a database that knows the functions `f` and `g`, a desk whose models give recorded replies, and what is told.

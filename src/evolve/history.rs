@@ -14,6 +14,8 @@ const LOOKED_AT: usize = 500;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     pub run: TestGenRun,
+    /// Of the function: the key of a run's symbol is nothing that a model knows.
+    pub name: String,
     pub config: TestGenConfig,
 }
 
@@ -33,15 +35,19 @@ impl History {
         let mut rounds = store.testgen_evolution()?;
         let won: BTreeSet<ConfigId> =
             rounds.iter().filter(|row| row.accepted).filter_map(|row| row.to).collect();
-        let tried = rounds.iter().filter_map(|row| row.to);
+        // A round that was broken off, or not measured, says nothing against its candidate.
+        let compared = rounds.iter().filter(|row| row.actual_improvement.is_some());
+        let tried = compared.filter_map(|row| row.to);
         let lost: BTreeSet<ConfigId> = tried.filter(|id| *id != current && !won.contains(id)).collect();
         let recent = store.recent_testgen_runs(LOOKED_AT, None)?;
         let of_current = recent.iter().find(|run| run.config == current).map(|run| run.run_id.clone());
         let told = recent.into_iter().filter(|run| !lost.contains(&run.config)).take(LAST);
+        let names = store.names()?;
         let mut runs = Vec::new();
         for run in told {
             if let Some(row) = store.testgen_config(run.config)? {
-                runs.push(Past { config: row.config, run });
+                let name = names.get(&run.symbol).map_or_else(|| run.symbol.0.clone(), ToString::to_string);
+                runs.push(Past { name, config: row.config, run });
             }
         }
         runs.reverse();

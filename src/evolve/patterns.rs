@@ -72,11 +72,13 @@ fn falls_short(runs: &[Past]) -> Vec<String> {
 
 /// Scores that go one way, symbol by symbol: those of different symbols say nothing about each other.
 fn trends(runs: &[Past]) -> Vec<String> {
-    let mut scores: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    // Static functions of two files may have one name.
+    let mut scores: BTreeMap<&str, (&str, Vec<u32>)> = BTreeMap::new();
     for past in runs {
-        scores.entry(&past.run.symbol.0).or_default().extend(past.run.score);
+        let (_, of_symbol) = scores.entry(&past.run.symbol.0).or_insert((&past.name, Vec::new()));
+        of_symbol.extend(past.run.score);
     }
-    let told = scores.into_iter().filter_map(|(symbol, scores)| {
+    let told = scores.into_values().filter_map(|(name, scores)| {
         let goes = |is: fn(&u32, &u32) -> bool| scores.windows(2).all(|two| is(&two[0], &two[1]));
         let word = match scores.len() {
             0 | 1 => return None,
@@ -85,7 +87,7 @@ fn trends(runs: &[Past]) -> Vec<String> {
             _ => return None,
         };
         let scores: Vec<String> = scores.iter().map(u32::to_string).collect();
-        Some(format!("the score {word} on {symbol}: {}", scores.join(", ")))
+        Some(format!("the score {word} on {name}: {}", scores.join(", ")))
     });
     told.collect()
 }
@@ -256,7 +258,7 @@ mod tests {
             assert_eq!(found(vec![TestGenRun { tokens, duration_ms, rounds, ..good() }]), told);
         }
         let config = TestGenConfig { max_total_tokens: 50, ..TestGenConfig::default() };
-        let small = Past { run: TestGenRun { tokens: 60, ..good() }, config };
+        let small = Past { config, ..past(TestGenRun { tokens: 60, ..good() }) };
         let large = past(TestGenRun { tokens: 60, ..good() });
         assert_eq!(patterns(&[small, large]), ["the limit of tokens was reached in 1 of 2 runs"]);
     }

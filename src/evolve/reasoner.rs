@@ -115,13 +115,13 @@ fn table(runs: &[Past]) -> Vec<String> {
 }
 
 fn row(past: &Past) -> String {
-    let Past { run, config } = past;
+    let Past { run, name, config } = past;
     let number =
         |value: Option<f64>, places: usize| value.map_or("–".into(), |value| format!("{value:.places$}"));
-    let analysis = &run.analysis;
+    let (analysis, of_model) = (&run.analysis, run.of_model());
     let cells = [
         config.version.clone(),
-        run.symbol.0.clone(),
+        name.clone(),
         run.score.map_or("–".into(), |score| score.to_string()),
         number(analysis.comprehensiveness, 1),
         number(Some(analysis.category_balance), 2),
@@ -129,7 +129,7 @@ fn row(past: &Past) -> String {
         number(analysis.parameter_discovery, 2),
         number(analysis.reflection_effectiveness, 2),
         number(analysis.token_efficiency, 2),
-        format!("{}, {}, {}", run.proposed.valid, run.proposed.dropped, run.proposed.duplicates),
+        format!("{}, {}, {}", of_model.valid, of_model.dropped, of_model.duplicates),
         run.tokens.to_string(),
         (run.duration_ms / 1_000).to_string(),
     ];

@@ -31,9 +31,14 @@ pub struct Request<'a> {
     pub rounds: u32,
     /// Models for which a provider is configured.
     pub profiles: &'a [ModelType],
+    /// Asked where another configuration became the current one.
+    pub choose: &'a Chooser<'a>,
     pub templates: &'a Templates,
     pub interrupt: &'a Interrupt,
 }
+
+/// Has the models that a configuration names asked for changes from now on.
+pub type Chooser<'a> = dyn Fn(&mut Desk, &TestGenConfig) -> Result<()> + 'a;
 
 /// Generates tests for a symbol with a configuration, and keeps the run in the store.
 pub type Runner<'a> = dyn FnMut(&mut Hands, &TestGenConfig, ConfigId, &SymbolName) -> Result<TestGenRun> + 'a;
@@ -84,6 +89,12 @@ impl Evolution<'_> {
     fn round(&mut self, number: u32, hands: &mut Hands, runner: &mut Runner) -> Result<EvolutionRound> {
         let request = self.request;
         request.interrupt.check()?;
+        // The last round's candidate, or what a person chose meanwhile.
+        let current = incumbent(hands.store)?;
+        if current.id != self.incumbent.id {
+            (request.choose)(hands.desk, &current.config)?;
+            self.incumbent = current;
+        }
         let history = History::read(hands.store, self.incumbent.id)?;
         let situation =
             Situation { config: &self.incumbent.config, history: &history, profiles: request.profiles };
@@ -98,33 +109,24 @@ impl Evolution<'_> {
             round.reason = format!("the round was broken off: {error}");
         }
         // A round that was broken off is one that there was, and has its row.
-        let kept = self.keep(&round, &history, hands);
-        let candidate = tried?;
-        kept?;
-        if let Some(candidate) = candidate.filter(|_| round.accepted) {
-            self.incumbent = candidate;
-        }
-        Ok(round)
+        let kept = self.keep(round, &history, hands);
+        tried?;
+        kept
     }
 
-    /// From the proposal to the verdict, which is in `round` then. The candidate is there where one was run.
-    fn tried(
-        &mut self,
-        round: &mut EvolutionRound,
-        hands: &mut Hands,
-        runner: &mut Runner,
-    ) -> Result<Option<Known>> {
+    /// From the proposal to the verdict, which is in `round` then.
+    fn tried(&mut self, round: &mut EvolutionRound, hands: &mut Hands, runner: &mut Runner) -> Result<()> {
         if round.change.kind == ChangeType::Keep {
             let said = round.change.reasoning.trim();
             round.reason = if said.is_empty() { "nothing was proposed".into() } else { said.to_owned() };
-            return Ok(None);
+            return Ok(());
         }
         let config = match round.change.apply(&self.incumbent.config, self.request.profiles) {
             Ok(config) => config,
             Err(violation) => {
                 round.reason = violation.to_string();
                 round.violation = Some(violation);
-                return Ok(None);
+                return Ok(());
             }
         };
         let candidate = Known { id: hands.store.save_testgen_config(&config)?, config };
@@ -144,7 +146,7 @@ impl Evolution<'_> {
         round.quality_delta = mean(gains);
         round.accepted = comparison.accepted;
         round.reason = comparison.reason;
-        Ok(Some(candidate))
+        Ok(())
     }
 
     /// Runs of the incumbent and of the candidate on a symbol, one after the other, so that what changes with time touches both.
@@ -179,8 +181,9 @@ impl Evolution<'_> {
     }
 
     /// The round's row, with which an accepted candidate becomes current, and a note on the run that the proposal came after.
-    fn keep(&self, round: &EvolutionRound, history: &History, hands: &mut Hands) -> Result<()> {
-        hands.store.add_testgen_evolution(round)?;
+    /// Returns the round as it was kept.
+    fn keep(&self, round: EvolutionRound, history: &History, hands: &mut Hands) -> Result<EvolutionRound> {
+        let round = hands.store.add_testgen_evolution(round)?;
         let first = || {
             let mut runs = self.runs.iter().filter(|((id, _), _)| *id == round.from.id);
             runs.next().map(|(_, run)| run.run_id.clone())
@@ -192,7 +195,7 @@ impl Evolution<'_> {
         }
         let rounds = self.request.rounds;
         hands.reporter.event(Event::Evolved { round: Box::new(round.clone()), rounds });
-        Ok(())
+        Ok(round)
     }
 }
 

@@ -203,7 +203,8 @@ pub struct Written {
 }
 
 /// Writes tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. Where no test can be written as Rust,
-/// the file of an earlier run is removed: nobody stands behind it any more.
+/// the file of an earlier run is removed, since nobody stands behind it any more: behind the transaction, which only writes. What a
+/// kill between the two leaves there, the next export removes.
 ///
 /// # Errors
 /// Those of running the fuzz process, which reads the inputs again, and of writing.

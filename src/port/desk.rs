@@ -13,7 +13,7 @@ use crate::store::{ModelCall, NewRun, RunId, RunOutcome, StepId, Store};
 use crate::symbol::{Function, SymbolKey, SymbolName};
 use crate::workspace::{Workspace, write_atomic};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What a run asks with.
@@ -78,13 +78,8 @@ impl Desk {
         (command, asks): (&str, Asks),
         interrupt: &Interrupt,
     ) -> Result<Self> {
-        let mut models = BTreeMap::new();
         let root = workspace.root();
-        for role in asks.roles {
-            let env = |name: &str| std::env::var(name).ok();
-            let chosen = llm::select(asks.config, root, role, &env, interrupt)?;
-            models.insert(*role, chosen.into_iter().map(Arc::new).collect::<Vec<_>>());
-        }
+        let models = models(root, (asks.roles, asks.config), interrupt)?;
         let settings: Vec<_> = models.values().flatten().map(|chosen| &chosen.settings).collect();
         let budget = Budget::new(&asks.config.llm, &settings)?;
         let names = ["prototyper"].iter().chain(asks.roles);
@@ -99,6 +94,20 @@ impl Desk {
         })?;
         let logs = workspace.logs().join(id.0.to_string());
         Ok(Self { templates, id, models, budget, phase: asks.phase, unanswered: BTreeMap::new(), logs })
+    }
+
+    /// Has others asked in these roles from now on; the budget stays.
+    ///
+    /// # Errors
+    /// `Config` where a model is missing.
+    pub fn choose(
+        &mut self,
+        root: &Path,
+        roles: (&[&'static str], &Config),
+        interrupt: &Interrupt,
+    ) -> Result<()> {
+        self.models.extend(models(root, roles, interrupt)?);
+        Ok(())
     }
 
     /// The run is over, because of this.
@@ -256,6 +265,20 @@ impl Desk {
         write_atomic(&dir.join(format!("{name}.reply.md")), text.as_bytes())?;
         Ok(())
     }
+}
+
+/// The models of roles.
+fn models(
+    root: &Path,
+    (roles, config): (&[&'static str], &Config),
+    interrupt: &Interrupt,
+) -> Result<BTreeMap<&'static str, Vec<Arc<Chosen>>>> {
+    let env = |name: &str| std::env::var(name).ok();
+    let of_role = |role: &&'static str| {
+        let chosen = llm::select(config, root, role, &env, interrupt)?;
+        Ok((*role, chosen.into_iter().map(Arc::new).collect()))
+    };
+    roles.iter().map(of_role).collect()
 }
 
 /// Which model gets the question with this number, from 1, where every answer so far was of no use.

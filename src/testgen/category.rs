@@ -174,6 +174,11 @@ mod tests {
                 serde_json::from_value(serde_json::to_value(&context).unwrap()).unwrap();
             assert_eq!(back.categories(), wanted, "{text}");
         }
+        let docs = include_str!("../../docs/testgen.md");
+        for context in [TestGenContext::Benchmark, TestGenContext::Commander, TestGenContext::MechaCoder] {
+            let categories = context.categories().iter().map(|c| c.word()).collect::<Vec<_>>().join(", ");
+            assert!(docs.contains(&format!("\n| `{context}` | {categories} |\n")), "{context}");
+        }
         for wrong in ["", "all", "boundary,", "benchmark,boundary"] {
             assert!(wrong.parse::<TestGenContext>().is_err(), "{wrong:?}");
         }

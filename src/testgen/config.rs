@@ -265,6 +265,31 @@ mod tests {
     }
 
     #[test]
+    fn every_key_is_documented_with_its_default() {
+        let docs = include_str!("../../docs/testgen.md");
+        let (_, table) = docs.split_once("## The configuration\n").unwrap();
+        let (table, _) = table.split_once("\n## ").unwrap();
+        let rows = table.lines().filter_map(|line| line.strip_prefix("| `"));
+        let rows: Vec<(&str, &str)> = rows
+            .map(|row| {
+                let (key, rest) = row.split_once("` | ").unwrap();
+                (key, rest.split_once(" | ").unwrap().0)
+            })
+            .collect();
+        let value = serde_json::to_value(TestGenConfig::default()).unwrap();
+        let fields = value.as_object().unwrap();
+        assert_eq!(rows.iter().map(|(key, _)| *key).collect::<Vec<_>>(), fields.keys().collect::<Vec<_>>());
+        for (key, said) in rows {
+            let wanted = match key {
+                "category_prompts" => "a text for each".to_owned(),
+                "anti_cheat_prompt" | "reflection_prompt" => "a text".to_owned(),
+                _ => format!("`{}`", fields[key]),
+            };
+            assert_eq!(said, wanted, "{key}");
+        }
+    }
+
+    #[test]
     fn a_weight_is_a_count_between_the_least_and_the_most() {
         for (weight, least, most, count) in [
             (0.0, 2, 5, 2),

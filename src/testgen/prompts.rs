@@ -23,8 +23,8 @@ pub(super) fn of_category(category: TestCategory) -> Option<&'static str> {
         TestCategory::Boundary => {
             "Write inputs at the edges: for each number the least and the greatest value of its type and of the contract, 0, 1, \
              -1; for each constant that the code compares with, that value, one less and one more; buffers that are empty, have \
-             one element, are full, one short of full; bytes 0x00, 0x7f, 0x80, 0xff; NaN, infinities and -0.0; null and one memory \
-             for two parameters where the contract allows it. One edge in each test."
+             one element, are full, one short of full; bytes 0x00, 0x7f, 0x80, 0xff; NaN, infinities and -0.0; null where the \
+             contract allows it. One edge in each test."
         }
         TestCategory::Integration => {
             "Write inputs in which parts work together: sequences of calls on one object, among them calls in an unusual order, \

@@ -91,7 +91,7 @@ pub struct TestGenRun {
     pub self_assessment: Option<f64>,
     /// Of all calls, input and output.
     pub tokens: u64,
-    /// Wall time.
+    /// Wall time to the end of the last round; what is measured once, behind that, is not in it.
     pub duration_ms: u64,
     /// Who proposed a change of the configuration after this run, what, and whether it was accepted; each absent where
     /// that did not happen.

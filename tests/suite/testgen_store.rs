@@ -113,13 +113,13 @@ fn filled() -> Repo {
         reason: "the gain is above zero".into(),
         ..EvolutionRound::begun(1, "m".into(), change, named(first))
     };
-    store.add_testgen_evolution(&won).unwrap();
+    store.add_testgen_evolution(won).unwrap();
     let keep = TestGenConfigChange::keep("fine as it is");
     let refused = EvolutionRound {
         reason: "nothing\u{1b}[2J to try".into(),
         ..EvolutionRound::begun(2, "m".into(), keep, named(first))
     };
-    store.add_testgen_evolution(&refused).unwrap();
+    store.add_testgen_evolution(refused).unwrap();
     repo
 }
 
@@ -229,6 +229,9 @@ fn plot(repo: &Repo) {
     }
     // The run without a score stands between the two that have one.
     assert_eq!((svg.matches("<circle").count(), svg.matches("<polyline").count()), (2, 0));
+    repo.run(&["testgen", "stats", "--plot", "out/scores.png"])
+        .fails(2, &["out/scores.png: the plot is drawn as SVG", "ends in .svg"]);
+    assert!(!repo.root().join("out/scores.png").exists());
     let told = json(repo, &["stats", "--plot", "out/again.svg"], "testgen-stats");
     assert_eq!(told["plot"], "out/again.svg");
     assert_eq!(repo.read("out/again.svg"), svg);
@@ -411,6 +414,32 @@ fn chosen(repo: &Repo, hash: &str) {
         (&1.into(), &true.into(), 1)
     );
     assert_eq!(json(repo, &["config", "show"], "testgen-config")["config"]["id"], 1);
+}
+
+#[test]
+fn the_defaults_can_be_made_current() {
+    let repo = Repo::initialised();
+    for _ in 0..2 {
+        let told = json(&repo, &["config", "set-current", "defaults"], "testgen-config-current");
+        let config = &told["config"];
+        assert_eq!((&config["id"], &config["is_current"]), (&1.into(), &true.into()));
+        assert_eq!(config["config_hash"], TestGenConfig::default().config_hash());
+    }
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_configs"), 1);
+}
+
+#[test]
+fn a_model_without_a_profile_is_remarked_upon() {
+    let repo = Repo::initialised();
+    let create = ["testgen", "config", "create", "--set", "reflection_model=\"claude\""];
+    let ran = repo.run(&create);
+    let said = &ran.ok().stderr;
+    assert!(said.contains("reflection_model is `claude`, and there is no [llm.profiles.claude]"), "{said}");
+    assert!(said.contains("write into implfuzz.toml") && ran.stdout.contains("made"), "{ran}");
+    let config = repo.read("implfuzz.toml") + "\n[llm.profiles.claude]\nmodel = \"m\"\n";
+    repo.write("implfuzz.toml", &config);
+    let ran = repo.run(&create);
+    assert!(!ran.ok().stderr.contains("profiles"), "{ran}");
 }
 
 #[test]

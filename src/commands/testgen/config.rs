@@ -3,10 +3,12 @@
 use super::cells::date;
 use super::{Session, settings};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::event::Event;
+use crate::generate::models::configured;
 use crate::project::Project;
 use crate::report::{Column, printable, table};
 use crate::store::{ConfigRow, Store};
-use crate::testgen::{ConfigId, TestGenConfig};
+use crate::testgen::{ConfigId, ModelType, TestGenConfig, TestGenConfigInput};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -46,7 +48,7 @@ enum What {
     },
     /// Has new runs use this configuration
     SetCurrent {
-        /// Its number or the beginning of its hash
+        /// Its number or the beginning of its hash, or `defaults`
         #[arg(value_name = "ID")]
         id: String,
     },
@@ -60,10 +62,11 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         What::Show { id } => show(session, &store, id.as_deref()),
         What::List => list(session, &store),
         What::Create { set, from, file } => {
-            let input = settings::read(file.as_deref(), set)?;
-            let config = input.apply(&base(&store, from.as_deref())?.config()).map_err(|error| {
+            let settings = settings::read(file.as_deref(), set)?;
+            let config = settings.apply(base(&store, from.as_deref())?.config()).map_err(|error| {
                 error.help("`cargo implfuzz testgen config show` has every key with a value that works")
             })?;
+            warn(session, &settings.input, &configured(&project.config));
             create(session, &mut store, &config)
         }
         What::SetCurrent { id } => set_current(session, &mut store, id),
@@ -214,8 +217,26 @@ fn create(session: &Session, store: &mut Store, config: &TestGenConfig) -> Resul
     Ok(ExitCode::Ok)
 }
 
+/// Of a model without a profile nothing says who it is: whoever else is configured answers.
+fn warn(session: &Session, input: &TestGenConfigInput, profiles: &[ModelType]) {
+    let named = [("primary_model", input.primary_model), ("reflection_model", input.reflection_model)];
+    for (key, model) in named {
+        let Some(model) = model.filter(|model| !profiles.contains(model)) else { continue };
+        let word = model.word();
+        let text = format!(
+            "{key} is `{word}`, and there is no [llm.profiles.{word}]: what [llm] or the role has answers in its place"
+        );
+        let help =
+            format!("write into implfuzz.toml: [llm.profiles.{word}] with `provider` and `model` below it");
+        session.reporter().event(Event::Warning { text, help: Some(help) });
+    }
+}
+
 fn set_current(session: &Session, store: &mut Store, text: &str) -> Result<ExitCode> {
-    let id = find(store, text)?.id;
+    let id = match base(store, Some(text))? {
+        Chosen::Kept(row) => row.id,
+        Chosen::Defaults => store.save_testgen_config(&TestGenConfig::default())?,
+    };
     store.set_current_testgen_config(id)?;
     let row = kept(store, id)?;
     session.screen.result("testgen-config-current", &json!({ "config": row }), || {

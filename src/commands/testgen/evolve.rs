@@ -53,6 +53,10 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         functions: &functions,
         rounds: args.rounds,
         profiles: &configured(&project.config),
+        choose: &|desk, config| {
+            let set = settings(&project.config, config);
+            desk.choose(project.workspace.root(), (&TEST_ROLES[2..], &set), &session.interrupt)
+        },
         templates: &templates,
         interrupt: &session.interrupt,
     };

@@ -2,14 +2,37 @@
 
 use crate::config::misread;
 use crate::error::{Error, ErrorKind, Result};
-use crate::testgen::TestGenConfigInput;
+use crate::testgen::{TestGenConfig, TestGenConfigInput};
 use serde_json::{Map, Value};
 use std::path::Path;
+
+/// Null is a value where it stands for the provider's own.
+const MAY_BE_NULL: &str = "temperature";
+
+/// What a person sets.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Settings {
+    pub(super) input: TestGenConfigInput,
+    /// The temperature is to be the provider's own again. No model can say so: null in a proposal says nothing.
+    unsets_temperature: bool,
+}
+
+impl Settings {
+    /// `base` with what is set.
+    ///
+    /// Errors (`Config`): what is wrong with the result.
+    pub(super) fn apply(&self, mut base: TestGenConfig) -> Result<TestGenConfig> {
+        if self.unsets_temperature {
+            base.temperature = None;
+        }
+        self.input.apply(&base)
+    }
+}
 
 /// What is set, by the file and then by each text in order. `category_prompts.boundary` is a key, too.
 ///
 /// Errors (`Config`): a key that there is not, with the nearest one; a value that does not fit, with its key.
-pub(super) fn read(file: Option<&Path>, texts: &[String]) -> Result<TestGenConfigInput> {
+pub(super) fn read(file: Option<&Path>, texts: &[String]) -> Result<Settings> {
     let mut all = Map::new();
     if let Some(file) = file {
         let place = file.display().to_string();
@@ -21,7 +44,9 @@ pub(super) fn read(file: Option<&Path>, texts: &[String]) -> Result<TestGenConfi
         let (key, value) = pair(text)?;
         put(&mut all, key, value, &format!("--set {key}"))?;
     }
-    serde_json::from_value(all.into()).map_err(|error| explained(&error, "the settings"))
+    let unsets_temperature = all.get(MAY_BE_NULL).is_some_and(Value::is_null);
+    let input = serde_json::from_value(all.into()).map_err(|error| explained(&error, "the settings"))?;
+    Ok(Settings { input, unsets_temperature })
 }
 
 fn of_file(file: &Path, place: &str) -> Result<Map<String, Value>> {
@@ -47,13 +72,15 @@ fn pair(text: &str) -> Result<(&str, Value)> {
     let (key, value) = (key.trim(), value.trim());
     let of_toml = || value.parse::<toml::Value>().ok().and_then(|value| serde_json::to_value(value).ok());
     match serde_json::from_str(value).ok().or_else(of_toml) {
+        // TOML has numbers that JSON has not.
+        Some(Value::Null) if value != "null" => Err(wrong(format!("`{value}` is no value of a setting"))),
         Some(value) => Ok((key, value)),
         None => Err(wrong(format!("`{value}` is neither JSON nor TOML; text stands in \"quotes\""))),
     }
 }
 
 fn put(all: &mut Map<String, Value>, key: &str, value: Value, place: &str) -> Result<()> {
-    if value.is_null() {
+    if value.is_null() && key != MAY_BE_NULL {
         return Err(Error::new(ErrorKind::Config, format!("{place}: null sets nothing"))
             .help("leave the key out, and it stays as it is"));
     }
@@ -80,7 +107,7 @@ mod tests {
     use super::*;
     use crate::testgen::{ModelType, TestCategory};
 
-    fn read_texts(texts: &[&str]) -> Result<TestGenConfigInput> {
+    fn read_texts(texts: &[&str]) -> Result<Settings> {
         read(None, &texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>())
     }
 
@@ -97,14 +124,24 @@ mod tests {
             "category_prompts={\"boundary\": \"edges\"}",
             "category_prompts.existence=\"there\"",
         ]);
-        let input = input.unwrap();
+        let input = input.unwrap().input;
         assert_eq!((input.max_tokens, input.primary_model), (Some(4_096), Some(ModelType::Claude)));
         assert_eq!((input.reflection_model, input.precision_weight), (Some(ModelType::Local), Some(0.25)));
         assert_eq!(input.global_refinement, Some(false));
         assert_eq!(input.anti_cheat_prompt.as_deref(), Some("a=b"));
         let prompts = input.category_prompts.unwrap();
         assert_eq!((prompts.len(), prompts[&TestCategory::Existence].as_str()), (2, "there"));
-        assert_eq!(read_texts(&[]).unwrap(), TestGenConfigInput::default());
+        assert_eq!(read_texts(&[]).unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn null_leaves_the_temperature_to_the_provider() {
+        let base = TestGenConfig { temperature: Some(0.3), ..TestGenConfig::default() };
+        let temperature =
+            |texts: &[&str]| read_texts(texts).unwrap().apply(base.clone()).unwrap().temperature;
+        assert_eq!(temperature(&["max_tokens=9"]), Some(0.3));
+        assert_eq!(temperature(&["temperature=0.5", "temperature=null"]), None);
+        assert_eq!(temperature(&["temperature=null", "temperature=0.5"]), Some(0.5));
     }
 
     #[test]
@@ -114,8 +151,8 @@ mod tests {
             ("zzz=1", "unknown key `zzz`", "known keys here: version, temperature"),
             ("max_tokens=-1", "--set max_tokens: invalid value", "config show"),
             ("max_tokens=\"many\"", "--set max_tokens: invalid type", "config show"),
-            ("max_tokens=nan", "--set max_tokens: null sets nothing", "leave the key out"),
-            ("temperature=null", "--set temperature: null sets nothing", "leave the key out"),
+            ("temperature=nan", "`nan` is no value of a setting", "--set max_tokens=4096"),
+            ("max_tokens=null", "--set max_tokens: null sets nothing", "leave the key out"),
             ("temperature.x=1", "--set temperature.x: invalid type", "config show"),
             ("primary_model=claude", "`claude` is neither JSON nor TOML", "'primary_model=\"claude\"'"),
             ("primary_model=\"cloud\"", "--set primary_model: unknown variant", "did you mean `claude`?"),
@@ -135,7 +172,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("base.json");
         std::fs::write(&file, r#"{"max_tokens": 1, "max_total_rounds": 3}"#).unwrap();
-        let input = read(Some(&file), &["max_tokens=2".into()]).unwrap();
+        let input = read(Some(&file), &["max_tokens=2".into()]).unwrap().input;
         assert_eq!((input.max_tokens, input.max_total_rounds), (Some(2), Some(3)));
         for (text, says) in [
             ("[]", "no JSON object"),

@@ -2,7 +2,7 @@
 
 use super::cells::{count, mean, seconds, share};
 use super::{Session, name, named};
-use crate::error::{ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::Project;
 use crate::report::{Column, plot, printable, table};
 use crate::store::{BestConfig, Store};
@@ -19,7 +19,17 @@ pub struct Args {
     plot: Option<PathBuf>,
 }
 
+/// A name says what will be in the file.
+fn check_name(file: &Path) -> Result<()> {
+    if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
+        return Ok(());
+    }
+    let text = format!("--plot {}: the plot is drawn as SVG", file.display());
+    Err(Error::new(ErrorKind::Usage, text).help("give the file a name that ends in .svg"))
+}
+
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    args.plot.as_deref().map(check_name).transpose()?;
     let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
     let stats = store.testgen_stats()?;

@@ -1,7 +1,9 @@
 use super::super::fixture::{Bench, past, run};
 use super::*;
 use crate::llm::quoted::unfenced;
-use crate::testgen::{ConfigId, ConfigRef, EvolutionRound, Proposed, TestGenAnalysis, TestGenRun};
+use crate::testgen::{
+    ConfigId, ConfigRef, EvolutionRound, Proposed, TestCategory, TestGenAnalysis, TestGenRun,
+};
 
 const CLAUDE: &[ModelType] = &[ModelType::Claude];
 
@@ -21,7 +23,9 @@ fn history() -> History {
         comprehensiveness: Some(8.8),
         ..TestGenAnalysis::default()
     };
-    first.proposed = Proposed { valid: 20, dropped: 2, duplicates: 1 };
+    // Four of them the tool made.
+    first.analysis.category_distribution = [(TestCategory::Existence, 4)].into();
+    first.proposed = Proposed { valid: 24, dropped: 2, duplicates: 1 };
     (first.tokens, first.duration_ms) = (12_345, 67_890);
     let mut second = run(2, "f", None);
     second.proposed = Proposed { valid: 3, dropped: 3, duplicates: 0 };
@@ -46,8 +50,8 @@ fn the_question_tells_what_is_known() {
     insta::assert_snapshot!(text);
     for part in [
         "\"precision_weight\": 0.6",
-        "1.0.0 | c:@F@f | 640 | 8.8 | 0.90 | 0.40 | 1.00 | 0.75 | 0.70 | 20, 2, 1 | 12345 | 67\n",
-        "1.0.0 | c:@F@f | – | – | 0.00 | – | – | – | – | 3, 3, 0 | 0 | 0\n",
+        "1.0.0 | f | 640 | 8.8 | 0.90 | 0.40 | 1.00 | 0.75 | 0.70 | 20, 2, 1 | 12345 | 67\n",
+        "1.0.0 | f | – | – | 0.00 | – | – | – | – | 3, 3, 0 | 0 | 0\n",
         "category_balance: 0.8 or more",
         "token_efficiency: 0.6 or more",
         "anti_cheat_coverage 0.40 is below 0.9 in 1 of 1 runs",
@@ -105,6 +109,7 @@ fn no_text_from_outside_can_leave_its_fence() {
     history.rounds[0].change.changes.anti_cheat_prompt = Some(ATTACK.into());
     for past in &mut history.runs {
         past.run.symbol.0 = ATTACK.into();
+        past.name = ATTACK.into();
         past.run.score = Some(1);
     }
     history.runs[1].run.score = Some(2);
@@ -161,14 +166,21 @@ fn runs_of_candidates_that_lost_are_no_history() {
             .unwrap()
     };
     let (first, lost, won) = (config("1.0.0"), config("1.0.1"), config("1.0.2"));
-    for (from, to, accepted) in [(first, lost, false), (first, won, true), (won, first, false)] {
+    let broken_off = config("1.0.3");
+    let rounds = [
+        (first, lost, false, Some(-1.0)),
+        (first, won, true, Some(1.0)),
+        (won, first, false, Some(-1.0)),
+        (won, broken_off, false, None),
+    ];
+    for (from, to, accepted, mean_gain) in rounds {
         let named = |id| ConfigRef { id, version: String::new() };
         let begun = EvolutionRound::begun(1, "m".into(), TestGenConfigChange::keep(""), named(from));
-        let round = EvolutionRound { to: Some(named(to)), accepted, ..begun };
-        store.add_testgen_evolution(&round).unwrap();
+        let round = EvolutionRound { to: Some(named(to)), accepted, mean_gain, ..begun };
+        store.add_testgen_evolution(round).unwrap();
     }
     for (number, config) in
-        [(1, lost), (2, won), (3, lost), (4, won), (5, first), (6, won), (7, won), (8, won), (9, won)]
+        [(1, lost), (2, won), (3, lost), (4, won), (5, first), (6, won), (7, broken_off), (8, won), (9, won)]
     {
         store.save_testgen_run(&TestGenRun { config, ..run(number, "f", Some(1)) }, &[]).unwrap();
     }
@@ -188,8 +200,9 @@ fn runs_of_candidates_that_lost_are_no_history() {
         (numbers.join(", "), history.of_current.map(|id| id.to_string()), history.rounds.len())
     };
     let last = Some("tg-19700101-000000-000009".to_owned());
-    assert_eq!(told(won), ("4 1.0.2, 6 1.0.2, 7 1.0.2, 8 1.0.2, 9 1.0.2".to_owned(), last, 3));
+    let wanted = "4 1.0.2, 6 1.0.2, 7 1.0.3, 8 1.0.2, 9 1.0.2";
+    assert_eq!(told(won), (wanted.to_owned(), last, 4), "what was broken off has not lost");
     let (runs, of_current, _) = told(lost);
-    assert_eq!(runs, "4 1.0.2, 6 1.0.2, 7 1.0.2, 8 1.0.2, 9 1.0.2", "newest first are taken");
+    assert_eq!(runs, wanted, "newest first are taken");
     assert_eq!(of_current.as_deref(), Some("tg-19700101-000000-000003"));
 }

@@ -42,6 +42,15 @@ impl Scripted {
 }
 
 fn evolved(bench: &mut Bench, rounds: u32, script: &mut Scripted) -> Result<Vec<EvolutionRound>> {
+    evolved_by(bench, rounds, script, &|_, _| Ok(()))
+}
+
+fn evolved_by(
+    bench: &mut Bench,
+    rounds: u32,
+    script: &mut Scripted,
+    choose: &Chooser,
+) -> Result<Vec<EvolutionRound>> {
     let (templates, interrupt) = (Templates::load(None).unwrap(), Interrupt::none());
     let functions = bench.functions.clone();
     let functions: Vec<&Function> = functions.iter().collect();
@@ -49,6 +58,7 @@ fn evolved(bench: &mut Bench, rounds: u32, script: &mut Scripted) -> Result<Vec<
         functions: &functions,
         rounds,
         profiles: &[],
+        choose,
         templates: &templates,
         interrupt: &interrupt,
     };
@@ -115,6 +125,58 @@ fn what_wins_becomes_current_and_is_where_the_next_round_begins() {
     assert_eq!(rows[0].change.expected_improvement, Some(12.0));
     assert_eq!((rows[0].actual_improvement, rows[0].accepted), (Some(10.0), true));
     assert_eq!((rows[1].from, rows[1].to), (rows[0].to.unwrap(), Some(second.to.as_ref().unwrap().id)));
+}
+
+#[test]
+fn who_is_asked_follows_the_configuration_that_is_current() {
+    let further = BETTER.replace("0.7", "0.8");
+    let mut bench = Bench::new(&[Some(BETTER), Some(&further), Some(KEEP)]);
+    let chosen = std::cell::RefCell::new(Vec::new());
+    let choose = |_: &mut Desk, config: &TestGenConfig| {
+        chosen.borrow_mut().push(config.version.clone());
+        Ok(())
+    };
+    evolved_by(&mut bench, 3, &mut Scripted::new(by_weight), &choose).unwrap();
+    assert_eq!(*chosen.borrow(), ["1.0.1", "1.0.2"]);
+    chosen.borrow_mut().clear();
+    let mut bench = Bench::new(&[Some(BETTER), Some(KEEP)]);
+    evolved_by(&mut bench, 2, &mut Scripted::new(against_weight), &choose).unwrap();
+    assert_eq!(*chosen.borrow(), [""; 0], "it is the same all the time");
+}
+
+#[test]
+fn what_a_person_made_current_meanwhile_stays_and_is_where_the_next_round_begins() {
+    let mut bench = Bench::new(&[Some(BETTER), Some(KEEP)]);
+    let own = TestGenConfig { version: "2.0.0".into(), ..TestGenConfig::default() };
+    let own = bench.store.save_testgen_config(&own).unwrap();
+    let (templates, interrupt) = (Templates::load(None).unwrap(), Interrupt::none());
+    let functions = bench.functions.clone();
+    let functions: Vec<&Function> = functions.iter().collect();
+    let request = Request {
+        functions: &functions,
+        rounds: 2,
+        profiles: &[],
+        choose: &|_, _| Ok(()),
+        templates: &templates,
+        interrupt: &interrupt,
+    };
+    let mut script = Scripted::new(by_weight);
+    let runner = &mut |hands: &mut Hands, config: &TestGenConfig, id: ConfigId, symbol: &SymbolName| {
+        hands.store.set_current_testgen_config(own)?;
+        script.run(hands, config, id, symbol)
+    };
+    let rounds = evolve(&mut bench.hands(), &request, runner).unwrap();
+    assert_eq!((rounds[0].accepted, rounds[0].mean_gain), (false, Some(10.0)));
+    assert!(rounds[0].reason.contains("2.0.0") && rounds[0].reason.contains("meanwhile"), "{rounds:?}");
+    assert_eq!(rounds[1].from.id, own);
+    assert_eq!(current(&bench.store).as_deref(), Some("2.0.0"));
+    let rows = bench.store.testgen_evolution().unwrap();
+    assert_eq!((rows[0].accepted, &rows[0].reason), (false, &rounds[0].reason));
+    let told = bench.heard.0.iter().find_map(|event| match event {
+        Event::Evolved { round, .. } => Some(round.accepted),
+        _ => None,
+    });
+    assert_eq!(told, Some(false));
 }
 
 #[test]
@@ -208,6 +270,7 @@ fn a_round_that_is_broken_off_has_its_row_and_changes_nothing() {
         functions: &functions,
         rounds: 3,
         profiles: &[],
+        choose: &|_, _| Ok(()),
         templates: &templates,
         interrupt: &interrupt,
     };
@@ -234,8 +297,14 @@ fn nothing_is_asked_without_symbols_or_after_ctrl_c() {
     let (templates, interrupt) = (Templates::load(None).unwrap(), Interrupt::none());
     let (function, other) = (bench.functions[0].clone(), bench.functions[1].clone());
     let runner = &mut |_: &mut Hands, _: &TestGenConfig, _: ConfigId, _: &SymbolName| unreachable!();
-    let mut request =
-        Request { functions: &[], rounds: 1, profiles: &[], templates: &templates, interrupt: &interrupt };
+    let mut request = Request {
+        functions: &[],
+        rounds: 1,
+        profiles: &[],
+        choose: &|_, _| unreachable!(),
+        templates: &templates,
+        interrupt: &interrupt,
+    };
     let (one, twice) = ([&function], [&function, &function]);
     for few in [&[][..], &one, &twice] {
         request.functions = few;

@@ -60,6 +60,8 @@ impl Run<'_, '_> {
         (why, is_whole): (String, bool),
     ) -> Result<Generated> {
         let function = &self.planned.function;
+        // `max_total_seconds` ends questions; what is measured behind the last one is not held against it.
+        let duration_ms = self.elapsed();
         let (mut planted, mut parameters) = (Vec::new(), Vec::new());
         if is_whole {
             planted = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
@@ -119,7 +121,7 @@ impl Run<'_, '_> {
             reflections: self.reflections,
             self_assessment: self.self_assessment,
             tokens: state.tokens,
-            duration_ms: self.elapsed(),
+            duration_ms,
             why,
             without_mutants: self.instruments.without_mutants().cloned(),
             campaign: self.instruments.campaign.clone(),

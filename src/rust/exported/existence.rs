@@ -7,15 +7,11 @@ use quote::{format_ident, quote};
 use serde_json::Value;
 
 /// What such a test does. Its comparisons are few: most of it is that it compiles and links.
-pub(super) fn statements(
-    source: &Source,
-    check: &Value,
-    test: &KeptTest,
-) -> Result<Vec<TokenStream>, String> {
-    match check.as_str() {
+pub(super) fn statements(source: &Source, test: &KeptTest) -> Result<Vec<TokenStream>, String> {
+    match test.input.get("check").and_then(Value::as_str) {
         Some("signature") => Ok(vec![signature(source)]),
         Some("layout") => layout(source, test).map(|statement| vec![statement]),
-        _ => Err(format!("{check} is no check that there is")),
+        _ => Err(format!("`{}` is no check that there is", test.input)),
     }
 }
 

@@ -19,6 +19,7 @@ use super::shims::Bound;
 use crate::config::Harness;
 use crate::contract::types::{Contract, Returns};
 use crate::symbol::Library;
+use crate::testgen::TestCategory;
 use arguments::{Call, refused};
 use literals::Types;
 use proc_macro2::TokenStream;
@@ -67,18 +68,18 @@ pub struct Exported {
     pub left_out: Vec<(String, String)>,
 }
 
-/// The tests as a file. `Err` says why no test of this function can run without the tool.
+/// The tests as a file. `Err` says why there can be none of this function.
 pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String> {
     let contract = source.bound.contract.ok_or("it has no contract")?;
-    if let Some(why) = refusal(contract) {
-        return Err(why);
-    }
+    let refusal = refusal(contract);
     let mut names: BTreeSet<String> = prelude::NAMES.map(str::to_owned).into();
     let (mut items, mut kept, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for test in tests {
-        let statements = match test.input.get("check") {
-            Some(check) if contract.role("check").is_none() => existence::statements(source, check, test),
-            _ => statements(source, contract, test),
+        let statements = match &refusal {
+            // It calls nothing: what a call would need is no matter.
+            _ if test.category == TestCategory::Existence.word() => existence::statements(source, test),
+            Some(why) => Err(why.clone()),
+            None => statements(source, contract, test),
         };
         match statements {
             Ok(statements) => {
@@ -92,7 +93,7 @@ pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String>
     Ok(Exported { text, tests: kept, left_out })
 }
 
-/// Why no test of a function with this contract can be exported.
+/// Why no test that calls a function with this contract can be exported.
 fn refusal(contract: &Contract) -> Option<String> {
     if contract.harness != Harness::default() {
         return Some("its fuzz target was written by a model".to_owned());

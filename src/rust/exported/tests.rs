@@ -244,10 +244,38 @@ fn a_returned_pointer_and_errno_are_told() {
 }
 
 #[test]
+fn tests_of_existence_need_nothing_of_a_call() {
+    let test = |category: &str, input| KeptTest {
+        id: "t".into(),
+        category: category.into(),
+        reasoning: String::new(),
+        input,
+        left: json!({"return": 1}),
+    };
+    let library = library();
+    let (there, called) = (json!({"check": "signature"}), json!({"check": 7}));
+    let tests = [test("existence", there), test("existence", json!({})), test("boundary", called)];
+    let exported = |name: &str, returns: &str, rest: &str| {
+        let c = function("fn f(a: u32) -> u32", vec![int(false, 32)], int(false, 32));
+        let case = Case::new(c, returns, &format!("{rest}{}", params(&[(name, "role = \"value\"")])));
+        let source = Source { krate: "p", library: &library, bound: case.bound(), others: &[] };
+        exported(&source, &tests).unwrap()
+    };
+    let told = exported("check", "memory", "chance = true\n");
+    assert!(told.text.contains("= capi::f;") && !told.text.contains("capi::f("), "{}", told.text);
+    let left_out = ["`{}` is no check that there is", "it asks for chance or the time"];
+    assert_eq!(told.left_out.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>(), left_out);
+    // A parameter may have any name.
+    let told = exported("check", "value", "");
+    assert!(told.text.contains("= capi::f;") && told.text.contains("capi::f(7)"), "{}", told.text);
+    assert_eq!(told.left_out.len(), 1);
+}
+
+#[test]
 fn what_needs_the_tool_is_refused_as_a_whole() {
     let refused = |returns: &str, rest: &str| {
         let c = function("fn f(a: u32) -> u32", vec![int(false, 32)], int(false, 32));
-        Case::new(c, returns, rest).try_exported(&[], &[]).unwrap_err()
+        Case::new(c, returns, rest).refused(json!({"a": 1}), json!({"return": 1}))
     };
     let value = params(&[("a", "role = \"value\"")]);
     assert_eq!(refused("value", &format!("chance = true\n{value}")), "it asks for chance or the time");

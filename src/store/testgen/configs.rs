@@ -105,7 +105,12 @@ pub(super) fn make_current(connection: &Connection, id: ConfigId) -> rusqlite::R
         .map(|rows| rows == 1)
 }
 
-fn find(connection: &Connection, condition: &str, value: impl ToSql) -> rusqlite::Result<Option<ConfigRow>> {
+/// The first one of which this holds.
+pub(super) fn find(
+    connection: &Connection,
+    condition: &str,
+    value: impl ToSql,
+) -> rusqlite::Result<Option<ConfigRow>> {
     let sql = format!("SELECT * FROM testgen_configs WHERE {condition}");
     connection.prepare_cached(&sql)?.query_row([value], read).optional()
 }

@@ -1,6 +1,6 @@
 //! How configurations evolved: one row for each round, whatever came of it.
 
-use super::configs::make_current;
+use super::configs::{find, make_current};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::columns::{date, from_json, json, word};
@@ -26,11 +26,24 @@ pub struct EvolutionRow {
 }
 
 impl Store {
-    /// Keeps a round. Where its candidate was accepted, it becomes the current configuration in the same transaction.
-    pub fn add_testgen_evolution(&mut self, round: &EvolutionRound) -> Result<()> {
+    /// Keeps a round, and returns it as it was kept. Where its candidate was accepted, it becomes the current configuration in the
+    /// same transaction, unless another one than the incumbent is current by now: what a person chose meanwhile stays, and
+    /// the round is not an accepted one.
+    pub fn add_testgen_evolution(&mut self, mut round: EvolutionRound) -> Result<EvolutionRound> {
         let to = round.to.as_ref().map(|to| to.id);
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let current = find(&transaction, "is_current = ?1", true)?.filter(|_| round.accepted);
+            if let (Some(row), Some(to)) = (current, to)
+                && row.id != round.from.id
+                && row.id != to
+            {
+                round.accepted = false;
+                round.reason = format!(
+                    "configuration {} ({}) became the current one meanwhile, and stays; else: {}",
+                    row.id.0, row.config.version, round.reason
+                );
+            }
             transaction.execute(
                 "INSERT INTO testgen_evolution (from_config, to_config, type, changes, reasoning, expected_improvement,
                      actual_improvement, quality_delta, accepted, reason, created_at)
@@ -52,7 +65,8 @@ impl Store {
             if let Some(to) = to.filter(|_| round.accepted) {
                 make_current(&transaction, to)?;
             }
-            transaction.commit()
+            transaction.commit()?;
+            Ok(round)
         })
     }
 

@@ -182,14 +182,15 @@ fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
         ..EvolutionRound::begun(1, "m".into(), change.clone(), named(first))
     };
     let current = |store: &Store| store.current_testgen_config().unwrap().unwrap().id;
-    store.add_testgen_evolution(&rejected).unwrap();
+    store.add_testgen_evolution(rejected.clone()).unwrap();
     assert_eq!(current(&store), first);
     let kept = EvolutionRound {
         reason: "not above zero".into(),
         ..EvolutionRound::begun(2, "m".into(), keep.clone(), named(first))
     };
-    store.add_testgen_evolution(&kept).unwrap();
-    store.add_testgen_evolution(&EvolutionRound { accepted: true, ..rejected.clone() }).unwrap();
+    store.add_testgen_evolution(kept).unwrap();
+    let accepted = EvolutionRound { accepted: true, ..rejected.clone() };
+    assert_eq!(store.add_testgen_evolution(accepted.clone()).unwrap(), accepted);
     assert_eq!(current(&store), other);
     let rows = store.testgen_evolution().unwrap();
     assert_eq!(rows.iter().map(|row| row.accepted).collect::<Vec<_>>(), [false, false, true]);
@@ -202,9 +203,18 @@ fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
         EvolutionRound { to: Some(named(ConfigId(99))), accepted: true, ..rejected.clone() },
         EvolutionRound { to: None, accepted: true, ..rejected },
     ] {
-        assert_eq!(store.add_testgen_evolution(&wrong).unwrap_err().kind(), ErrorKind::Store);
+        assert_eq!(store.add_testgen_evolution(wrong).unwrap_err().kind(), ErrorKind::Store);
     }
     assert_eq!((store.testgen_evolution().unwrap().len(), current(&store)), (3, other));
+    // It is current already, whoever made it so; then a third one is.
+    assert!(store.add_testgen_evolution(accepted.clone()).unwrap().accepted);
+    let third = store.save_testgen_config(&config("3.0.0")).unwrap();
+    store.set_current_testgen_config(third).unwrap();
+    let told = store.add_testgen_evolution(accepted).unwrap();
+    assert_eq!((told.accepted, current(&store)), (false, third));
+    let rows = store.testgen_evolution().unwrap();
+    assert_eq!((rows[4].accepted, &rows[4].reason, rows[4].to), (false, &told.reason, Some(other)));
+    assert!(told.reason.contains("(3.0.0) became the current one meanwhile"), "{}", told.reason);
 }
 
 #[test]

@@ -264,8 +264,8 @@ fn stats_are_counts_and_means_of_what_was_measured() {
     assert_eq!(curve, [(name(1), first, Some(400)), (name(2), other, Some(601)), (name(3), other, None)]);
     let begun = EvolutionRound::begun(1, "m".into(), TestGenConfigChange::keep(""), named(first));
     let round = EvolutionRound { to: Some(named(other)), accepted: true, ..begun };
-    store.add_testgen_evolution(&round).unwrap();
-    store.add_testgen_evolution(&EvolutionRound { accepted: false, ..round }).unwrap();
+    store.add_testgen_evolution(round.clone()).unwrap();
+    store.add_testgen_evolution(EvolutionRound { accepted: false, ..round }).unwrap();
     let stats = store.testgen_stats().unwrap();
     assert_eq!((stats.evolutions, stats.accepted_changes), (2, 1));
 }
