@@ -185,8 +185,9 @@ fn number(word: &str) -> Option<Value> {
             .or_else(|| u64::try_from(number).map(Value::from).ok())
             .unwrap_or_else(|| number.to_string().into())
     };
+    // As a float is meant it is one of its own; as an integer is meant it is 0 all the same.
     if word == "-0" {
-        return Some(0.into());
+        return Some((-0.0).into());
     }
     if let Some(digits) = word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")) {
         return i128::from_str_radix(digits, 16).ok().map(small);
@@ -214,6 +215,7 @@ mod tests {
             ("{ // n\n \"a\" /* x */ : 0x1F }", json!({"a": 31})),
             ("\"a\nb\\u00e9\\n\"", json!("a\nbé\n")),
             ("[NaN, -Infinity, -0.0, 1e3]", json!([{"float": "nan"}, {"float": "-inf"}, -0.0, 1000.0])),
+            ("-0", json!(-0.0)),
             ("18446744073709551615", json!(u64::MAX)),
             ("340282366920938463463374607431768211", json!("340282366920938463463374607431768211")),
             ("-9223372036854775809", json!("-9223372036854775809")),
