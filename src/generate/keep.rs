@@ -140,7 +140,8 @@ pub enum Which {
 }
 
 impl Which {
-    fn wants(self, test: &RecordedTest) -> bool {
+    /// Whether a test is among them.
+    pub fn wants(self, test: &RecordedTest) -> bool {
         test.dropped.is_none() && (test.kept || self == Self::Valid)
     }
 }

@@ -98,10 +98,19 @@ pub fn generate(
     };
     let ended = match run.rounds(&mut state, (store, desk), reporter) {
         // What was paid for is not thrown away.
-        Err(error) if error.kind() == ErrorKind::Interrupted => ("it was interrupted".to_owned(), false),
-        other => (other?, true),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Ended::Interrupted,
+        other => other?,
     };
     run.finish(&state, &categories, ended)
+}
+
+/// How a run came to its end.
+enum Ended {
+    /// Of itself: why, in words.
+    Over(&'static str),
+    /// The model did not answer: why not.
+    Silence(String),
+    Interrupted,
 }
 
 struct Run<'a, 'p> {
@@ -138,13 +147,13 @@ impl Run<'_, '_> {
         state: &mut IterationState,
         (store, desk): (&mut Store, &mut Desk),
         reporter: &mut dyn Reporter,
-    ) -> Result<String> {
+    ) -> Result<Ended> {
         let config = self.request.config;
         loop {
             let step = next(state, config);
             let before = desk.budget.of_symbol(&self.planned.function.name).0;
             let answered = match step {
-                Next::Done(why) => return Ok(why.words().to_owned()),
+                Next::Done(why) => return Ok(Ended::Over(why.words())),
                 Next::Reflect => self.reflect((store, desk), reporter)?,
                 Next::Ask { category, wanted, round } => {
                     self.category = category;
@@ -164,7 +173,7 @@ impl Run<'_, '_> {
                 // What was cut off, and asked again in vain, was paid for.
                 state.tokens = state.tokens.saturating_add(tokens);
                 self.tell(reporter, TestGenEvent::Error { why: why.clone() });
-                return Ok(format!("the model did not answer: {why}"));
+                return Ok(Ended::Silence(why));
             }
             let done = Done { tokens, elapsed_ms: self.elapsed() };
             let tests = counted(&self.suite, &self.existence);
@@ -193,7 +202,9 @@ impl Run<'_, '_> {
     /// How many of these the tests tell from C.
     fn killed_of(&self, telling: &BTreeSet<usize>) -> Option<Share> {
         let reached = telling.intersection(&self.suite.killed()).count() as u64;
-        (!telling.is_empty()).then_some(Share { reached, total: telling.len() as u64 })
+        // Without a test nothing was run.
+        let is_measured = !(telling.is_empty() || self.suite.tests.is_empty());
+        is_measured.then_some(Share { reached, total: telling.len() as u64 })
     }
 
     /// Mutants and branches by the formulas of the analysis, with what is known now.

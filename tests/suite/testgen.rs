@@ -395,11 +395,17 @@ fn a_weaker_run_replaces_nothing_while_c_answers_as_it_did() {
 
     // A model that is not there, and one that knows little.
     repo.write("implfuzz.toml", &repo.read("implfuzz.toml").replace("\"sh\"", "\"false\""));
-    repo.run(&["testgen", "generate", "mixed"]).code(11);
+    repo.run(&["testgen", "generate", "mixed", "--context", "correctness"]).code(11);
+    assert_eq!(repo.read(file), text);
+    let last = repo.run(&["testgen", "runs", "--limit", "1", "--format", "json"]).json("testgen-runs");
+    let last = &last["runs"][0];
+    assert_eq!(last["analysis"]["kill_rate"], json!(null), "without a test nothing was run: {last}");
+    let export = ["testgen", "export", "--run", last["run_id"].as_str().unwrap()];
+    repo.run(&export).fails(2, &["has kept no test", "cargo implfuzz testgen runs"]);
     assert_eq!(repo.read(file), text);
     repo.model(&[&weak]);
     let ran = repo.run(&["testgen", "generate", "mixed", "--context", "correctness"]);
-    ran.shows("stay, which tell more").shows("testgen export --run");
+    ran.shows("stay, which tell as much or more").shows("testgen export --run");
     assert_eq!(repo.read(file), text);
     let run = generate(&repo, &few);
     assert_eq!(run["written"]["run_id"], best["run"]["run_id"], "{run}");
@@ -442,6 +448,14 @@ fn ctrl_c_keeps_what_was_measured() {
     assert_eq!(repo.count("SELECT count(*) FROM testgen_tests WHERE valid"), 1);
     assert_eq!(repo.count("SELECT count(*) FROM testgen_runs WHERE score IS NULL AND tokens > 0"), 1);
     assert!(!repo.root().join("rust/tests/testgen_mixed.rs").exists());
+
+    // A model that goes silent half-way: the tests are there, and the command is not content.
+    repo.model(&[&first, "never"]);
+    let text = std::fs::read_to_string(&script).unwrap();
+    std::fs::write(&script, text.replace("[ -f", "[ $n = 1 ] || exit 3\n[ -f")).unwrap();
+    let args = ["testgen", "generate", "mixed", "--context", "correctness", "--config", "llm.retries=0"];
+    repo.run(&args).code(11).shows("the model did not answer");
+    assert!(repo.root().join("rust/tests/testgen_mixed.rs").exists());
 }
 
 /// The work is done one and two calls away.

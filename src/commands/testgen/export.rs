@@ -50,6 +50,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         })?;
         let campaign = judge.campaign(&binary, planned);
         let tests = store.testgen_tests(&run.run_id)?;
+        if !tests.iter().any(|test| which.wants(test)) {
+            let text = format!("the run {} on {} has kept no test", run.run_id, planned.function.name);
+            return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz testgen runs"));
+        }
         let (same, differing) =
             keep::confirmed((&project.library, &judge), planned, &campaign, (tests, which))?;
         let mut written = keep::write((&project, &judge), planned, &campaign, (&run.run_id, &same, which))?;

@@ -85,12 +85,14 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         session.screen.result("testgen", &json!({ "runs": values }), text);
     }
     ended?;
-    Ok(if all.iter().all(|kept| is_whole(&kept.run)) { ExitCode::Ok } else { ExitCode::Incomplete })
+    Ok(if all.iter().all(is_whole) { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
-/// Whether a run has what was asked for: a score is made of what models were asked for.
-fn is_whole(run: &TestGenRun) -> bool {
-    run.score.is_some() || !run.context.categories().into_iter().any(TestCategory::is_asked)
+/// Whether a run has what was asked for: a score is made of what models were asked for, to the end.
+fn is_whole(kept: &Kept) -> bool {
+    let run = &kept.run;
+    let asks_nobody = !run.context.categories().into_iter().any(TestCategory::is_asked);
+    kept.generated.is_whole && (asks_nobody || run.score.is_some())
 }
 
 fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p Planned>> {
@@ -128,7 +130,7 @@ fn each(
             Err(error) => return (all, Err(error)),
         };
         let summary = shown::summary(&kept.run);
-        reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept.run), summary });
+        reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept), summary });
         all.push(kept);
     }
     (all, Ok(()))
@@ -154,7 +156,7 @@ fn one(
         reporter.event(Event::Note { text });
         return Ok(kept);
     }
-    let written = match best((project, store), (judge, planned), &kept)? {
+    let written = match best((project, store), (judge, planned), &kept, reporter)? {
         Some(written) => written,
         None => {
             let tests = store.testgen_tests(&kept.run.run_id)?;
@@ -170,6 +172,7 @@ fn best(
     (project, store): (&Project, &Store),
     (judge, planned): (&Judge, &Planned),
     kept: &Kept,
+    reporter: &mut dyn Reporter,
 ) -> Result<Option<Written>> {
     let best = store.best_testgen_run(&planned.function.key)?;
     let Some(best) = best.filter(|best| best.run_id != kept.run.run_id) else { return Ok(None) };
@@ -178,6 +181,12 @@ fn best(
     let (same, differing) =
         keep::confirmed((&project.library, judge), planned, campaign, (tests, Which::Kept))?;
     if !differing.is_empty() {
+        let (name, others) = (&planned.function.name, differing.len());
+        let text = format!(
+            "C answers {others} of the tests of {} otherwise by now, so those of this run stand for {name}: cargo implfuzz testgen export {name} writes the others",
+            best.run_id
+        );
+        reporter.event(Event::Note { text });
         return Ok(None);
     }
     keep::write((project, judge), planned, campaign, (&best.run_id, &same, Which::Kept)).map(Some)

@@ -43,7 +43,7 @@ pub(super) fn kept(kept: &Kept) -> String {
         if of_run.run_id != run.run_id {
             _ = writeln!(
                 text,
-                "  the tests of {} stay, which tell more; these: cargo implfuzz testgen export --run {}",
+                "  the tests of {} stay, which tell as much or more; these: cargo implfuzz testgen export --run {}",
                 of_run.run_id, run.run_id
             );
         }

@@ -1,6 +1,6 @@
 //! The end of a run: what was measured in it, what follows from that, and which tests are kept.
 
-use super::{Run, in_words};
+use super::{Ended, Run, in_words};
 use crate::error::Result;
 use crate::fuzz::run::Campaign;
 use crate::generate::instruments::Reached;
@@ -45,6 +45,8 @@ pub struct Generated {
     pub duration_ms: u64,
     /// Why it ended.
     pub why: String,
+    /// It asked all that it wanted to ask.
+    pub is_whole: bool,
     /// Why no mutant was run, where none was.
     pub without_mutants: Option<String>,
     /// Reads inputs, and runs C on them.
@@ -57,13 +59,13 @@ impl Run<'_, '_> {
         mut self,
         state: &IterationState,
         categories: &[TestCategory],
-        (why, is_whole): (String, bool),
+        ended: Ended,
     ) -> Result<Generated> {
         let function = &self.planned.function;
         // `max_total_seconds` ends questions; what is measured behind the last one is not held against it.
         let duration_ms = self.elapsed();
         let (mut planted, mut parameters) = (Vec::new(), Vec::new());
-        if is_whole {
+        if !matches!(ended, Ended::Interrupted) && !self.suite.tests.is_empty() {
             planted = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
             parameters = measures::parameters(&self.instruments, self.contract, &self.suite)?;
         }
@@ -122,7 +124,12 @@ impl Run<'_, '_> {
             self_assessment: self.self_assessment,
             tokens: state.tokens,
             duration_ms,
-            why,
+            is_whole: matches!(ended, Ended::Over(_)),
+            why: match ended {
+                Ended::Over(why) => why.to_owned(),
+                Ended::Silence(why) => format!("the model did not answer: {why}"),
+                Ended::Interrupted => "it was interrupted".to_owned(),
+            },
             without_mutants: self.instruments.without_mutants().cloned(),
             campaign: self.instruments.campaign.clone(),
             existence: self.existence,
