@@ -5,7 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
 /// Migration `i` leads from version `i` to `i + 1`; the version is `PRAGMA user_version`.
-const MIGRATIONS: &[&str] = &[
+pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_analysis.sql"),
     include_str!("migrations/0003_grades.sql"),

@@ -3,18 +3,25 @@
 use super::*;
 use crate::testgen::{TestGenConfig, TestGenRun, fixture};
 
-#[test]
-fn a_database_of_the_first_version_keeps_what_it_holds() {
+/// A database as the tool of an earlier version left it, with these rows.
+fn of_version(version: usize, rows: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
     let old = Connection::open(&path).unwrap();
-    old.execute_batch(include_str!("../migrations/0001_start.sql")).unwrap();
-    old.execute_batch(
-        "PRAGMA user_version = 1;
-         INSERT INTO symbols VALUES ('c:@F@f', 'f', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);",
-    )
-    .unwrap();
-    drop(old);
+    for sql in &migrate::MIGRATIONS[..version] {
+        old.execute_batch(sql).unwrap();
+    }
+    old.pragma_update(None, "user_version", version as i64).unwrap();
+    old.execute_batch(rows).unwrap();
+    (dir, path)
+}
+
+#[test]
+fn a_database_of_the_first_version_keeps_what_it_holds() {
+    let (_dir, path) = of_version(
+        1,
+        "INSERT INTO symbols VALUES ('c:@F@f', 'f', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);",
+    );
     let store = Store::open(&path).unwrap();
     assert_eq!(store.symbols().unwrap()[0].name.as_str(), "f");
     assert_eq!(store.kept(AnalysisKind::Library, "", "").unwrap(), None);
@@ -22,24 +29,15 @@ fn a_database_of_the_first_version_keeps_what_it_holds() {
 
 #[test]
 fn calls_from_before_phases_were_kept_have_none() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    let old = Connection::open(&path).unwrap();
-    for sql in [
-        include_str!("../migrations/0001_start.sql"),
-        include_str!("../migrations/0002_analysis.sql"),
-        include_str!("../migrations/0003_grades.sql"),
-        "PRAGMA user_version = 3;
-         INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
+    let (_dir, path) = of_version(
+        3,
+        "INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
          INSERT INTO runs VALUES (7, 'port a', 'unified', 'p', 'm', '0', 1, '1', '2026-01-01T00:00:00Z', NULL, 'done');
          INSERT INTO attempts VALUES
              (1, 7, 'c:@F@a', 1, 'prototyper', 'accepted', '', NULL, 9, '2026-01-01T00:00:00Z');
          INSERT INTO model_calls VALUES (1, 7, 'c:@F@a', 'prototyper', 1, 'p', 'm', 100, 10, 0, 0, 1, NULL, 5, 'end', 'ff',
              NULL, '2026-01-01T00:00:00Z');",
-    ] {
-        old.execute_batch(sql).unwrap();
-    }
-    drop(old);
+    );
     let mut store = Store::open(&path).unwrap();
     let [paid] = &store.calls(None, None).unwrap()[..] else { panic!("there was one call") };
     assert_eq!((paid.run, paid.call.input_tokens), (RunId(7), 100));
@@ -58,25 +56,11 @@ fn calls_from_before_phases_were_kept_have_none() {
 
 #[test]
 fn a_database_of_version_8_gets_the_tables_and_keeps_what_it_holds() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    let old = Connection::open(&path).unwrap();
-    for sql in [
-        include_str!("../migrations/0001_start.sql"),
-        include_str!("../migrations/0002_analysis.sql"),
-        include_str!("../migrations/0003_grades.sql"),
-        include_str!("../migrations/0004_accounting.sql"),
-        include_str!("../migrations/0005_memory.sql"),
-        include_str!("../migrations/0006_c_findings.sql"),
-        include_str!("../migrations/0007_explanations.sql"),
-        include_str!("../migrations/0008_makers.sql"),
-        "PRAGMA user_version = 8;
-         INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
+    let (_dir, path) = of_version(
+        8,
+        "INSERT INTO symbols VALUES ('c:@F@a', 'a', 'a.c', 1, 'a', 'function', NULL, '00', 0, 1);
          INSERT INTO runs VALUES (7, 'port a', 'unified', 'p', 'm', '0', 1, '1', '2026-01-01T00:00:00Z', NULL, 'done');",
-    ] {
-        old.execute_batch(sql).unwrap();
-    }
-    drop(old);
+    );
     let mut store = Store::open(&path).unwrap();
     assert_eq!((store.symbols().unwrap()[0].name.as_str(), store.runs().unwrap()[0].id), ("a", RunId(7)));
     let config = store.save_testgen_config(&TestGenConfig::default()).unwrap();
