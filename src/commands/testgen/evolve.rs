@@ -1,7 +1,7 @@
 //! `cargo implfuzz testgen evolve`
 
-use super::Session;
 use super::generate::run_once;
+use super::{Session, each_once};
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
 use crate::evolve::{Hands, Request, evolve};
@@ -9,7 +9,7 @@ use crate::generate::models::{configured, settings};
 use crate::generate::prompt::Templates;
 use crate::judge::Judge;
 use crate::port::desk::{Asks, Desk};
-use crate::project::{Planned, Project};
+use crate::project::Project;
 use crate::report::printable;
 use crate::store::{RunOutcome, Store};
 use crate::symbol::SymbolName;
@@ -34,13 +34,7 @@ pub struct Args {
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
-    let mut planned: Vec<&Planned> = Vec::new();
-    for name in &args.symbols {
-        let found = project.find(name)?;
-        if !planned.iter().any(|other| other.function.key == found.function.key) {
-            planned.push(found);
-        }
-    }
+    let planned = each_once(&project, &args.symbols)?;
     let judge = Judge::new(&project, &session.interrupt);
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let config = settings(&project.config, &store.testgen_config_in_use()?.config);

@@ -1,6 +1,6 @@
 //! `cargo implfuzz testgen generate`
 
-use super::{config, named, shown};
+use super::{config, each_once, named, shown};
 use crate::commands::Session;
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
@@ -97,14 +97,7 @@ fn is_whole(kept: &Kept) -> bool {
 
 fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p Planned>> {
     if !args.all {
-        let mut wanted: Vec<&Planned> = Vec::new();
-        for name in args.symbols.iter().chain(&args.task) {
-            let planned = project.find(name)?;
-            if wanted.iter().all(|other| other.function.key != planned.function.key) {
-                wanted.push(planned);
-            }
-        }
-        return Ok(wanted);
+        return each_once(project, args.symbols.iter().chain(&args.task));
     }
     Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
 }

@@ -14,7 +14,7 @@ mod stats;
 
 use super::Session;
 use crate::error::{ExitCode, Result};
-use crate::project::Project;
+use crate::project::{Planned, Project};
 use crate::symbol::SymbolKey;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,6 +48,21 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         What::Evolve(args) => evolve::run(session, args),
         What::Evolution(args) => evolution::run(session, args),
     }
+}
+
+/// The functions with these names, each once however often it is named.
+fn each_once<'p, 'n>(
+    project: &'p Project,
+    names: impl IntoIterator<Item = &'n String>,
+) -> Result<Vec<&'p Planned>> {
+    let mut wanted: Vec<&Planned> = Vec::new();
+    for name in names {
+        let found = project.find(name)?;
+        if wanted.iter().all(|other| other.function.key != found.function.key) {
+            wanted.push(found);
+        }
+    }
+    Ok(wanted)
 }
 
 /// The name of a function; its key where the library has it no more.
