@@ -1,7 +1,7 @@
 //! Generated harnesses over a small library with every role and shape that contracts know: right ports pass, wrong
 //! ports are refuted with the right class, contracts edited by hand win.
 
-use crate::support::Repo;
+use crate::support::{Repo, builds};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -249,6 +249,12 @@ const WRONG: &[(&str, &str, &str, &str)] = &[
 
 /// The library of `tests/harness`, initialised.
 struct Library(TempDir);
+
+impl Drop for Library {
+    fn drop(&mut self) {
+        builds::forget(self.0.path());
+    }
+}
 
 impl Library {
     fn new() -> Self {

@@ -1,10 +1,11 @@
 //! What the tests over the binary share: a small C library in a directory of its own, the tool run in it, a model that
 //! answers from a list, and the state of a tree for comparison. The scripted HTTP server is in `server`, what models say over it in `wire`, whole C libraries
-//! are in `clib` and `real`, `shape` is JSON without its values, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
+//! are in `clib` and `real`, `builds` clears up after crates, `shape` is JSON without its values, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
 
 #![allow(clippy::unwrap_used, dead_code, reason = "test code; the benches take parts of it")]
 
 pub mod abi;
+pub mod builds;
 pub mod clib;
 pub mod compiled;
 pub mod git;
@@ -76,6 +77,12 @@ pub struct Ran {
     pub status: ExitStatus,
     pub stdout: String,
     pub stderr: String,
+}
+
+impl Drop for Repo {
+    fn drop(&mut self) {
+        builds::forget(self.root());
+    }
 }
 
 impl Repo {

@@ -1,0 +1,48 @@
+//! What the crates of tests leave in the build directory that all tests share. Each has a name of its own, after its
+//! directory, so nobody but its test ever reads it again; of two hundred of them there would be 12 GiB.
+
+use super::clib::target_dir;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Removes what cargo made of the crate in this temporary directory. What several crates share stays.
+pub fn forget(root: &Path) {
+    let Some(name) = root.file_name().and_then(|name| name.to_str()) else { return };
+    let name = name.trim_start_matches('.').to_lowercase();
+    for profile in profiles(&target_dir()) {
+        let mut own: Vec<String> =
+            [format!("{name}-"), format!("{name}_"), format!("{name}."), format!("lib{name}")].into();
+        // The binary with all harnesses has one name in every crate; cargo's notes say which is whose.
+        let notes = entries(&profile.join(".fingerprint")).filter(|note| starts(note, &own));
+        own.extend(
+            notes
+                .filter_map(|note| Some(format!("implfuzz_all-{}", note.to_str()?.rsplit_once('-')?.1)))
+                .collect::<Vec<_>>(),
+        );
+        for folder in ["incremental", "build", "deps", ".fingerprint"] {
+            for path in entries(&profile.join(folder)).filter(|path| starts(path, &own)) {
+                // Of two that remove it, one comes too late.
+                drop(if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
+            }
+        }
+    }
+}
+
+fn starts(path: &Path, with: &[String]) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    with.iter().any(|start| name.starts_with(start.as_str()))
+}
+
+/// The directories in which cargo keeps notes, which are those of profiles.
+fn profiles(below: &Path) -> Vec<PathBuf> {
+    if below.join(".fingerprint").is_dir() {
+        return vec![below.to_owned()];
+    }
+    let folders = entries(below).filter(|path| path.is_dir());
+    folders.flat_map(|folder| profiles(&folder)).collect()
+}
+
+/// Nothing, where there is no such directory.
+fn entries(dir: &Path) -> impl Iterator<Item = PathBuf> + use<> {
+    fs::read_dir(dir).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
+}
