@@ -133,7 +133,13 @@ impl std::error::Error for Error {}
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
         // fs-err puts the path and the operation into the message.
-        Self::new(ErrorKind::Io, error.to_string())
+        let made = Self::new(ErrorKind::Io, error.to_string());
+        match error.kind() {
+            std::io::ErrorKind::StorageFull => {
+                made.help("make room, and run it again: `df -h` shows what is full")
+            }
+            _ => made,
+        }
     }
 }
 

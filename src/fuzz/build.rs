@@ -2,8 +2,9 @@
 
 use super::edges::{self, Edges};
 use super::overlay::Overlay;
+use super::room;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Exit, Interrupt, Job};
+use crate::process::{Exit, Interrupt, Job, Output};
 use crate::toolchain::Toolchain;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
@@ -101,10 +102,7 @@ impl Builder<'_> {
             }
         }
         if !output.exit.success() {
-            if errors.is_empty() {
-                return Err(self.failed(&output.stderr_text()));
-            }
-            return Ok(Built::Errors(errors));
+            return self.failed(&output, errors);
         }
         let binary =
             binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
@@ -185,7 +183,17 @@ impl Builder<'_> {
             .timeout(Duration::from_secs(20 * 60))
     }
 
-    fn failed(&self, stderr: &str) -> Error {
+    fn failed(&self, output: &Output, errors: Vec<Diagnostic>) -> Result<Built> {
+        let stderr = output.stderr_text();
+        // What stands in a source is the port's to mend, whatever else went wrong.
+        if errors.iter().all(|error| error.line == 0) {
+            let placeless = errors.iter().map(|error| error.rendered.as_str()).chain([stderr.as_str()]);
+            room::check(output, &placeless.collect::<String>(), &self.target_dir)?;
+        }
+        if errors.is_empty() { Err(self.unexplained(&stderr)) } else { Ok(Built::Errors(errors)) }
+    }
+
+    fn unexplained(&self, stderr: &str) -> Error {
         // A build script's own words stand behind "--- stderr".
         let text = stderr.split("--- stderr").last().unwrap_or(stderr);
         let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(15).collect();

@@ -3,6 +3,7 @@
 mod runtime;
 pub mod overlay;
 pub mod edges;
+mod room;
 pub mod build;
 pub mod libfuzzer;
 pub mod report;

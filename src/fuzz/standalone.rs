@@ -2,6 +2,7 @@
 
 use super::build::Builder;
 use super::overlay::Overlay;
+use super::room;
 use crate::error::Result;
 use crate::process::{Interrupt, Job};
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ impl Builder<'_> {
     /// C names and may leave nothing open.
     ///
     /// # Errors
-    /// Those of starting cargo, and Ctrl-C.
+    /// Those of starting cargo, Ctrl-C, and a full disk.
     pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
         let job = Job::new(&self.toolchain.cargo)
             .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--no-default-features"])
@@ -48,7 +49,9 @@ impl Builder<'_> {
         if output.exit.success() {
             return Ok(Standalone { links: true, why: None });
         }
-        Ok(Standalone::no(reason(&output.stderr_text())))
+        let stderr = output.stderr_text();
+        room::check(&output, &stderr, &self.target_dir)?;
+        Ok(Standalone::no(reason(&stderr)))
     }
 }
 

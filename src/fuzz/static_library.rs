@@ -2,6 +2,7 @@
 
 use super::build::{Builder, place};
 use super::overlay::Overlay;
+use super::room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Interrupt, Job};
 use cargo_metadata::Message;
@@ -53,6 +54,7 @@ impl Builder<'_> {
         }
         let stderr = output.stderr_text();
         if !output.exit.success() {
+            room::check(&output, &stderr, &self.target_dir)?;
             let text = if errors.is_empty() { stderr } else { errors };
             let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(TOLD).collect();
             let text = format!("the port does not compile for a C program:\n  {}", lines.join("\n  "));
