@@ -10,4 +10,4 @@ mod rounds;
 #[cfg(test)]
 mod fixture;
 
-pub use rounds::{Hands, Request, evolve};
+pub use rounds::{Evolved, Hands, Request, evolve};

@@ -34,6 +34,8 @@ pub struct Proposal {
     pub change: TestGenConfigChange,
     /// Provider and model.
     pub model: String,
+    /// Whether there was a reply at all.
+    pub is_answered: bool,
 }
 
 /// Asks for a change. A reply that is of no use, and none at all, is `Keep`, with the reason in its `reasoning`. The question is
@@ -59,13 +61,14 @@ pub fn propose(
     };
     let model = hands.desk.name(ROLE, rank_of(attempt));
     let answer = hands.desk.ask((&mut *hands.store, &mut *hands.reporter), function, prompt, interrupt)?;
+    let is_answered = answer.is_ok();
     let change = match answer {
         Err(why) => TestGenConfigChange::keep(format!("the model did not answer: {why}")),
         Ok(answer) => reply::read(&answer.text).unwrap_or_else(|why| {
             TestGenConfigChange::keep(format!("the reply could not be used: {}", short(&why)))
         }),
     };
-    Ok(Proposal { change, model })
+    Ok(Proposal { change, model, is_answered })
 }
 
 /// The question.

@@ -43,12 +43,21 @@ pub type Chooser<'a> = dyn Fn(&mut Desk, &TestGenConfig) -> Result<()> + 'a;
 /// Generates tests for a symbol with a configuration, and keeps the run in the store.
 pub type Runner<'a> = dyn FnMut(&mut Hands, &TestGenConfig, ConfigId, &SymbolName) -> Result<TestGenRun> + 'a;
 
+/// What came of it.
+#[derive(Debug)]
+pub struct Evolved {
+    pub rounds: Vec<EvolutionRound>,
+    /// In the last round the model did not answer: those behind it would have asked it the same.
+    pub is_broken_off: bool,
+}
+
 /// Lets the current configuration evolve; where none is current, the defaults become it. Every round leaves one row in
-/// the store. A pair of configuration and symbol is run once in a call: a later round takes its scores.
+/// the store; one in which the model does not answer is the last. A pair of configuration and symbol is run once in a call: a later round takes
+/// its scores.
 ///
 /// # Errors
 /// `Usage` for fewer than two functions, those of runs (the round that was broken off has its row), of the store, and Ctrl-C.
-pub fn evolve(hands: &mut Hands, request: &Request, runner: &mut Runner) -> Result<Vec<EvolutionRound>> {
+pub fn evolve(hands: &mut Hands, request: &Request, runner: &mut Runner) -> Result<Evolved> {
     let mut different = BTreeSet::new();
     if !request.functions.iter().all(|function| different.insert(&function.name)) || different.len() < 2 {
         let text = "configurations are compared on at least two functions, each named once: the gain on one alone may be luck, \
@@ -59,7 +68,16 @@ pub fn evolve(hands: &mut Hands, request: &Request, runner: &mut Runner) -> Resu
         )));
     }
     let mut evolution = Evolution { request, incumbent: incumbent(hands.store)?, runs: BTreeMap::new() };
-    (1..=request.rounds).map(|number| evolution.round(number, hands, runner)).collect()
+    let mut evolved = Evolved { rounds: Vec::new(), is_broken_off: false };
+    for number in 1..=request.rounds {
+        let (round, is_answered) = evolution.round(number, hands, runner)?;
+        evolved.rounds.push(round);
+        if !is_answered {
+            evolved.is_broken_off = true;
+            break;
+        }
+    }
+    Ok(evolved)
 }
 
 /// A configuration with its number.
@@ -86,7 +104,13 @@ struct Evolution<'a> {
 }
 
 impl Evolution<'_> {
-    fn round(&mut self, number: u32, hands: &mut Hands, runner: &mut Runner) -> Result<EvolutionRound> {
+    /// The round as it was kept, and whether the model answered.
+    fn round(
+        &mut self,
+        number: u32,
+        hands: &mut Hands,
+        runner: &mut Runner,
+    ) -> Result<(EvolutionRound, bool)> {
         let request = self.request;
         request.interrupt.check()?;
         // The last round's candidate, or what a person chose meanwhile.
@@ -100,7 +124,7 @@ impl Evolution<'_> {
             Situation { config: &self.incumbent.config, history: &history, profiles: request.profiles };
         let asked = (request.functions[0], number);
         let proposal = reasoner::propose(hands, request.templates, &situation, asked, request.interrupt)?;
-        let Proposal { change, model } = proposal;
+        let Proposal { change, model, is_answered } = proposal;
         let mut round = EvolutionRound::begun(number, model, change, self.incumbent.named());
         let text = format!("round {number}: {} proposes {}", round.model, round.change.kind.word());
         hands.reporter.event(Event::Note { text });
@@ -111,7 +135,7 @@ impl Evolution<'_> {
         // A round that was broken off is one that there was, and has its row.
         let kept = self.keep(round, &history, hands);
         tried?;
-        kept
+        Ok((kept?, is_answered))
     }
 
     /// From the proposal to the verdict, which is in `round` then.

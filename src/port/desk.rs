@@ -12,6 +12,7 @@ use crate::project::Project;
 use crate::store::{ModelCall, NewRun, RunId, RunOutcome, StepId, Store};
 use crate::symbol::{Function, SymbolKey, SymbolName};
 use crate::workspace::{Workspace, write_atomic};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -202,7 +203,9 @@ impl Desk {
                 }
                 Err(error) => return Err(error),
             };
-            let exchange = llm::ask(&chosen, permit, &Asker::silent(interrupt));
+            let heard = RefCell::new(&mut *reporter);
+            let tell = |text| heard.borrow_mut().event(Event::Note { text });
+            let exchange = llm::ask(&chosen, permit, &Asker { interrupt, tell: &tell });
             let asking = Asking { phase: self.phase, step: None, rank };
             self.heard((&mut *store, &mut *reporter), function, &exchange, &asking)?;
             match exchange.longer() {

@@ -330,10 +330,16 @@ fn all_runs_of_an_evolution_spend_one_budget() {
     let limit = 20_000;
     let budget = format!("llm.max_tokens_per_run={limit}");
     let ran = repo.run(&[&args[..], &["--config", &budget]].concat());
-    ran.ok().shows("the token budget of the run is spent");
+    ran.code(11).shows("the token budget of the run is spent");
     let spent = repo.count("SELECT sum(input_tokens + output_tokens) FROM model_calls");
     assert!((limit / 2..=limit).contains(&spent), "{spent} of {limit}");
     assert_eq!(repo.count("SELECT count(*) FROM testgen_runs"), 4, "a run that nothing is left for is one");
+
+    // A model that is not there at all: it is asked once, and not for each round.
+    repo.write("implfuzz.toml", &repo.read("implfuzz.toml").replace("\"sh\"", "\"false\""));
+    let ran = repo.run(&[&args[..], &["--rounds", "3", "--config", "llm.retries=1"]].concat());
+    ran.code(11).shows("the model did not answer").shows("asking again in");
+    assert_eq!(repo.count("SELECT count(*) FROM testgen_evolution"), 2);
 }
 
 #[test]

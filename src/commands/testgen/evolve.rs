@@ -4,7 +4,7 @@ use super::generate::run_once;
 use super::{Session, each_once};
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
-use crate::evolve::{Hands, Request, evolve};
+use crate::evolve::{Evolved, Hands, Request, evolve};
 use crate::generate::models::{configured, settings};
 use crate::generate::prompt::Templates;
 use crate::judge::Judge;
@@ -13,7 +13,7 @@ use crate::project::Project;
 use crate::report::printable;
 use crate::store::{RunOutcome, Store};
 use crate::symbol::SymbolName;
-use crate::testgen::{ConfigId, EvolutionRound, TestGenConfig, TestGenContext, TestGenRun};
+use crate::testgen::{ConfigId, EvolutionRound, ScorePair, TestGenConfig, TestGenContext, TestGenRun};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -58,14 +58,16 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         run_with((&project, &judge), hands, (config, number, &args.context), name)
     };
     let mut hands = Hands { store: &mut store, desk: &mut desk, reporter: reporter.as_mut() };
-    let rounds = evolve(&mut hands, &request, &mut runner);
-    let rounds = desk.or_finish(&mut store, rounds)?;
+    let evolved = evolve(&mut hands, &request, &mut runner);
+    let Evolved { rounds, is_broken_off } = desk.or_finish(&mut store, evolved)?;
     store.finish_run(id, RunOutcome::Done)?;
     drop(reporter);
     session
         .screen
         .result("testgen-evolve", &json!({ "rounds": rounds }), || rounds.iter().map(text).collect());
-    Ok(ExitCode::Ok)
+    let is_scored = |pair: &ScorePair| pair.incumbent.is_some() && pair.candidate.is_some();
+    let is_compared = rounds.iter().flat_map(|round| &round.scores).all(is_scored);
+    Ok(if is_broken_off || !is_compared { ExitCode::Incomplete } else { ExitCode::Ok })
 }
 
 /// One run with a configuration, by the models that it names: of a desk, and a run in the store, of its own. What it spends is of the
