@@ -3,7 +3,7 @@
 use super::callback;
 use super::facts::{FactTable, Facts, identifiers};
 use super::flat::flat;
-use super::lengths::{counts_behind, free_lengths, length_partners};
+use super::lengths::{counts_behind, free_lengths, length_partners, most};
 use super::lent;
 use super::outside::is_shimmed;
 use super::returned::{self, returns_of};
@@ -207,6 +207,7 @@ fn pointer(
     let direction = direction(target, facts);
     let room = || lent::room(library, param, facts);
     if let Some(length) = length {
+        let max = max.min(most(function, &length));
         return Ok(Role::Buffer { direction, length, max, nullable });
     }
     if is_void {

@@ -67,6 +67,19 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     near(-1).or_else(|| near(2)).or_else(|| near(3))
 }
 
+/// The most elements that a length can say, by its type or that of what it points to.
+pub(super) fn most(function: &Function, length: &str) -> usize {
+    let param = function.params.iter().find(|param| param.name == length);
+    let kind = param.map(|param| match &param.ty.kind {
+        TypeKind::Pointer(to) => &to.kind,
+        kind => kind,
+    });
+    match kind {
+        Some(TypeKind::Int { signed, bits, .. }) if *bits < 32 => (1 << (bits - u16::from(*signed))) - 1,
+        _ => usize::MAX,
+    }
+}
+
 /// A pointer to characters that the function may not, or may, write.
 fn is_text(param: &Param, constant: bool) -> bool {
     matches!(&param.ty.kind, TypeKind::Pointer(to)

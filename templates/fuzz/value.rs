@@ -78,7 +78,7 @@ macro_rules! integers {
                 Plain::Integer(*self as i128)
             }
             fn of_plain(plain: &Plain) -> Result<Self, String> {
-                let number = plain.integer()?;
+                let number = if size_of::<$t>() == 1 { plain.of_a_byte()? } else { plain.integer()? };
                 <$t>::try_from(number).map_err(|_| format!("{number} is no {}", stringify!($t)))
             }
             fn byte(&self) -> Option<u8> {
@@ -133,8 +133,16 @@ macro_rules! floats {
             }
             fn of_plain(plain: &Plain) -> Result<Self, String> {
                 match plain.meant()? {
-                    Plain::Float(bits) => Ok($of_bits(*bits)),
-                    Plain::Integer(number) => Ok(*number as $t),
+                    Plain::Float(bits) => match $of_bits(*bits) {
+                        value if value.is_infinite() && f64::from_bits(*bits).is_finite() => {
+                            Err(format!("{} is no {}", f64::from_bits(*bits), stringify!($t)))
+                        }
+                        value => Ok(value),
+                    },
+                    Plain::Integer(number) => match *number as $t {
+                        value if value.is_infinite() => Err(format!("{number} is no {}", stringify!($t))),
+                        value => Ok(value),
+                    },
                     _ => Err(format!("a float is wanted, not {}", plain.kind())),
                 }
             }

@@ -20,7 +20,11 @@ fn round_trip(campaign: &Campaign, interrupt: &Interrupt) -> usize {
     let some: Vec<&Vec<u8>> = inputs.iter().step_by(inputs.len().div_ceil(60)).collect();
     let left = campaign.left_by_c(&some, interrupt).unwrap();
     let known: Vec<Left> = left.into_iter().flatten().collect();
-    let said: Vec<Value> = known.iter().map(|left| left.given.clone()).collect();
+    let mut said: Vec<Value> = known.iter().map(|left| left.given.clone()).collect();
+    // That the harness took another handle than is asked for, or made one, is no part of an input.
+    for said in said.iter_mut().filter_map(Value::as_object_mut) {
+        said.retain(|name, _| !["$spare", "$mistaken"].contains(&name.as_str()));
+    }
     let read: Vec<_> = campaign.read_inputs(&said, interrupt).unwrap();
     let name = &campaign.target;
     let read: Vec<_> = said
@@ -30,14 +34,14 @@ fn round_trip(campaign: &Campaign, interrupt: &Interrupt) -> usize {
         .collect();
     let bytes: Vec<&Vec<u8>> = read.iter().map(|input| &input.bytes).collect();
     let again = campaign.left_by_c(&bytes, interrupt).unwrap();
-    for ((before, read), after) in known.iter().zip(&read).zip(again) {
+    for (((before, said), read), after) in known.iter().zip(&said).zip(&read).zip(again) {
         let after = match after {
             Ok(after) => after,
             // What was just in time is not always: a busy machine.
             Err(why) if why == "hang" => continue,
             Err(why) => panic!("{name}: {}: {why}", before.given),
         };
-        assert_eq!(read.canonical, before.given, "{name}");
+        assert_eq!(read.canonical, *said, "{name}");
         assert_eq!((&after.given, &after.record), (&before.given, &before.record), "{name}");
         assert_eq!(after.value, before.value, "{name}: {}", before.given);
     }
@@ -110,7 +114,10 @@ fn parameters_fields_and_variables_may_be_called_as_the_ways_to_write_values_are
          uint32_t many(const char *repeat, uint32_t times) { uint32_t n = 0; while (*repeat++) n += times; return n; }\n\n\
          double twice(double bits) { return bits * 2; }\n\nfloat half(float bits) { return bits / 2; }\n\n\
          uint32_t first(struct word word) { return word.bits[0]; }\n\n\
-         uint32_t next(void) { return ++hex[0]; }\n",
+         uint32_t next(void) { return ++hex[0]; }\n\n\
+         uint32_t brief(const uint8_t *data, uint8_t len) { uint32_t s = 0; for (uint8_t i = 0; i < len; i++) s += data[i]; return s; }\n\n\
+         static uint32_t bump(uint32_t x) { static uint32_t n; return x + ++n; }\n\
+         static uint32_t (*const ways[])(uint32_t) = { bump };\nuint32_t counted(uint32_t x) { return ways[0](x); }\n",
     );
     repo.run(&["init"]).ok();
     let (project, interrupt) = opened(&repo);
@@ -143,13 +150,25 @@ fn parameters_fields_and_variables_may_be_called_as_the_ways_to_write_values_are
         assert_eq!(left.given, canonical, "{name}: {given}");
     }
     // As a number the same is wrong.
-    let campaign = judge.campaign(&binary, project.find("twice").unwrap());
-    for (wrong, why) in [
-        (json!({"bits": "0x3ff8000000000000"}), "a float is wanted, not bytes"),
-        (json!({"bits": {"bits": "7"}}), "`7` is not 0x and up to 16 digits"),
+    for (name, wrong, why) in [
+        ("twice", json!({"bits": "0x3ff8000000000000"}), "a float is wanted, not bytes"),
+        ("twice", json!({"bits": {"bits": "7"}}), "`7` is not 0x and up to 16 digits"),
+        ("half", json!({"bits": 1e39}), "is no f32"),
+        ("many", json!({"repeat": "a", "times": {"hex": "30"}}), "an integer is wanted, not bytes"),
+        ("sum", json!({"args": ["1", "2"]}), "a number is wanted, not bytes"),
+        // More than the length's type can say.
+        ("brief", json!({"data": {"repeat": "a", "times": 256}}), "no such input"),
     ] {
+        let campaign = judge.campaign(&binary, project.find(name).unwrap());
         let told = campaign.read_inputs(&[wrong], &interrupt).unwrap().pop().unwrap().unwrap_err();
-        assert!(told.contains(why), "{told}");
+        assert!(told.contains(why), "{name}: {told}");
+    }
+    // What one call leaves for the next is no answer to an input, of one as little as of several.
+    let campaign = judge.campaign(&binary, project.find("counted").unwrap());
+    for inputs in [vec![json!({"x": 5})], vec![json!({"x": 5}), json!({"x": 6}), json!({"x": 7})]] {
+        for outcome in campaign.measure(&inputs, &interrupt).unwrap() {
+            assert!(outcome.unwrap_err().contains("when it is called again"), "{inputs:?}");
+        }
     }
 }
 
@@ -178,5 +197,39 @@ fn a_step_of_a_life_says_one_thing_and_names_a_handle_that_there_is() {
     ] {
         let told = read(wrong.clone()).unwrap_err();
         assert!(told.contains(why), "{wrong}: {told}");
+    }
+}
+
+#[test]
+fn a_life_whose_calls_get_other_handles_than_it_says_is_no_test() {
+    let repo = Repo::empty();
+    repo.write("box.h", include_str!("handles/box.h"));
+    repo.write("stack.c", include_str!("handles/stack.c"));
+    repo.run(&["init"]).ok();
+    let (project, interrupt) = opened(&repo);
+    let judge = Judge::new(&project, &interrupt);
+    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let campaign = judge.campaign(&binary, project.find("stack_push").unwrap());
+    let new = |cap: u64| json!({"call": "stack_new", "args": {"cap": cap}});
+    let free = |s: u8| json!({"call": "stack_free", "args": {"s": s}});
+    let push = |s: u8| json!({"s": s, "value": 7});
+    let (right, spare, other) = (
+        "",
+        "no handle is left for the call: the constructor made none, or it was ended before",
+        "a call asks for a handle that is not there: it was not made yet, or was ended before",
+    );
+    let lives = [
+        (json!({"make": new(4), "args": push(0)}), right),
+        (json!({"make": new(4), "before": [new(2)], "args": push(1)}), right),
+        (json!({"make": new(4), "before": [free(0), new(4)], "args": push(0)}), right),
+        (json!({"make": new(4), "before": [free(0)], "args": push(0)}), spare),
+        (json!({"make": new(4), "args": push(1)}), other),
+        (json!({"make": new(4), "before": [new(2), free(0)], "args": push(0)}), other),
+        (json!({"make": new(4), "args": push(2)}), "`args`: `s`: a handle is 0 or 1, not 2"),
+    ];
+    let inputs: Vec<Value> = lives.iter().map(|(life, _)| life.clone()).collect();
+    let outcomes = campaign.measure(&inputs, &interrupt).unwrap();
+    for ((life, why), outcome) in lives.iter().zip(outcomes) {
+        assert_eq!(outcome.err().as_deref().unwrap_or_default(), *why, "{life}");
     }
 }

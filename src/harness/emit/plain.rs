@@ -153,7 +153,7 @@ fn read(slot: &Slot) -> TokenStream {
         Role::Length => return quote!((false, 0)),
         Role::Token => return quote!(()),
         Role::Handle { nullable, .. } => {
-            let handle = quote!(|plain| Ok(plain.byte()? & 1));
+            let handle = quote!(crate::runtime::plain::handle);
             return match nullable {
                 true => quote! {
                     match __fields.get(#label) {

@@ -76,7 +76,7 @@ pub(super) fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 fn told<C: Case>(args: &C::Args, effects: &C::Effects, shown: bool) -> Option<Told> {
-    shown.then(|| Told { parts: C::effects(effects), given: C::plain(args), left: C::left(effects) })
+    shown.then(|| Told { parts: C::effects(effects), given: C::given(args, effects), left: C::left(effects) })
 }
 
 fn oracle<C: Case>(input: &[u8], shown: bool) -> End {

@@ -44,6 +44,10 @@ pub trait Case {
     /// What differs, if anything does.
     fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
     fn effects(effects: &Self::Effects) -> Parts;
+    /// What C was given in the end, as [`Case::plain`] says it.
+    fn given(args: &Self::Args, _effects: &Self::Effects) -> Plain {
+        Self::plain(args)
+    }
     /// For the parent to read.
     fn left(effects: &Self::Effects) -> Plain;
     /// The same in full, for another process: equal where nothing differs.

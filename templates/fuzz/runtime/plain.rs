@@ -93,9 +93,9 @@ impl Plain {
         }
     }
 
-    /// Also of a double that is one, and of digits.
+    /// Also of a double that is one, and of digits as a text.
     pub fn integer(&self) -> Result<i128, String> {
-        let number = match self.meant()? {
+        let number = match self {
             Self::Integer(number) => Some(*number),
             Self::Float(bits) => {
                 let float = f64::from_bits(*bits);
@@ -107,6 +107,14 @@ impl Plain {
         number.ok_or_else(|| format!("an integer is wanted, not {}", self.kind()))
     }
 
+    /// The same where a byte is wanted: a text may mean its digits, or itself.
+    pub fn of_a_byte(&self) -> Result<i128, String> {
+        match self {
+            Self::Bytes(_) => Err("a number is wanted, not bytes".to_owned()),
+            _ => self.integer(),
+        }
+    }
+
     /// A number of bytes, elements or steps.
     pub fn count(&self) -> Result<usize, String> {
         let number = self.integer()?;
@@ -114,7 +122,7 @@ impl Plain {
     }
 
     pub fn byte(&self) -> Result<u8, String> {
-        let number = self.integer()?;
+        let number = self.of_a_byte()?;
         u8::try_from(number).map_err(|_| format!("{number} is no byte"))
     }
 
@@ -242,6 +250,15 @@ pub fn plain_room(fill: [u8; 4]) -> Plain {
     Plain::Object(vec![("fill".to_owned(), Plain::Bytes(fill.to_vec()))])
 }
 
+/// The number of a handle: a life has two.
+pub fn handle(plain: &Plain) -> Result<u8, String> {
+    match plain.integer()? {
+        0 => Ok(0),
+        1 => Ok(1),
+        other => Err(format!("a handle is 0 or 1, not {other}")),
+    }
+}
+
 /// Elements whose size is known when they are called.
 pub fn elements(plain: &Plain) -> Result<(usize, Vec<u8>), String> {
     let fields = plain.fields(&["size", "bytes"])?;
@@ -261,7 +278,10 @@ pub fn plain_elements((size, bytes): &(usize, Vec<u8>)) -> Plain {
 /// What a callback answers: an order by its number, or bytes.
 pub fn answers(plain: &Plain, order: bool) -> Result<Vec<u8>, String> {
     match (order, plain) {
-        (true, _) => Ok(vec![plain.byte()?]),
+        (true, _) => match plain.byte()? {
+            order @ 0..=7 => Ok(vec![order]),
+            other => Err(format!("an order is a number from 0 to 7, not {other}")),
+        },
         (false, Plain::Object(_)) => plain.fields(&["answers"])?.read("answers", Plain::bytes),
         (false, _) => plain.bytes(),
     }

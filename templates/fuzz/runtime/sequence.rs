@@ -156,6 +156,10 @@ pub struct Trace {
     file: Option<Vec<u8>>,
     /// All memory after the last step, before the handles are ended.
     last: Option<ledger::Picture>,
+    /// No handle was left for the call, and one was made that the input says nothing of.
+    spare: bool,
+    /// A call got another handle than the input says.
+    is_mistaken: bool,
     /// C could not go on with what the port left.
     broke: Option<String>,
 }
@@ -211,6 +215,7 @@ pub fn live(plan: &'static Plan, story: &Story, side: Side) -> Result<Trace, Sto
     let mut trace = Trace::default();
     world.write_file(&story.file.bytes());
     let ended = steps(plan, story, side, &mut world, &mut trace);
+    trace.is_mistaken = world.is_mistaken();
     (trace.open, trace.file) = world.close_files();
     // What the enders gave back is freed; what they left is counted.
     trace.live = ledger::live();
@@ -251,6 +256,23 @@ pub fn holds(plan: &'static Plan, maker: &'static Entry, args: &Erased) -> Held 
     }
 }
 
+/// A step in which an allocation fails, if it is the call under test and its life wants that.
+fn failing(
+    plan: &'static Plan,
+    next: &Step,
+    (is_call, story): (bool, &Story),
+    side: Side,
+    world: &mut World,
+    trace: &mut Trace,
+) -> Result<bool, Stop> {
+    if is_call {
+        ledger::fail(story.fail);
+    }
+    let goes_on = step(plan, next, side, world, trace);
+    ledger::fail(0);
+    goes_on
+}
+
 fn steps(
     plan: &'static Plan,
     story: &Story,
@@ -263,16 +285,16 @@ fn steps(
     list.extend(story.after.iter().cloned());
     let call = list.len() - 1 - story.after.len();
     for (at, next) in list.iter().enumerate() {
+        let mut goes_on = failing(plan, next, (at == call, story), side, world, trace)?;
         // The function under test is called whatever happened to the handles before.
-        if at == call && !plan.makes && !world.any_live() && !step(plan, &story.spare, side, world, trace)? {
-            return Ok(());
+        let is_lost = goes_on && at == call && !plan.makes && !world.any_live();
+        if is_lost && trace.steps.last().is_some_and(|done| done.effects.is_none()) {
+            trace.steps.pop();
+            trace.spare = true;
+            goes_on = step(plan, &story.spare, side, world, trace)?
+                && failing(plan, next, (true, story), side, world, trace)?;
         }
-        if at == call {
-            ledger::fail(story.fail);
-        }
-        let goes_on = step(plan, next, side, world, trace);
-        ledger::fail(0);
-        if !goes_on? {
+        if !goes_on {
             return Ok(());
         }
     }
@@ -400,6 +422,15 @@ impl<U: UnderTest> Case for Sequence<U> {
             parts.push(("bad frees".into(), trace.bad_frees.to_string()));
         }
         parts
+    }
+
+    fn given(args: &Story, trace: &Trace) -> Plain {
+        let mut plain = args.plain(U::plan());
+        if let Plain::Object(fields) = &mut plain {
+            let other = [("$spare", trace.spare), ("$mistaken", trace.is_mistaken)];
+            fields.extend(other.into_iter().filter(|(_, is)| *is).map(|(name, _)| (name.to_owned(), Plain::Integer(1))));
+        }
+        plain
     }
 
     fn left(trace: &Trace) -> Plain {

@@ -2,7 +2,7 @@
 //! after it. Written by cargo-implfuzz.
 
 use super::lives::spare;
-use super::plain::{Fields, Plain};
+use super::plain::{Fields, Plain, handle};
 use super::sequence::{Entry, Plan};
 use super::story::{AFTER, BEFORE, Content, Feed, Source, Spoil, Step, Story};
 
@@ -131,11 +131,7 @@ impl Feed {
         let name = fields.read("feed", text)?;
         let buffer = names.iter().position(|other| **other == *name);
         let buffer = buffer.ok_or_else(|| format!("`feed`: `{name}` is none of {}", names.join(", ")))?;
-        let which = fields.read_or("handle", || 0, |plain| match plain.integer()? {
-            0 => Ok(0),
-            1 => Ok(1),
-            other => Err(format!("a handle is 0 or 1, not {other}")),
-        })?;
+        let which = fields.read_or("handle", || 0, handle)?;
         let source = fields.read("with", |with| match with {
             Plain::Object(fields) if fields.iter().any(|(name, _)| name == "room" || name == "earlier") => {
                 let fields = with.fields(&["room", "earlier"])?;

@@ -7,6 +7,7 @@ use super::memory::Region;
 use super::sequence::Entry;
 use super::story::{Feed, Source, Spoil};
 use std::any::Any;
+use std::cell::Cell;
 use std::ffi::c_void;
 
 /// How many instances a side has at the same time.
@@ -62,6 +63,8 @@ pub struct World {
     lent: Vec<(Region<u64>, Vec<Region<u8>>)>,
     /// Which descriptors were open when the life began.
     open: Vec<i32>,
+    /// A call got another handle than it asked for.
+    mistaken: Cell<bool>,
 }
 
 /// Descriptors that are looked at.
@@ -85,7 +88,7 @@ impl World {
             Instance { memory: Some(memory), at, ..Instance::default() }
         };
         let instances = std::array::from_fn(instance);
-        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), open }
+        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), open, mistaken: Cell::new(false) }
     }
 
     /// The file as the life finds it.
@@ -124,7 +127,16 @@ impl World {
     pub fn uses(&self, which: u8) -> Option<*mut c_void> {
         let wanted = &self.instances[usize::from(which) % INSTANCES];
         let mut all = std::iter::once(wanted).chain(&self.instances);
-        all.find(|i| i.live).map(|i| i.at as *mut c_void)
+        let used = all.find(|i| i.live)?;
+        if used.at != wanted.at {
+            self.mistaken.set(true);
+        }
+        Some(used.at as *mut c_void)
+    }
+
+    /// Whether a call got another handle than it asked for, since that was not there.
+    pub fn is_mistaken(&self) -> bool {
+        self.mistaken.get()
     }
 
     /// What a pointer in a live instance points to.
