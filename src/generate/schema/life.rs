@@ -19,7 +19,7 @@ pub(super) fn lines(sources: &Sources, sequence: &Sequence, said: &mut Said) -> 
         false => format!("the life of a `{of}`: an object of `make`, `before`, `args`, `after`"),
     }];
     if !makes {
-        lines.push("`make`: {\"call\": <a constructor>, \"args\": {…}}; it makes handle 0".into());
+        lines.push("`make`: {\"call\": <a constructor>, \"args\": {…}}; it makes handle 0, one more constructor in `before` handle 1; a life is of no use where a call asks for one that was not made, or was ended".into());
     }
     lines.push(format!(
         "`before` and `after`: lists of {{\"call\": <any of these functions>, \"args\": {{…}}}}, at most {BEFORE} and {AFTER}; may be left out"
