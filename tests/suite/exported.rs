@@ -25,9 +25,10 @@ const LENGTH: &str = "role = \"length\"";
 const TEXT: &str = "role = \"c-string\"\nmax = 9\nnullable = true";
 const USES: &str = "role = \"handle\"\nlife = \"uses\"";
 const DATA: &str = "role = \"buffer\"\ndirection = \"in\"\nlength = \"n\"\nmax = 9";
+const ROOM: &str = "role = \"room\"\ndirection = \"inout\"\nlen = 9";
 const POINTER: &str = "role = \"pointer\"\ndirection = \"inout\"";
 const RING: &str = "[sequence]\nof = \"ring\"\nmakers = [\"ring_new\"]\noperations = [\"ring_push\", \"ring_pop\"]\n\
-                    enders = [\"ring_free\"]\n";
+                    enders = [\"ring_free\", \"ring_close\"]\n";
 const SUM: &str = "[sequence]\nof = \"sum\"\nby-caller = true\nmakers = [\"sum_begin\"]\noperations = [\"sum_add\"]\n\
                    enders = [\"sum_end\"]\n";
 
@@ -76,10 +77,29 @@ const CONTRACTS: &[(&str, &str, Roles, &str)] = &[
     ("table", "table", &[("which", VALUE)], "elements = 4\n"),
     ("parse", "value", &[("text", "role = \"c-string\"\nmax = 9")], "errno = true\n"),
     ("set_mode", "value", &[("next", VALUE)], ""),
+    ("longer", "address", &[("a", TEXT), ("b", TEXT)], ""),
+    ("bits", "value", &[("x", VALUE)], ""),
+    ("count", "nothing", &[("state", ROOM), ("other", ROOM)], ""),
+    (
+        "stretch",
+        "nothing",
+        &[("all", "role = \"buffer\"\ndirection = \"inout\"\nlength = \"n\"\nmax = 9999"), ("n", LENGTH)],
+        "",
+    ),
     ("ring_new", "handle", &[("n", VALUE)], RING),
     ("ring_push", "value", &[("r", USES), ("v", VALUE)], RING),
     ("ring_pop", "value", &[("r", USES), ("out", "role = \"pointer\"\ndirection = \"out\"")], RING),
     ("ring_free", "nothing", &[("r", "role = \"handle\"\nlife = \"ends\"")], RING),
+    (
+        "ring_close",
+        "value",
+        &[
+            ("r", "role = \"handle\"\nlife = \"ends\""),
+            ("note", "role = \"buffer\"\ndirection = \"out\"\nlength = \"n\"\nmax = 9\nnullable = true"),
+            ("n", LENGTH),
+        ],
+        RING,
+    ),
     ("sum_begin", "value", &[("s", "role = \"handle\"\nlife = \"makes\"")], SUM),
     ("sum_add", "value", &[("s", USES), ("data", DATA), ("n", LENGTH)], SUM),
     ("sum_end", "value", &[("s", "role = \"handle\"\nlife = \"ends\"")], SUM),
@@ -155,6 +175,19 @@ fn tests() -> Vec<(&'static str, Value, Value)> {
             json!({"next": 5, "$globals": {"mode": -6}}),
             json!({"return": -6, "$globals": {"mode": 5}}),
         ),
+        // Equal texts are two.
+        ("longer", json!({"a": "x", "b": "x"}), json!({"return": "`b` + 0"})),
+        ("bits", json!({"x": {"bits": "0x7ff0000020000000"}}), json!({"return": 0x7f80_0001})),
+        (
+            "count",
+            json!({"state": {"hex": "ff0000000000000009"}, "other": {"hex": "000000000000000009"}}),
+            json!({"state": {"hex": "000100000000000009"}, "other": {"hex": "010000000000000009"}}),
+        ),
+        (
+            "stretch",
+            json!({"all": {"repeat": [{"x": 1, "grid": [1, 2]}, {"tag": 7}], "times": 2048}}),
+            json!({"all": {"repeat": [{"x": 2, "grid": [1, 2]}, {"tag": 7}], "times": 2048}}),
+        ),
         (
             "ring_new",
             json!({"args": {"n": 5}}),
@@ -176,7 +209,7 @@ fn tests() -> Vec<(&'static str, Value, Value)> {
         (
             "ring_push",
             json!({"make": ring, "args": {"v": -4}, "after": [{"call": "ring_pop"}]}),
-            json!({"steps": [made, pushed, popped(-4), {"call": "ring_free", "left": {}}]}),
+            json!({"steps": [made, pushed, popped(-4), {"call": "ring_close", "left": {"return": 0, "note": "", "n": 0}}]}),
         ),
         (
             "sum_add",
@@ -297,6 +330,9 @@ fn exported_tests_tell_a_right_port_from_a_wrong_one() {
         "return value of find, in bytes from `data`",
         "errno after parse",
         "`mode` after set_mode",
+        "return value of longer, in bytes from `b`",
+        "`state` after count",
+        "`all[0].x` after stretch",
         "`out` after ring_pop, call 6",
         "return value of sum_add, call 3",
     ] {

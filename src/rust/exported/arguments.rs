@@ -1,5 +1,6 @@
 //! One call: the memory that it is given, and its arguments.
 
+use super::expected::EACH;
 use super::json::Whole;
 use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, text};
 use crate::contract::types::{Contract, Direction, Parameter, Role};
@@ -41,7 +42,8 @@ pub(super) struct Written {
 /// Memory of a call.
 pub(super) struct Memory<'a> {
     pub param: &'a Parameter,
-    pub local: Ident,
+    /// Where its content is read.
+    pub place: TokenStream,
     pub of: &'a CType,
     /// Elements; none for a single value.
     pub length: Option<usize>,
@@ -82,9 +84,10 @@ pub(super) fn refused(role: &Role) -> Option<&'static str> {
 }
 
 /// Names that generated code has for itself.
-const TAKEN: [&str; 14] = [
+const TAKEN: [&str; 18] = [
     "returned",
     "returned_table",
+    "wanted",
     "errno",
     "clear_errno",
     "last_errno",
@@ -93,7 +96,10 @@ const TAKEN: [&str; 14] = [
     "exact",
     "Exact",
     "alone",
+    "Aligned",
     "Alone",
+    "Running",
+    "BEGUN",
     "Kept",
     "ALONE",
     "_alone",
@@ -102,6 +108,12 @@ const TAKEN: [&str; 14] = [
 impl<'a> Call<'a> {
     /// Everything from the first local to the last comparison; the reason if that cannot be written.
     pub fn write(&self) -> Result<Written, String> {
+        let (statements, memories) = self.statements()?;
+        Ok(Written { statements, comparisons: self.comparisons(&memories)? })
+    }
+
+    /// Everything up to the call itself, and the memory that it was given.
+    pub fn statements(&self) -> Result<(Vec<TokenStream>, Vec<Memory<'_>>), String> {
         let params = &self.contract.params;
         let complete =
             params.len() == self.bound.function.params.len() && params.len() == self.bound.c.params.len();
@@ -123,7 +135,7 @@ impl<'a> Call<'a> {
         }
         let arguments: Vec<TokenStream> = arguments.into_values().collect();
         statements.extend(self.call(&arguments));
-        Ok(Written { statements, comparisons: self.comparisons(&memories)? })
+        Ok((statements, memories))
     }
 
     /// An argument that is no length, with its memory.
@@ -170,8 +182,8 @@ impl<'a> Call<'a> {
     /// A local for this parameter.
     fn local(&self, at: usize) -> Ident {
         let name = self.bound.c.params[at].0.to_string();
-        let is_taken =
-            TAKEN.contains(&name.as_str()) || name.starts_with("handle_") || name.starts_with("room_");
+        let is_taken = TAKEN.contains(&name.as_str())
+            || ["handle_", "room_", EACH].iter().any(|own| name.starts_with(own));
         let own = if is_taken { "_" } else { "" };
         format_ident!("{name}{own}{}", self.suffix)
     }
@@ -184,9 +196,10 @@ impl<'a> Call<'a> {
         match &param.role {
             Role::CString { .. } => {
                 let text = text(&bytes(given.ok_or_else(missing)?)?)?;
-                let pointer = quote!(#local.as_ptr());
-                let lets = quote!(let #local = #text;);
-                Ok((lets, Memory { param, local, of, length: None, pointer, is_written: false }))
+                let (place, pointer) = (quote!(#local), quote!(#local.as_ptr()));
+                // Memory of its own: equal literals have one address.
+                let lets = quote!(let #local = #text.to_owned(););
+                Ok((lets, Memory { param, place, of, length: None, pointer, is_written: false }))
             }
             Role::Pointer { direction, .. } => {
                 let value = match (given, direction) {
@@ -252,7 +265,7 @@ impl<'a> Call<'a> {
             true => (quote!(let mut #local: #ty = #value;), quote!(&raw mut #local)),
             false => (quote!(let #local: #ty = #value;), quote!(&raw const #local)),
         };
-        (lets, Memory { param, local, of, length: None, pointer, is_written })
+        (lets, Memory { param, place: quote!(#local), of, length: None, pointer, is_written })
     }
 
     /// A local with elements, so many where the contract says how many.
@@ -276,11 +289,16 @@ impl<'a> Call<'a> {
         let (local, ty, size) =
             (self.local(at), self.element(at, of, true), Literal::usize_unsuffixed(length));
         let is_written = is_written(self.ty(at), &param.role);
-        let (lets, pointer) = match is_written {
-            true => (quote!(let mut #local: [#ty; #size] = #value;), quote!(#local.as_mut_ptr())),
-            false => (quote!(let #local: [#ty; #size] = #value;), quote!(#local.as_ptr())),
+        let (ty, value, place) = match &param.role {
+            // What the function keeps there may be more than its elements tell.
+            Role::Room { .. } => (quote!(Aligned<[#ty; #size]>), quote!(Aligned(#value)), quote!(#local.0)),
+            _ => (quote!([#ty; #size]), value, quote!(#local)),
         };
-        Ok((lets, Memory { param, local, of, length: Some(length), pointer, is_written }))
+        let (lets, pointer) = match is_written {
+            true => (quote!(let mut #local: #ty = #value;), quote!(#place.as_mut_ptr())),
+            false => (quote!(let #local: #ty = #value;), quote!(#place.as_ptr())),
+        };
+        Ok((lets, Memory { param, place, of, length: Some(length), pointer, is_written }))
     }
 
     /// The type of a local's elements: of many bytes all are unsigned, as literals of bytes are.

@@ -9,6 +9,9 @@ use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
+/// What the number of a loop over elements begins with.
+pub(super) const EACH: &str = "each_";
+
 /// What a comparison is about, in words; a path leads to a part of it.
 #[derive(Debug, Clone)]
 pub(super) struct Label {
@@ -31,7 +34,7 @@ impl Label {
         Self { path: format!("{}{part}", self.path), ..self.clone() }
     }
 
-    /// The message of an assertion. Names of C have no braces, which a format would take for its own.
+    /// The message of an assertion. Names of C have no braces: those that are there name the number of a loop.
     pub fn text(&self) -> String {
         let Self { what, path, function } = self;
         match (what.is_empty(), path.is_empty()) {
@@ -52,30 +55,50 @@ impl<'a> Types<'a> {
         label: &Label,
     ) -> Result<Vec<TokenStream>, String> {
         match &ty.kind {
-            TypeKind::Float { .. } => {
-                let (expected, label) = (self.value(ty, value)?, label.text());
-                Ok(vec![quote!(assert_eq!(Exact(#place), Exact(#expected), #label);)])
-            }
-            TypeKind::Array { of, len: Some(len) } if is_whole(of) || is_float(of) => {
+            TypeKind::Array { len: Some(0), .. } => Ok(Vec::new()),
+            TypeKind::Array { of, len: Some(len) } => {
                 let expected = self.elements(of, value)?;
                 has_length(expected.len(), *len)?;
-                let (expected, label) = (array(&expected), label.text());
-                let place = read(place);
-                Ok(vec![match is_float(of) {
-                    true => quote!(assert_eq!(exact(#place), exact(#expected), #label);),
-                    false => quote!(assert_eq!(#place, #expected, #label);),
-                }])
-            }
-            TypeKind::Array { of, len: Some(len) } => {
-                let elements = value.as_array().ok_or_else(|| format!("{} is no array", shown(value)))?;
-                has_length(elements.len(), *len)?;
-                self.each(place, of, elements, label)
+                let expected = array(&expected);
+                if is_whole(of) || is_float(of) {
+                    return Ok(vec![same_leaf(place, &expected, ty, label)]);
+                }
+                // Once, and one by one: as many assertions as elements would keep the compiler busy for hours.
+                let each = self.alike(place, &quote!(wanted), ty, (label, 0))?;
+                Ok(vec![quote!({ let wanted = #expected; #(#each)* })])
             }
             TypeKind::Record(_) => self.same_fields(place, ty, value, label),
-            _ => {
-                let (place, expected, label) = (read(place), self.value(ty, value)?, label.text());
-                Ok(vec![quote!(assert_eq!(#place, #expected, #label);)])
+            _ => Ok(vec![same_leaf(place, &self.value(ty, value)?, ty, label)]),
+        }
+    }
+
+    /// Comparisons of two places, of which one holds what C left; `depth` is in how many loops they stand.
+    fn alike(
+        self,
+        place: &TokenStream,
+        wanted: &TokenStream,
+        ty: &CType,
+        (label, depth): (&Label, usize),
+    ) -> Result<Vec<TokenStream>, String> {
+        match &ty.kind {
+            TypeKind::Array { len: Some(0), .. } => Ok(Vec::new()),
+            TypeKind::Array { of, len: Some(len) } if !is_whole(of) && !is_float(of) => {
+                let (each, len) = (format_ident!("{EACH}{depth}"), Literal::u64_unsuffixed(*len));
+                let part = label.part(&format!("[{{{each}}}]"));
+                let (place, wanted) = (quote!(#place[#each]), quote!(#wanted[#each]));
+                let same = self.alike(&place, &wanted, of, (&part, depth + 1))?;
+                Ok(vec![quote!(for #each in 0..#len { #(#same)* })])
             }
+            TypeKind::Record(_) => {
+                let mut all = Vec::new();
+                for (ident, field) in self.fields(ty)?.1 {
+                    let part = label.part(&format!(".{}", field.name));
+                    let (place, wanted) = (quote!(#place.#ident), quote!(#wanted.#ident));
+                    all.extend(self.alike(&place, &wanted, &field.ty, (&part, depth))?);
+                }
+                Ok(all)
+            }
+            _ => Ok(vec![same_leaf(place, &read(wanted), ty, label)]),
         }
     }
 
@@ -97,21 +120,6 @@ impl<'a> Types<'a> {
             };
             let part = label.part(&format!(".{}", field.name));
             all.extend(self.same(&quote!(#place.#ident), &field.ty, &value, &part)?);
-        }
-        Ok(all)
-    }
-
-    fn each(
-        self,
-        place: &TokenStream,
-        of: &CType,
-        elements: &[Value],
-        label: &Label,
-    ) -> Result<Vec<TokenStream>, String> {
-        let mut all = Vec::new();
-        for (at, value) in elements.iter().enumerate() {
-            let (index, part) = (Literal::usize_unsuffixed(at), label.part(&format!("[{at}]")));
-            all.extend(self.same(&quote!(#place[#index]), of, value, &part)?);
         }
         Ok(all)
     }
@@ -196,6 +204,22 @@ impl<'a> Types<'a> {
         let found = self.0.globals.iter().find(|global| global.name.as_str() == name);
         let found = found.ok_or_else(|| format!("`{name}` is no variable of the library"))?;
         Ok((format_ident!("{}", identifier(name)), &found.ty))
+    }
+}
+
+/// One comparison of what has no parts, or of an array of numbers.
+fn same_leaf(place: &TokenStream, expected: &TokenStream, ty: &CType, label: &Label) -> TokenStream {
+    let label = label.text();
+    match &ty.kind {
+        TypeKind::Float { .. } => quote!(assert_eq!(Exact(#place), Exact(#expected), #label);),
+        TypeKind::Array { of, .. } if is_float(of) => {
+            let place = read(place);
+            quote!(assert_eq!(exact(#place), exact(#expected), #label);)
+        }
+        _ => {
+            let place = read(place);
+            quote!(assert_eq!(#place, #expected, #label);)
+        }
     }
 }
 

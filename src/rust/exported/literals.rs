@@ -189,9 +189,42 @@ pub(super) fn zero(ty: &CType) -> Value {
 fn widened(bytes: &[u8]) -> u64 {
     let bits = Whole::from_memory(bytes, false).magnitude;
     match (u32::try_from(bits), bytes.len()) {
-        (Ok(bits), 4) => f64::from(f32::from_bits(bits)).to_bits(),
+        (Ok(bits), 4) => of_single(f32::from_bits(bits)),
         _ => u64::try_from(bits).unwrap_or(0),
     }
+}
+
+/// The bits of a single behind its sign and its exponent.
+const FRACTION: u32 = 0x007f_ffff;
+
+/// The bits of the double that a single is; a conversion of numbers would make one NaN of another.
+fn of_single(value: f32) -> u64 {
+    let bits = value.to_bits();
+    match value.is_nan() {
+        true => u64::from(bits >> 31) << 63 | 0x7ff << 52 | u64::from(bits & FRACTION) << 29,
+        false => f64::from(value).to_bits(),
+    }
+}
+
+/// The inverse, and for what no single is the nearest one.
+fn narrowed(value: f64) -> f32 {
+    let [low, high] = [value.to_bits() >> 29, value.to_bits() >> 32].map(low_half);
+    match (value.is_nan(), low & FRACTION) {
+        (false, _) => nearest(value),
+        // Without a fraction it would be infinite.
+        (true, 0) => f32::from_bits(high & 0x8000_0000 | 0x7fc0_0000),
+        (true, fraction) => f32::from_bits(high & 0x8000_0000 | 0x7f80_0000 | fraction),
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "the half that is wanted")]
+fn low_half(bits: u64) -> u32 {
+    bits as u32
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a float of C that JSON has as a double")]
+fn nearest(value: f64) -> f32 {
+    value as f32
 }
 
 fn whole(value: &Value, signed: bool, bits: u16) -> Result<TokenStream, String> {
@@ -210,8 +243,7 @@ pub(super) fn number(whole: Whole) -> TokenStream {
 }
 
 fn single(value: f64) -> TokenStream {
-    #[expect(clippy::cast_possible_truncation, reason = "a float of C that JSON has as a double")]
-    let value = value as f32;
+    let value = narrowed(value);
     match value {
         _ if value.is_finite() => parsed(&format!("{value:?}")).into_token_stream(),
         _ if value.to_bits() == f32::NAN.to_bits() => quote!(f32::NAN),

@@ -191,7 +191,7 @@ fn variables<'a>(source: &Source<'a>) -> Vec<&'a str> {
 fn file(source: &Source, tests: &[TokenStream]) -> String {
     let (krate, symbol) = (format_ident!("{}", source.krate.replace('-', "_")), &source.bound.function.name);
     let uses = quote! {
-        #![allow(clippy::all, unused_imports, unused_unsafe, non_snake_case)]
+        #![allow(clippy::all, unused_braces, unused_imports, unused_unsafe, unused_variables, non_snake_case)]
         use #krate::{capi, ffi, globals};
     };
     let parts = std::iter::once(uses).chain(prelude::prelude(tests, &variables(source)));

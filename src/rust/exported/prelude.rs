@@ -32,6 +32,7 @@ pub(super) fn prelude(tests: &[TokenStream], variables: &[&str]) -> Vec<TokenStr
         when("clear_errno", errno()),
         when("text_at", text()),
         when("joined", joined()),
+        when("Aligned", aligned()),
         when("Exact", exact_one()).or_else(|| when("exact", exact_one())),
         when("exact", exact_all()),
         when("alone", alone(variables)),
@@ -125,6 +126,14 @@ fn joined() -> TokenStream {
         fn joined<const N: usize>(pieces: &[&[u8]]) -> [u8; N] {
             pieces.concat().try_into().expect("the pieces are as long as the array")
         }
+    }
+}
+
+fn aligned() -> TokenStream {
+    quote! {
+        /// Memory that any C type may stand in, as allocated memory is.
+        #[repr(C, align(16))]
+        struct Aligned<T>(T);
     }
 }
 

@@ -39,12 +39,10 @@ impl Call<'_> {
         for memory in memories.iter().filter(|memory| memory.is_written && memory.length != Some(0)) {
             let name = &memory.param.name;
             let value = self.left.get(name).ok_or_else(|| missing(&format!("`{name}`")))?;
-            let (local, label) = (&memory.local, Label::named(name, &self.title));
+            let (place, label) = (&memory.place, Label::named(name, &self.title));
             all.extend(match memory.length {
-                Some(length) => {
-                    self.types.same_elements(&quote!(#local), (memory.of, length), value, &label)?
-                }
-                None => self.types.same(&quote!(#local), memory.of, value, &label)?,
+                Some(length) => self.types.same_elements(place, (memory.of, length), value, &label)?,
+                None => self.types.same(place, memory.of, value, &label)?,
             });
         }
         if self.contract.errno {

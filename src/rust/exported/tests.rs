@@ -150,6 +150,80 @@ fn structs_are_compared_field_by_field() {
 }
 
 #[test]
+fn many_structs_are_compared_in_a_loop() {
+    let of = Box::new(point());
+    let pair = ty("points", TypeKind::Array { of, len: Some(2) });
+    let c =
+        function("fn scale(each_0: *mut point, n: usize)", vec![pointer(point()), int(false, 64)], void());
+    let buffer = "role = \"buffer\"\ndirection = \"inout\"\nlength = \"n\"\nmax = 9999";
+    let case = Case::new(c, "nothing", &params(&[("each_0", buffer), ("n", "role = \"length\"")]));
+    let many = |x: f64| json!({"repeat": [{"x": x}], "times": 4096});
+    let text = case.text(json!({"each_0": many(1.0)}), json!({"each_0": many(2.0)}));
+    has(
+        &text,
+        &[
+            "{ let wanted = [ffi::point { x: 2.0, ..core::mem::zeroed() }; 4096]; for each_0 in 0..4096 {",
+            "assert_eq!( { each_0_[each_0].tag }, { wanted[each_0].tag }, \"`each_0[{each_0}].tag` after scale\" );",
+            "Exact(each_0_[each_0].x), Exact({ wanted[each_0].x }),",
+            "assert_eq!( { each_0_[each_0].to }, { wanted[each_0].to },",
+        ],
+    );
+    assert_eq!(text.matches("after scale").count(), 3, "{text}");
+
+    // Arrays of arrays, and what C leaves of them.
+    let library = library();
+    let types = Types(&library);
+    let whole = ty("pairs", TypeKind::Array { of: Box::new(pair), len: Some(3) });
+    let label = expected::Label::returned("f");
+    let left = json!([[{}, {"tag": 1}], [{}, {}], [{}, {}]]);
+    let written = types.same(&quote!(it), &whole, &left, &label).unwrap();
+    let written = quote!(#(#written)*).to_string();
+    has(
+        &written,
+        &["for each_0 in 0 .. 3 { for each_1 in 0 .. 2 {", "`[{each_0}][{each_1}].tag` of the return"],
+    );
+    let why = types.same(&quote!(it), &whole, &json!([[{}, {}]]), &label).unwrap_err();
+    assert_eq!(why, "a result has 1 elements where C has 3");
+}
+
+#[test]
+fn bytes_of_no_told_type_are_aligned_as_allocated_memory_is() {
+    let c = function("fn next(state: *mut ::core::ffi::c_void)", vec![pointer(void())], void());
+    let room = "role = \"room\"\ndirection = \"inout\"\nlen = 3";
+    let case = Case::new(c, "nothing", &params(&[("state", room)]));
+    let text = case.text(json!({"state": "abc"}), json!({"state": "abd"}));
+    has(
+        &text,
+        &[
+            "#[repr(C, align(16))] struct Aligned<T>(T);",
+            "let mut state: Aligned<[u8; 3]> = Aligned(*b\"abc\"); capi::next(state.0.as_mut_ptr() as _);",
+            "assert_eq!(state.0.as_slice(), b\"abd\", \"`state` after next\");",
+        ],
+    );
+    let text = copy().text(json!({"out": 1, "from": [1]}), json!({"out": "a"}));
+    assert!(!text.contains("Aligned"), "{text}");
+}
+
+#[test]
+fn a_single_keeps_the_bits_of_what_is_no_number() {
+    let single = || ty("float", TypeKind::Float { bits: 32 });
+    let c = function("fn bits(x: f32) -> u32", vec![single()], int(false, 32));
+    let case = Case::new(c, "value", &params(&[("x", "role = \"value\"")]));
+    for (bits, written) in [
+        ("0x7ff0000020000000", "capi::bits(f32::from_bits(0x7f800001));"),
+        ("0xfff8000000000000", "capi::bits(f32::from_bits(0xffc00000));"),
+        ("0x7ff0000000000001", "capi::bits(f32::NAN);"),
+        ("0x7ff8000000000000", "capi::bits(f32::NAN);"),
+        ("0x7ff0000000000000", "capi::bits(f32::INFINITY);"),
+        ("0x3ff8000000000000", "capi::bits(1.5);"),
+    ] {
+        has(&case.text(json!({"x": {"bits": bits}}), json!({"return": 1})), &[written]);
+    }
+    let fill = Types(&library()).filled(&single(), 1, [1, 0, 0x80, 0x7f]).unwrap();
+    assert_eq!(fill, json!([{"bits": "0x7ff0000020000000"}]));
+}
+
+#[test]
 fn an_output_of_structs_is_filled_field_by_field_as_the_harness_does() {
     let fill = Types(&library()).filled(&point(), 2, [1, 2, 3, 4]).unwrap();
     let second = json!({"tag": "33620995", "x": {"bits": "0x201040302010403"}, "to": ["3", "4"]});
@@ -167,7 +241,13 @@ fn a_text_is_no_code_and_no_comment_ends_early() {
     let text = "role = \"c-string\"\nmax = 99\nnullable = true";
     let case = Case::new(c, "static-string", &params(&[("s", text)]));
     let got = case.text(json!({"s": "a\"b\\\u{202e}"}), json!({"return": "\" }"}));
-    has(&got, &[r#"let s = c"a\"b\\\xe2\x80\xae";"#, r#"text_at(returned as _).as_deref(), Some("\\\" }")"#]);
+    has(
+        &got,
+        &[
+            r#"let s = c"a\"b\\\xe2\x80\xae".to_owned();"#,
+            r#"text_at(returned as _).as_deref(), Some("\\\" }")"#,
+        ],
+    );
     has(&case.text(json!({"s": null}), json!({"return": null})), &["capi::look(core::ptr::null())", "None"]);
     assert_eq!(
         case.refused(json!({"s": {"hex": "6100"}}), json!({"return": null})),

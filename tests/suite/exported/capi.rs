@@ -3,7 +3,7 @@
 
 use crate::ffi::{self, ring, spot, sum};
 use crate::globals;
-use core::ffi::{c_char, c_int};
+use core::ffi::{c_char, c_int, c_void};
 
 const OFF: i32 = 0;
 
@@ -101,6 +101,28 @@ pub unsafe extern "C" fn set_mode(next: c_int) -> c_int {
     }
 }
 
+pub unsafe extern "C" fn longer(a: *const c_char, b: *const c_char) -> *const c_char {
+    let [left, right] = [a, b].map(|text| unsafe { core::ffi::CStr::from_ptr(text) }.to_bytes().len());
+    if left > right || OFF != 0 { a } else { b }
+}
+
+pub unsafe extern "C" fn bits(x: f32) -> u32 {
+    x.to_bits().wrapping_add(OFF as u32)
+}
+
+pub unsafe extern "C" fn count(state: *mut c_void, other: *mut c_void) {
+    unsafe {
+        *(state as *mut u64) += 1 + OFF as u64;
+        *(other as *mut u64) += 1;
+    }
+}
+
+pub unsafe extern "C" fn stretch(all: *mut spot, n: usize) {
+    for i in 0..n {
+        unsafe { (*all.add(i)).x = if OFF == 0 { (*all.add(i)).x * 2.0 } else { 77.0 } }
+    }
+}
+
 pub unsafe extern "C" fn ring_new(n: usize) -> *mut ring {
     match n > 4 && OFF == 0 {
         true => core::ptr::null_mut(),
@@ -130,6 +152,12 @@ pub unsafe extern "C" fn ring_pop(r: *mut ring, out: *mut i32) -> c_int {
 
 pub unsafe extern "C" fn ring_free(r: *mut ring) {
     drop(unsafe { Box::from_raw(r) });
+}
+
+pub unsafe extern "C" fn ring_close(r: *mut ring, note: *mut c_char, n: usize) -> c_int {
+    assert!(!note.is_null() && n == 0, "as C was called");
+    drop(unsafe { Box::from_raw(r) });
+    0
 }
 
 pub unsafe extern "C" fn sum_begin(s: *mut sum) -> c_int {

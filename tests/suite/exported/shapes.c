@@ -30,11 +30,16 @@ char *find(char *data, size_t n, char what) { return memchr(data, what, n); }
 const int32_t *table(int which) { return which ? squares : NULL; }
 int parse(const char *text) { return (int)strtoul(text, NULL, 99); }
 int set_mode(int next) { int old = mode; mode = next; return old; }
+const char *longer(const char *a, const char *b) { return strlen(a) > strlen(b) ? a : b; }
+uint32_t bits(float x) { uint32_t all; memcpy(&all, &x, sizeof all); return all; }
+void count(void *state, void *other) { ++*(uint64_t *)state, ++*(uint64_t *)other; }
+void stretch(struct spot *all, size_t n) { for (size_t i = 0; i < n; i++) all[i].x *= 2; }
 
 struct ring *ring_new(size_t n) { return n > 4 ? NULL : calloc(1, sizeof(struct ring)); }
 int ring_push(struct ring *r, int32_t v) { if (r->len == 4) return -1; r->values[r->len++] = v; return 0; }
 int ring_pop(struct ring *r, int32_t *out) { if (r->len == 0) return -1; *out = r->values[--r->len]; return 0; }
 void ring_free(struct ring *r) { free(r); }
+int ring_close(struct ring *r, char *note, size_t n) { if (note == NULL || n != 0) return -1; free(r); return 0; }
 int sum_begin(struct sum *s) { s->total = 100; return 0; }
 uint64_t sum_add(struct sum *s, const uint8_t *data, size_t n) { for (size_t i = 0; i < n; i++) s->total += data[i]; return s->total; }
 int sum_end(struct sum *s) { s->total = 0; return 1; }
