@@ -3,14 +3,13 @@
 //! Which handle a call gets follows from what C's calls returned, so that a test says it outright.
 
 use super::Source;
-use super::arguments::{Call, null, refused};
+use super::arguments::{Call, null};
 use super::json::{Whole, is_made, shown};
-use super::literals::Types;
-use crate::contract::types::{Contract, Life, Returns, Role, Sequence};
+use super::literals::{Types, behind};
+use crate::contract::types::{Contract, Direction, Life, Parameter, Returns, Role, Sequence};
 use crate::rust::globals::identifier;
 use crate::rust::shims::Bound;
-use crate::rust::signature::ident;
-use crate::symbol::TypeKind;
+use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::{Map, Value, json};
@@ -50,7 +49,7 @@ pub(super) fn life(
     if told.compared == 0 {
         return Err("C leaves nothing behind that could be compared".to_owned());
     }
-    told.end();
+    told.end(calls.len(), enders);
     Ok(told.finished())
 }
 
@@ -124,14 +123,16 @@ impl<'a> Told<'a> {
         bound.and_then(|bound| Some((bound, bound.contract?))).ok_or_else(|| "it has no contract".to_owned())
     }
 
-    /// One call, on the handles that it asks for.
-    fn step(
+    /// A call on the handles that it asks for, and which of them begin or end with it.
+    fn call<'b>(
         &mut self,
-        number: usize,
-        name: &str,
-        args: &Map<String, Value>,
-        left: &Value,
-    ) -> Result<(), String> {
+        (number, name): (usize, &str),
+        args: &'b Map<String, Value>,
+        left: &'b Value,
+    ) -> Result<(Call<'b>, Vec<(usize, Life)>), String>
+    where
+        'a: 'b,
+    {
         let (bound, contract) = self.bound(name)?;
         let (handles, changes) = self.handles(contract, args)?;
         let places = (0..HANDLES).filter(|at| self.live[*at].is_some());
@@ -155,7 +156,20 @@ impl<'a> Told<'a> {
             };
             call.handles.insert(at, argument);
         }
-        let made = contract.returns == Returns::Handle && left.get("return").and_then(is_made) == Some(true);
+        Ok((call, changes))
+    }
+
+    /// One call of the input, with what C left.
+    fn step(
+        &mut self,
+        number: usize,
+        name: &str,
+        args: &Map<String, Value>,
+        left: &Value,
+    ) -> Result<(), String> {
+        let (mut call, changes) = self.call((number, name), args, left)?;
+        let made =
+            call.contract.returns == Returns::Handle && left.get("return").and_then(is_made) == Some(true);
         let adopted =
             made.then(|| self.vacant(0).ok_or("there is no room for one more handle")).transpose()?;
         call.keep = adopted.map(variable);
@@ -167,13 +181,17 @@ impl<'a> Told<'a> {
         }
         self.written.extend(written.statements);
         self.written.extend(written.comparisons);
-        for (at, life) in changes {
-            self.live[at] = (life == Life::Makes).then(|| name.to_owned());
-        }
+        self.changed(name, changes);
         if let Some(at) = adopted {
             self.live[at] = Some(name.to_owned());
         }
         Ok(())
+    }
+
+    fn changed(&mut self, name: &str, changes: Vec<(usize, Life)>) {
+        for (at, life) in changes {
+            self.live[at] = (life == Life::Makes).then(|| name.to_owned());
+        }
     }
 
     /// The handles among the arguments by their positions, none for null, and which of them begin or end with the call.
@@ -225,43 +243,27 @@ impl<'a> Told<'a> {
         std::iter::once(wanted).chain(0..HANDLES).find(|at| self.live[*at].is_none())
     }
 
-    /// Live handles are ended by the function whose name fits their constructor's best, if one can be called plainly.
-    fn end(&mut self) {
-        for at in 0..HANDLES {
-            let Some(maker) = self.live[at].take() else { continue };
-            let common = |name: &str| name.bytes().zip(maker.bytes()).take_while(|(a, b)| a == b).count();
-            let mut enders: Vec<_> = self.sequence.enders.iter().collect();
-            enders.sort_by_key(|ender| (std::cmp::Reverse(common(ender.as_str())), ender.as_str().len()));
-            let call = enders.iter().find_map(|ender| {
-                let (bound, contract) = self.bound(ender.as_str()).ok()?;
-                self.ended(&bound, contract, at)
-            });
-            self.written.extend(call);
+    /// The calls that C was given behind those of the input: one for each live handle, none where it was not called. One whose
+    /// arguments cannot be told is left out, and its handle stays.
+    fn end(&mut self, calls: usize, enders: &[Value]) {
+        let live: Vec<usize> = (0..HANDLES).filter(|at| self.live[*at].is_some()).collect();
+        for (number, (which, step)) in (calls + 1..).zip(live.into_iter().zip(enders)) {
+            let ended = called(step).and_then(|name| self.ended((number, name), which).ok());
+            self.written.extend(ended.into_iter().flatten());
         }
     }
 
-    /// The call that ends a handle, where its other arguments can be plain.
-    fn ended(&self, bound: &Bound, contract: &Contract, which: usize) -> Option<TokenStream> {
+    /// The call that ends a handle, as the harness makes it.
+    fn ended(&mut self, (number, name): (usize, &str), which: usize) -> Result<Vec<TokenStream>, String> {
+        let (bound, contract) = self.bound(name)?;
         let types = Types(self.source.library);
-        let params = contract.params.iter().zip(&bound.function.params).zip(&bound.c.params);
-        let arguments = params.map(|((param, c), (_, ty))| match &param.role {
-            Role::Handle { life: Life::Ends, through: None, .. } => {
-                let handle = variable(which);
-                Some(quote!(#handle as _))
-            }
-            Role::OneOf { values } => types.value(&c.ty, &json!(values.first()?)).ok(),
-            Role::Value { min, max } => {
-                let plain = 0.max(min.unwrap_or(0)).min(max.unwrap_or(i64::MAX));
-                let value = if matches!(c.ty.kind, TypeKind::Record(_)) { json!({}) } else { json!(plain) };
-                types.value(&c.ty, &value).ok()
-            }
-            role if refused(role).is_none() && role.is_nullable() => null(ty).ok(),
-
-            _ => None,
-        });
-        let arguments = arguments.collect::<Option<Vec<_>>>()?;
-        let function = ident(bound.function);
-        Some(quote!(capi::#function(#(#arguments),*);))
+        let params = contract.params.iter().zip(&bound.function.params);
+        let args = params.map(|(param, c)| Ok((param.name.clone(), plainest(types, param, &c.ty, which)?)));
+        let args = args.collect::<Result<Map<String, Value>, String>>()?;
+        let (call, changes) = self.call((number, name), &args, &Value::Null)?;
+        let (statements, _) = call.statements()?;
+        self.changed(name, changes);
+        Ok(statements)
     }
 
     /// All statements, behind the memory of handles that the caller gives.
@@ -275,5 +277,44 @@ impl<'a> Told<'a> {
             }
         });
         rooms.chain(self.written).collect()
+    }
+}
+
+/// What an empty input says of an argument, on this handle: with that the harness calls what ends a handle.
+fn plainest(types: Types, param: &Parameter, ty: &CType, which: usize) -> Result<Value, String> {
+    let zeros = |of: &CType, length| types.filled(of, length, [0; 4]);
+    let to = behind(ty).unwrap_or(ty);
+    Ok(match &param.role {
+        Role::Handle { .. } => json!(which),
+        Role::OneOf { values } => json!(values.first()),
+        Role::Value { min, max } => match &ty.kind {
+            TypeKind::Int { signed, bits, .. } if *bits <= 64 => {
+                let number = plain_number((*min, *max), &param.likely, (*signed, *bits)).to_le_bytes();
+                json!(Whole::from_memory(&number[..usize::from(bits / 8)], *signed).digits())
+            }
+            _ => zeros(ty, 1)?[0].take(),
+        },
+        Role::Length => json!(0),
+        Role::CString { .. } => json!(param.texts.first().map_or("", String::as_str)),
+        Role::Buffer { direction: Direction::Out, .. } => json!({"room": 0}),
+        Role::Buffer { .. } => json!([]),
+        Role::Pointer { .. } if param.made_by.is_empty() => zeros(to, 1)?[0].take(),
+        Role::FixedArray { len, .. } | Role::Room { len, .. } => zeros(to, *len)?,
+        _ => return Err("what an empty input says of it is not known".to_owned()),
+    })
+}
+
+/// Zero, or what the limits make of it; of what C looks for the first.
+fn plain_number(limits: (Option<i64>, Option<i64>), likely: &[i64], (signed, bits): (bool, u16)) -> i128 {
+    if limits == (None, None) {
+        return likely.first().copied().unwrap_or(0).into();
+    }
+    let values = 1_i128 << bits;
+    let (least, most) = if signed { (-values / 2, values / 2 - 1) } else { (0, values - 1) };
+    let low = limits.0.map_or(least, i128::from).max(least);
+    let high = limits.1.map_or(most, i128::from).min(most);
+    match low > high || (low..=high).contains(&0) {
+        true => 0,
+        false => low + (-low).rem_euclid(high - low + 1),
     }
 }

@@ -6,7 +6,7 @@ use crate::symbol::TypeKind;
 use serde_json::json;
 
 const SEQUENCE: &str =
-    "[sequence]\nof = \"ring\"\nmakers = [\"make\"]\noperations = [\"push\"]\nenders = [\"end\"]\n";
+    "[sequence]\nof = \"ring\"\nmakers = [\"make\"]\noperations = [\"push\"]\nenders = [\"end\", \"done\"]\n";
 
 /// `make`, `push` and `end`.
 fn ring() -> [Case; 3] {
@@ -111,4 +111,61 @@ fn a_life_that_cannot_be_told_is_left_out() {
     let why =
         lived(2, json!({"make": make, "args": {}}), json!({"steps": [made, {"call": "end", "left": {}}]}));
     assert_eq!(why, Err("C leaves nothing behind that could be compared".to_owned()));
+}
+
+/// The text of a life that ends with `ender`, as C's steps behind it say.
+fn ended_by(ender: Case, enders: &Value) -> String {
+    let [make, push, end] = ring();
+    let input = json!({"make": {"call": "make", "args": {"n": 2}}, "args": {"v": 5}});
+    let mut steps = vec![
+        json!({"call": "make", "left": {"return": true}}),
+        json!({"call": "push", "left": {"return": 1}}),
+    ];
+    steps.extend(enders.as_array().unwrap().iter().cloned());
+    let exported =
+        push.try_exported(&[&make, &push, &end, &ender], &[(input, json!({"steps": steps}))]).unwrap();
+    assert_eq!(exported.left_out, []);
+    exported.text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_handle_is_ended_as_c_was_called_and_not_at_all_where_it_was_not() {
+    let buffer = "role = \"buffer\"\ndirection = \"out\"\nlength = \"n\"\nmax = 9\nnullable = true";
+    let done = |role: &str| {
+        let handle = pointer(ty("ring", TypeKind::Record("ring".into())));
+        let signature =
+            "fn done(r: *mut ring, to: *mut u8, n: usize, how: i32, note: *const ::core::ffi::c_char) -> i32";
+        let types =
+            vec![handle, pointer(int(false, 8)), int(false, 64), int(true, 32), pointer(int(true, 8))];
+        let roles = [
+            ("r", "role = \"handle\"\nlife = \"ends\""),
+            ("to", buffer),
+            ("n", "role = \"length\""),
+            ("how", "role = \"value\"\nmin = 2\nmax = 4"),
+            ("note", role),
+        ];
+        let contract = format!("{}{SEQUENCE}", params(&roles));
+        Case::new(function(signature, types, int(true, 32)), "value", &contract)
+    };
+    let push = |text: String| {
+        let (_, rest) =
+            text.split_once("assert_eq!(returned_2, 1, \"return value of push, call 2\");").unwrap();
+        rest.trim().to_owned()
+    };
+    let text = "role = \"c-string\"\nmax = 9\nnullable = true\ntexts = [\"end\"]";
+    // What an empty input says: no null, and what the limits make of zero.
+    let step = json!([{"call": "done", "left": {"return": 0, "to": "", "n": 0}}]);
+    let got = push(ended_by(done(text), &step));
+    has(
+        &got,
+        &[
+            "let mut to_3: [u8; 0] = *b\"\"; let note_3 = c\"end\".to_owned();",
+            "let returned_3 = capi::done( handle_0 as _, to_3.as_mut_ptr() as _, 0, 3, note_3.as_ptr() as _, );",
+        ],
+    );
+    // C was not given what would not be allowed, and the next best is no matter.
+    assert_eq!(push(ended_by(done(text), &json!([null]))), "} }); }");
+    // What only the tool can do leaves the handle as it is.
+    let callback = "role = \"callback\"\nnullable = true";
+    assert_eq!(push(ended_by(done(callback), &step)), "} }); }");
 }
