@@ -1,11 +1,11 @@
 //! From the tests of a run to what was measured in it: which planted cheats and operand mutants they tell, and all the counts that the
 //! formulas want. C is asked for what a cheat would answer; nothing else is run.
 
-use super::cheats::{Asked, Cheat, tells, told_by_answers, with_constant, with_length};
+use super::cheats::{self, Asked, Cheat, tells, told_by_answers, with_constant, with_length};
 use super::instruments::Instruments;
 use super::suite::{Suite, Test};
 use super::values::arguments;
-use crate::contract::types::{Contract, Role};
+use crate::contract::types::{Contract, Parameter, Role};
 use crate::error::Result;
 use crate::symbol::{Function, TypeKind};
 use crate::testgen::{ParameterUse, PlantedCheat};
@@ -38,9 +38,9 @@ pub fn cheats(
             }
             _ if !cheat.applies(contract) => false,
             Cheat::LongInput | Cheat::LastElement | Cheat::StaleState => {
-                by_other_inputs(instruments, contract, cheat, suite)?
+                by_other_inputs(instruments, (function, contract), cheat, suite)?
             }
-            _ => by_answers(contract, bits, cheat, suite),
+            _ => by_answers((function, contract), bits, cheat, suite),
         };
         if is_planted {
             planted.push(cheat);
@@ -71,7 +71,7 @@ pub fn rejected(
         .collect();
     let is_rejected = |cheat: Cheat| match cheat {
         Cheat::Constant | Cheat::FirstArgument | Cheat::RecordedAnswers => {
-            told_by_answers(cheat, contract, bits(function), &asked) == Some(true)
+            told_by_answers(cheat, (function, contract), bits(function), &asked) == Some(true)
         }
         Cheat::LongInput | Cheat::LastElement | Cheat::StaleState | Cheat::Saturating => {
             tests.iter().any(|known| known.cheats.contains(&cheat))
@@ -84,13 +84,13 @@ pub fn rejected(
 /// Each test alone: does C answer something else to what the cheat looks at?
 fn by_other_inputs(
     instruments: &Instruments,
-    contract: &Contract,
+    of: (&Function, &Contract),
     cheat: Cheat,
     suite: &mut Suite,
 ) -> Result<bool> {
     let inputs: Vec<Option<Value>> =
-        suite.tests.iter().map(|known| cheat.changed(contract, &known.test.input)).collect();
-    let told = told(instruments, contract, suite, &inputs)?;
+        suite.tests.iter().map(|known| cheat.changed(of.1, &known.test.input)).collect();
+    let told = told(instruments, of, suite, &inputs)?;
     for (known, told) in suite.tests.iter_mut().zip(told) {
         if told == Some(true) {
             known.cheats.insert(cheat);
@@ -101,19 +101,19 @@ fn by_other_inputs(
 
 /// From the answers that are known. A cheat that knows the first visible test is asked about each other one together with that; one that
 /// knows only its argument about each alone.
-fn by_answers(contract: &Contract, bits: Option<u32>, cheat: Cheat, suite: &mut Suite) -> bool {
+fn by_answers(of: (&Function, &Contract), bits: Option<u32>, cheat: Cheat, suite: &mut Suite) -> bool {
     let asked: Vec<Asked> = suite
         .tests
         .iter()
         .map(|known| Asked { input: &known.test.input, left: &known.left, hidden: known.hidden })
         .collect();
-    let verdict = told_by_answers(cheat, contract, bits, &asked);
+    let verdict = told_by_answers(cheat, of, bits, &asked);
     let first = asked.iter().position(|test| !test.hidden).unwrap_or(0);
     let telling: BTreeSet<usize> = (0..asked.len())
         .filter(|at| {
             let both = [asked[*at], asked[first]];
             let is_alone = first == *at || cheat == Cheat::FirstArgument;
-            told_by_answers(cheat, contract, bits, if is_alone { &both[..1] } else { &both }) == Some(true)
+            told_by_answers(cheat, of, bits, if is_alone { &both[..1] } else { &both }) == Some(true)
         })
         .collect();
     if cheat != Cheat::FirstArgument && telling.iter().any(|at| *at != first) {
@@ -130,7 +130,7 @@ fn by_answers(contract: &Contract, bits: Option<u32>, cheat: Cheat, suite: &mut 
 /// For each test whether C answers something else to the input in its place; nothing where there is none, or C breaks on it.
 fn told(
     instruments: &Instruments,
-    contract: &Contract,
+    of: (&Function, &Contract),
     suite: &Suite,
     inputs: &[Option<Value>],
 ) -> Result<Vec<Option<bool>>> {
@@ -140,61 +140,67 @@ fn told(
         changed.as_ref()?;
         let (read, left) = outcomes.next()?.ok()?;
         let test = (&known.test.input, &known.left.value);
-        Some(tells(contract, test, (&read.canonical, &left.value)))
+        Some(tells(of, test, (&read.canonical, &left.value)))
     };
     Ok(suite.tests.iter().zip(inputs).map(one).collect())
 }
 
 /// What the tests do with each parameter: how many values it takes, and whether a test tells the function from the one that has a
-/// constant in its place, the value of the first test.
+/// constant in its place. Nothing of parameters where only a fuzz target knows them.
 ///
 /// # Errors
 /// Those of starting the fuzz process, and Ctrl-C.
 pub fn parameters(
     instruments: &Instruments,
-    contract: &Contract,
+    (function, contract): (&Function, &Contract),
     suite: &Suite,
 ) -> Result<Vec<ParameterUse>> {
     let mut all = Vec::new();
-    for param in contract.params.iter().filter(|param| param.role != Role::Token) {
-        let name = &param.name;
-        let constant = suite.tests.first().and_then(|known| arguments(&known.test.input)?.get(name)).cloned();
-        let inputs: Vec<Option<Value>> = suite
-            .tests
-            .iter()
-            .map(|known| {
-                let constant = constant.as_ref()?;
-                match param.role {
-                    Role::Length => with_length(contract, name, &known.test.input, constant),
-                    _ => with_constant(contract, name, &known.test.input, constant),
-                }
-            })
-            .collect();
-        let told = told(instruments, contract, suite, &inputs)?;
+    for param in cheats::parameters(contract).iter().filter(|param| param.role != Role::Token) {
+        let inputs = operand_mutant(contract, param, suite);
+        let told = told(instruments, (function, contract), suite, &inputs)?;
         let operand_mutant_died = match told.iter().flatten().count() {
             0 => None,
             _ => Some(told.contains(&Some(true))),
         };
-        all.push(ParameterUse { name: name.clone(), distinct: suite.distinct(name), operand_mutant_died });
+        let distinct = suite.distinct(contract, &param.name);
+        all.push(ParameterUse { name: param.name.clone(), distinct, operand_mutant_died });
     }
     Ok(all)
+}
+
+/// For each test the input with a constant in the place of a parameter: what the first one has, of a length the least that any has,
+/// since buffers can be cut but not made longer.
+fn operand_mutant(contract: &Contract, param: &Parameter, suite: &Suite) -> Vec<Option<Value>> {
+    let inputs = || suite.tests.iter().map(|known| &known.test.input);
+    let mut values = inputs().filter_map(|input| arguments(contract, input)?.get(&param.name));
+    if param.role == Role::Length {
+        let least = values.filter_map(|value| usize::try_from(value.as_u64()?).ok()).min();
+        return inputs().map(|input| with_length(contract, &param.name, input, least?)).collect();
+    }
+    let constant = values.next();
+    inputs().map(|input| with_constant(contract, &param.name, input, constant?)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::types::{Parameter, Role};
+    use crate::contract::fixture::contract;
     use crate::fuzz::measure::Left;
     use crate::generate::fixture::digest;
+    use crate::generate::values::elements;
     use crate::testgen::{GeneratedTest, TestCategory};
     use serde_json::json;
 
     /// A test of a function that gets `n` and returns this.
     fn test(n: i64, ret: i64, hidden: bool) -> Test {
-        let input = json!({ "n": n });
+        of(json!({ "n": n }), json!({ "return": ret }), hidden)
+    }
+
+    fn of(input: Value, value: Value, hidden: bool) -> Test {
         Test {
             test: GeneratedTest {
-                id: n.to_string(),
+                id: input.to_string(),
                 input: input.clone(),
                 predicted_output: None,
                 expected_output: None,
@@ -203,7 +209,7 @@ mod tests {
                 confidence: None,
             },
             bytes: Vec::new(),
-            left: Left { given: input, value: json!({ "return": ret }), record: Vec::new() },
+            left: Left { given: input, value, record: Vec::new() },
             kills: None,
             cheats: BTreeSet::new(),
             hidden,
@@ -212,16 +218,38 @@ mod tests {
 
     /// Places of the tests that tell the cheat.
     fn telling(cheat: Cheat, tests: Vec<Test>) -> Vec<usize> {
-        let (_, mut contract) = digest();
-        contract.params[0] = Parameter {
-            name: "n".into(),
-            role: Role::Value { min: None, max: None },
-            ..contract.params[0].clone()
-        };
+        let contract = contract("f", vec![("n", Role::Value { min: None, max: None })]);
         let mut suite = Suite { tests, ..Suite::default() };
-        by_answers(&contract, Some(32), cheat, &mut suite);
+        by_answers((&digest().0, &contract), Some(32), cheat, &mut suite);
         let told = suite.tests.iter().enumerate().filter(|(_, known)| known.cheats.contains(&cheat));
         told.map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn the_mutant_of_a_length_has_the_least_that_a_test_has_whichever_comes_first() {
+        let (_, contract) = digest();
+        let lengths = |order: [&str; 3]| {
+            let tests =
+                order.map(|data| of(json!({"data": data, "n": data.len()}), Value::Null, false)).into();
+            let suite = Suite { tests, ..Suite::default() };
+            let n = contract.params.iter().find(|param| param.name == "n").unwrap();
+            let inputs = operand_mutant(&contract, n, &suite).into_iter();
+            inputs.map(|input| Some(elements(&input?["data"])?.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(["abcde", "a", "abc"]), [Some(1), None, Some(1)]);
+        assert_eq!(lengths(["a", "abc", "abcde"]), [None, Some(1), Some(1)]);
+        assert_eq!(lengths(["ab", "cd", "ef"]), [None; 3], "one length is all that there is");
+    }
+
+    #[test]
+    fn the_mutant_of_another_operand_has_the_value_of_the_first_test() {
+        let contract = contract("run", vec![("args", Role::Value { min: None, max: None })]);
+        let tests =
+            vec![of(json!({"args": 7}), Value::Null, false), of(json!({"args": 8}), Value::Null, false)];
+        let suite = Suite { tests, ..Suite::default() };
+        let inputs = operand_mutant(&contract, &contract.params[0], &suite);
+        assert_eq!(inputs, [None, Some(json!({"args": 7}))]);
+        assert_eq!(suite.distinct(&contract, "args"), 2);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::cheats::Cheat;
 use super::values::arguments;
+use crate::contract::types::Contract;
 use crate::fuzz::measure::{Kills, Left};
 use crate::testgen::{GeneratedTest, TestCategory};
 use serde_json::Value;
@@ -99,8 +100,9 @@ impl Suite {
     }
 
     /// How many different values a parameter has over all tests.
-    pub fn distinct(&self, parameter: &str) -> u64 {
-        let values = self.tests.iter().filter_map(|known| arguments(&known.test.input)?.get(parameter));
+    pub fn distinct(&self, contract: &Contract, parameter: &str) -> u64 {
+        let tests = self.tests.iter();
+        let values = tests.filter_map(|known| arguments(contract, &known.test.input)?.get(parameter));
         values.map(Value::to_string).collect::<BTreeSet<_>>().len() as u64
     }
 }
@@ -108,6 +110,7 @@ impl Suite {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fixture::contract;
     use TestCategory::*;
     use serde_json::json;
 
@@ -189,7 +192,8 @@ mod tests {
             vec![test(1, Boundary, &[1], &[]), test(1, Boundary, &[3], &[]), test(2, AntiCheat, &[1], &[])];
         let suite = Suite { tests, ..Suite::default() };
         assert_eq!(suite.killed(), [1, 3].into());
-        assert_eq!((suite.distinct("n"), suite.distinct("m")), (2, 0));
+        let contract = contract("f", vec![]);
+        assert_eq!((suite.distinct(&contract, "n"), suite.distinct(&contract, "m")), (2, 0));
         assert!(suite.has(&json!({"n": 2})) && !suite.has(&json!({"n": 3})));
     }
 

@@ -1,7 +1,9 @@
-//! Inputs and results as JSON, changed and compared: what tests and planted cheats need to know of them. What a value means to the
-//! harness is not known here.
+//! Inputs and results as JSON, changed and compared: what tests and planted cheats need to know of them. Whether an input is a life the
+//! contract says; no key does, which may as well be the name of a parameter.
 
-use crate::testgen::json::{Many, hex, many};
+use crate::contract::types::Contract;
+use crate::symbol::{CType, TypeKind};
+use crate::testgen::json::{Many, hex, many, of_float};
 use serde_json::{Map, Value, json};
 
 /// No contract lets a buffer have more elements.
@@ -48,35 +50,69 @@ fn same_fields(a: &Value, b: &Value) -> bool {
 }
 
 /// The arguments in an input: of a life those of the function under test.
-pub fn arguments(input: &Value) -> Option<&Map<String, Value>> {
-    let fields = input.as_object()?;
-    match fields.get("args") {
-        Some(args) => args.as_object(),
-        None => Some(fields),
+pub fn arguments<'a>(contract: &Contract, input: &'a Value) -> Option<&'a Map<String, Value>> {
+    match contract.sequence {
+        Some(_) => input.get("args")?.as_object(),
+        None => input.as_object(),
     }
 }
 
 /// The same, to be changed.
-pub fn arguments_mut(input: &mut Value) -> Option<&mut Map<String, Value>> {
-    let fields = input.as_object_mut()?;
-    if fields.contains_key("args") {
-        return fields.get_mut("args")?.as_object_mut();
+pub fn arguments_mut<'a>(contract: &Contract, input: &'a mut Value) -> Option<&'a mut Map<String, Value>> {
+    match contract.sequence {
+        Some(_) => input.get_mut("args")?.as_object_mut(),
+        None => input.as_object_mut(),
     }
-    Some(fields)
 }
 
-/// What the function under test, and all calls after it, left: of a life without the calls before it, which no port of this function
-/// decides.
-pub fn answer<'a>(input: &Value, left: &'a Value) -> Vec<&'a Value> {
-    let Some(steps) = left.get("steps").and_then(Value::as_array) else { return vec![left] };
-    let before = input.get("before").and_then(Value::as_array).map_or(0, Vec::len);
-    let at = before + usize::from(input.get("make").is_some());
-    steps.iter().skip(at).map(|step| step.get("left").unwrap_or(&Value::Null)).collect()
+/// What the function under test left, then what all calls after it did: of a life neither the calls before it, which no port of this
+/// function decides, nor those that end the handles that are left, which the harness adds.
+pub fn answer<'a>(contract: &Contract, input: &Value, left: &'a Value) -> Vec<&'a Value> {
+    if contract.sequence.is_none() {
+        return vec![left];
+    }
+    let Some(steps) = left.get("steps").and_then(Value::as_array) else { return Vec::new() };
+    let count = |key: &str| input.get(key).and_then(Value::as_array).map_or(0, Vec::len);
+    let at = count("before") + usize::from(input.get("make").is_some());
+    // Where the calls before it left no handle, the harness makes one more.
+    let called = steps.get(at).and_then(|step| step.get("call")?.as_str());
+    let at = at + usize::from(called.is_some_and(|name| name != contract.symbol.as_str()));
+    let own = steps.iter().skip(at).take(1 + count("after"));
+    own.map(|step| step.get("left").unwrap_or(&Value::Null)).collect()
+}
+
+/// So many elements of which four bytes stand there over and over, as the harness reads them; none where they are no numbers.
+pub fn filled(ty: &CType, fill: [u8; 4], n: usize) -> Option<Vec<Value>> {
+    let bits = match &ty.kind {
+        TypeKind::Void | TypeKind::Bool => 8,
+        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } | TypeKind::Float { bits } => *bits,
+        _ => return None,
+    };
+    let width = usize::from(bits / 8);
+    if !matches!(width, 1 | 2 | 4 | 8) {
+        return None;
+    }
+    let mut bytes = fill.into_iter().cycle();
+    let mut next = || (0..width).fold(0, |all, at| all | u64::from(bytes.next().unwrap_or(0)) << (8 * at));
+    let value = |word: u64| match &ty.kind {
+        TypeKind::Bool => json!(word & 1),
+        TypeKind::Float { bits: 32 } => of_float(f64::from(f32::from_bits(word as u32))),
+        TypeKind::Float { .. } => of_float(f64::from_bits(word)),
+        TypeKind::Int { signed: true, .. } | TypeKind::Enum { signed: true, .. } if width > 1 => {
+            let unused = 64 - 8 * width;
+            json!((word << unused).cast_signed() >> unused)
+        }
+        // Bytes have no sign.
+        _ => json!(word),
+    };
+    Some((0..n.min(LONGEST)).map(|_| value(next())).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::fixture::contract;
+    use crate::generate::fixture::int;
 
     #[test]
     fn bytes_are_the_same_however_they_are_written() {
@@ -102,15 +138,54 @@ mod tests {
         }
     }
 
+    fn life() -> Contract {
+        let sequence = crate::contract::fixture::sequence("s");
+        Contract { sequence: Some(Box::new(sequence)), ..contract("push", vec![]) }
+    }
+
     #[test]
-    fn the_answer_of_a_life_begins_with_the_call_under_test() {
-        let input =
-            json!({"make": {"call": "new"}, "before": [{"call": "put"}], "args": {"k": 1}, "after": []});
-        let left = json!({"steps": [{"left": 1}, {"left": 2}, {"left": 3}, null]});
-        assert_eq!(answer(&input, &left), [&json!(3), &json!(null)]);
-        assert_eq!(arguments(&input).unwrap().len(), 1);
-        let plain = json!({"a": 1});
-        assert_eq!(answer(&plain, &json!({"return": 2})), [&json!({"return": 2})]);
-        assert_eq!(arguments(&plain).unwrap()["a"], 1);
+    fn the_answer_of_a_life_is_that_of_the_call_under_test_and_of_the_calls_after_it() {
+        let input = json!({
+            "make": {"call": "new"}, "before": [{"call": "put"}], "args": {"k": 1}, "after": [{"call": "get"}],
+        });
+        let step = |name: &str, left: i64| json!({"call": name, "left": left});
+        let [new, put, push, end] = [step("new", 1), step("put", 2), step("push", 3), step("free", 4)];
+        // The handles that are left are ended, as many as there are.
+        for enders in 0..3 {
+            let mut steps = vec![new.clone(), put.clone(), push.clone(), Value::Null];
+            steps.extend(vec![end.clone(); enders]);
+            let left = json!({ "steps": steps });
+            assert_eq!(answer(&life(), &input, &left), [&json!(3), &json!(null)]);
+        }
+        let spare = json!({"steps": [new, put, new, push, Value::Null, end]});
+        assert_eq!(answer(&life(), &input, &spare), [&json!(3), &json!(null)], "another handle was made");
+        assert_eq!(arguments(&life(), &input).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn parameters_that_are_called_like_the_parts_of_a_life_are_parameters() {
+        let plain = contract("run", vec![]);
+        let mut input = json!({"args": "-l", "before": [1], "make": {"call": 1}});
+        let left = json!({"return": 2, "steps": [1, 2]});
+        assert_eq!(answer(&plain, &input, &left), [&left]);
+        assert_eq!(arguments(&plain, &input).unwrap()["args"], "-l");
+        assert_eq!(arguments_mut(&plain, &mut input).unwrap().len(), 3);
+    }
+
+    #[test]
+    fn what_stands_in_an_output_is_read_by_its_type() {
+        let of = |ty: CType| filled(&ty, [1, 2, 0xff, 0x80], 3).map(Value::Array);
+        assert_eq!(of(int("char", true, 8)), Some(json!([1, 2, 255])), "bytes have no sign");
+        assert_eq!(of(int("short", true, 16)), Some(json!([0x201, -32513, 0x201])));
+        assert_eq!(of(int("uint16_t", false, 16)), Some(json!([0x201, 0x80ff, 0x201])));
+        assert_eq!(
+            of(int("long", true, 64)).unwrap()[2],
+            i64::from_le_bytes([1, 2, 0xff, 0x80, 1, 2, 0xff, 0x80])
+        );
+        let float = |bits| CType { spelling: "f".into(), is_const: false, kind: TypeKind::Float { bits } };
+        let single = f64::from(f32::from_le_bytes([1, 2, 0xff, 0x80]));
+        assert_eq!(of(float(32)), Some(json!([single, single, single])));
+        assert!(of(float(64)).is_some());
+        assert_eq!(of(crate::generate::fixture::record("struct p")), None);
     }
 }

@@ -67,7 +67,7 @@ impl Run<'_, '_> {
         let (mut planted, mut parameters) = (Vec::new(), Vec::new());
         if !matches!(ended, Ended::Interrupted) && !self.suite.tests.is_empty() {
             planted = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
-            parameters = measures::parameters(&self.instruments, self.contract, &self.suite)?;
+            parameters = measures::parameters(&self.instruments, (function, self.contract), &self.suite)?;
         }
         let tests = self.suite.tests.iter().map(|known| known.test.category);
         let predictions = self.suite.tests.iter().filter_map(|known| {
