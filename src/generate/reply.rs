@@ -1,7 +1,7 @@
 //! From the text of a model's reply to the tests in it.
 //!
-//! Tests are objects with an `input`, wherever they stand: in a bare array, in an object of arrays, in fenced blocks of any
-//! kind, with prose around them. So fences need no reading, and an array that was cut off keeps what is whole. An entry that is
+//! Tests are objects with an `input`, wherever they stand: in a bare array, in an object around one that says other things, too, in
+//! fenced blocks of any kind, with prose around them. So fences need no reading, and an array that was cut off keeps what is whole. An entry that is
 //! wrong is told with its number and never loses the others. Of a reflection, which is prose, the self-assessment is read.
 
 use crate::llm::after_thoughts;
@@ -16,6 +16,8 @@ pub const LONGEST: usize = 1 << 20;
 /// Bytes of an id, and of a reasoning, that are kept.
 const ID: usize = 80;
 const REASONING: usize = 1_000;
+/// How models call an input.
+const INPUT: [&str; 3] = ["input", "inputs", "arguments"];
 /// Problems that are told; whoever writes more of them does not read them.
 const TOLD: usize = 32;
 
@@ -62,19 +64,26 @@ impl Scan {
         let mut at = 0;
         while let Some(next) = text[at..].find('{').map(|next| at + next) {
             at = next + 1;
-            if !is_object(text, next) || is_wrapper(text, next) {
+            if !is_object(text, next) {
                 continue;
             }
-            if self.number >= MOST_ENTRIES {
-                return self.problem(format!("only the first {MOST_ENTRIES} entries were read"));
-            }
             match value_at(text, next) {
-                Ok((Value::Object(fields), end)) => {
+                Ok((value, end)) => {
                     at = end;
-                    self.entry(fields);
+                    let mut entries = Vec::new();
+                    collect(value, &mut entries);
+                    for fields in entries {
+                        if self.number >= MOST_ENTRIES {
+                            return self.too_many();
+                        }
+                        self.entry(fields);
+                    }
                 }
-                Ok((_, end)) => at = end,
+                Err(_) if opens_list(text, next) => {}
                 Err(wrong) if !self.lost => {
+                    if self.number >= MOST_ENTRIES {
+                        return self.too_many();
+                    }
                     self.number += 1;
                     self.lost = true;
                     let line = text[..text.floor_char_boundary(wrong.at)].matches('\n').count() + 1;
@@ -86,9 +95,13 @@ impl Scan {
         }
     }
 
+    fn too_many(&mut self) {
+        self.problem(format!("only the first {MOST_ENTRIES} entries were read"));
+    }
+
     fn entry(&mut self, mut fields: Map<String, Value>) {
-        let input = take(&mut fields, &["input", "inputs", "arguments"]);
-        if input.is_none() && self.lost {
+        let input = take(&mut fields, &INPUT);
+        if input.is_none() && (self.lost || is_empty_list(&fields)) {
             return;
         }
         self.number += 1;
@@ -156,17 +169,69 @@ fn key(text: &str, at: usize) -> Option<(String, usize)> {
     (text.as_bytes().get(colon) == Some(&b':')).then(|| (key, skip(text, colon + 1)))
 }
 
-/// An object whose first value is a list of objects is there for the list.
-fn is_wrapper(text: &str, at: usize) -> bool {
-    key(text, at).is_some_and(|(_, value)| {
+/// The entries of a value that is whole: an object that has no input is there for the tests in it, if there are any.
+fn collect(value: Value, entries: &mut Vec<Map<String, Value>>) {
+    match value {
+        Value::Array(list) => list.into_iter().for_each(|value| collect(value, entries)),
+        Value::Object(fields) if has_input(&fields) || !fields.values().any(holds_test) => {
+            entries.push(fields)
+        }
+        Value::Object(fields) => {
+            // The others are no lists of tests.
+            let around = fields.into_iter().map(|(_, value)| value).filter(holds_test);
+            around.for_each(|value| collect(value, entries));
+        }
+        _ => {}
+    }
+}
+
+/// Whether there is an object with an input in it.
+fn holds_test(value: &Value) -> bool {
+    match value {
+        Value::Array(list) => list.iter().any(holds_test),
+        Value::Object(fields) => has_input(fields) || fields.values().any(holds_test),
+        _ => false,
+    }
+}
+
+/// Whether it is a test by its keys. A list is called `inputs` or `arguments` where it is one of tests.
+fn has_input(fields: &Map<String, Value>) -> bool {
+    let [input, others @ ..] = INPUT;
+    let has = |(key, value): (&String, &Value)| {
+        plain(key) == input || others.contains(&plain(key).as_str()) && !value.is_array()
+    };
+    fields.iter().any(has)
+}
+
+/// Whether an object is there to say that there is no test: `{"tests": []}`.
+fn is_empty_list(fields: &Map<String, Value>) -> bool {
+    let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+    fields.values().any(is_empty)
+        && fields.values().all(|value| is_empty(value) || !(value.is_array() || value.is_object()))
+}
+
+/// Whether an object that is not whole has a list of objects before any input: it is there for the list.
+fn opens_list(text: &str, at: usize) -> bool {
+    let mut next = key(text, at);
+    while let Some((_, value)) = next.filter(|(key, _)| plain(key) != INPUT[0]) {
         let first = skip(text, value + 1);
-        text.as_bytes().get(value) == Some(&b'[') && matches!(text.as_bytes().get(first), Some(b'{' | b']'))
-    })
+        if text[value..].starts_with('[') && text.as_bytes().get(first) == Some(&b'{') {
+            return true;
+        }
+        let Ok((_, end)) = value_at(text, value) else { return false };
+        let comma = skip(text, end);
+        next = if text[comma..].starts_with(',') { key(text, comma) } else { None };
+    }
+    false
+}
+
+/// A key without what joins its words.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
 }
 
 /// The first of these keys that is there, however its words are joined.
 fn take(fields: &mut Map<String, Value>, names: &[&str]) -> Option<Value> {
-    let plain = |name: &str| name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase();
     let key = names.iter().find_map(|name| fields.keys().find(|key| plain(key) == plain(name)))?.clone();
     fields.remove(&key).filter(|value| !value.is_null())
 }

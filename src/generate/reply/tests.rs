@@ -48,9 +48,25 @@ fn tests_are_found_wherever_they_stand() {
         TWO.replace("}}", "},}").replace("}]", "},]"),
         "[{\"input\": \"{\\\"n\\\": 1}\"}, {\"input\": {\"n\": 2}}]".to_owned(),
         format!("{{\"boundary\": {TWO}}}"),
+        format!("{{\"category\": \"boundary\", \"tests\": {TWO}}}"),
+        format!("{{\"count\": 2, \"inputs\": {TWO}, \"left_out\": [{{\"why\": \"known\"}}]}}"),
+        format!("{{\"notes\": [{{\"of\": \"n\"}}], \"answer\": {{\"tests\": {TWO}}}}}"),
+        "{\"a\": {\"input\": {\"n\": 1}}, \"b\": {\"input\": {\"n\": 2}}}".to_owned(),
+        TWO.replace("{\"id\": \"b\",", "{\"tags\": [], \"steps\": [{\"input\": {}}],"),
     ] {
         assert_eq!(inputs(&text), two, "{text}");
         assert_eq!(read(&text, ASKED).problems, [""; 0], "{text}");
+    }
+    // One that is cut off, or has a fault, is there for its list as well.
+    for (text, told) in [
+        (&TWO[..TWO.len() - 2], "entry 2: the reply ends in the middle of it"),
+        (
+            "[{\"input\": {\"n\": 1}}, {\"input\": {\"n\" 2}}]}",
+            "entry 2: a colon is missing behind a key (line 1)",
+        ),
+    ] {
+        let found = read(&format!("{{\"category\": \"boundary\", \"tests\": {text}"), ASKED);
+        assert_eq!((found.tests.len(), found.problems), (1, vec![told.to_owned()]));
     }
     // An object in front of them that is none is told, and they are read.
     let text = format!("{{\"plan\": \"x\", \"n\": 3}}\n{{\"test_cases\": {TWO}, \"note\": 1}}");
@@ -132,13 +148,17 @@ fn limits_and_replies_without_tests_are_told() {
     let long = format!("{TWO}{}", "é".repeat(LONGEST));
     let found = read(&long, ASKED);
     assert_eq!((found.tests.len(), found.problems.len()), (2, 1));
-    for text in ["", "I cannot do that.", "[]", "```json\n```"] {
+    for text in
+        ["", "I cannot do that.", "[]", "```json\n```", "{\"tests\": []}", "{\"note\": \"x\", \"tests\": []}"]
+    {
         let found = read(text, ASKED);
         assert_eq!(found.problems, ["the reply has no JSON array of tests"], "{text:?}");
         assert_eq!(found.unreadable, [""; 0], "there is no entry");
     }
     let noise = read(&"{\"a\": [ {".repeat(50_000), ASKED);
     assert!(noise.tests.is_empty() && noise.problems.len() <= TOLD && noise.unreadable.len() <= MOST_ENTRIES);
+    let around = read("{\"tests\": [{\"n\": 1}, {\"n\": 2}], \"tags\": []}", ASKED);
+    assert_eq!(around.unreadable, ["entry 1: it has no `input`"], "nothing came of it");
     let bad = read(&vec![r#"{"n": 1}"#; TOLD + 5].join(","), ASKED);
     assert_eq!(
         (bad.problems.len(), bad.unreadable.len()),
