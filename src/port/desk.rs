@@ -181,25 +181,56 @@ impl Desk {
     }
 
     /// Asks and waits, for questions outside of the port of one function: the first one the role's cheapest model, each further
-    /// one the next. The inner `Err` says why there is no answer.
+    /// one the next. The inner `Err` says why there is no answer. What is cut off is asked for once more with more room; where that gets
+    /// no answer, there is none: half a text is of no use.
     ///
     /// # Errors
     /// Those of the model and the store, and Ctrl-C.
     pub fn ask(
         &mut self,
+        with: (&mut Store, &mut dyn Reporter),
+        function: &Function,
+        prompt: Prompt,
+        interrupt: &Interrupt,
+    ) -> Result<std::result::Result<Reply, String>> {
+        self.answer(with, function, prompt, interrupt).map(|(answer, _)| answer)
+    }
+
+    /// As [`Desk::ask`], where a part is better than nothing: what was cut off is the answer where nothing longer is to be had.
+    ///
+    /// # Errors
+    /// Those of the model and the store, and Ctrl-C.
+    pub fn ask_for_parts(
+        &mut self,
+        with: (&mut Store, &mut dyn Reporter),
+        function: &Function,
+        prompt: Prompt,
+        interrupt: &Interrupt,
+    ) -> Result<std::result::Result<Reply, String>> {
+        let (answer, cut_off) = self.answer(with, function, prompt, interrupt)?;
+        if answer.is_err() && cut_off.is_some() {
+            self.unanswered.remove(&function.key);
+        }
+        Ok(answer.or_else(|why| cut_off.ok_or(why)))
+    }
+
+    /// The answer, and the one that was cut off before it.
+    fn answer(
+        &mut self,
         (store, reporter): (&mut Store, &mut dyn Reporter),
         function: &Function,
         mut prompt: Prompt,
         interrupt: &Interrupt,
-    ) -> Result<std::result::Result<Reply, String>> {
+    ) -> Result<(std::result::Result<Reply, String>, Option<Reply>)> {
         let rank = rank_of(prompt.attempt);
+        let mut cut_off = None;
         self.unanswered.remove(&function.key);
         loop {
             let chosen = self.model(&prompt, rank)?;
             let permit = match self.budget.permit(prompt, &chosen.settings.prices) {
                 Ok(permit) => permit,
                 Err(error) if error.kind() == ErrorKind::Budget => {
-                    return Ok(Err(self.silent(function, true, &error)));
+                    return Ok((Err(self.silent(function, true, &error)), cut_off));
                 }
                 Err(error) => return Err(error),
             };
@@ -209,16 +240,20 @@ impl Desk {
             let asking = Asking { phase: self.phase, step: None, rank };
             self.heard((&mut *store, &mut *reporter), function, &exchange, &asking)?;
             match exchange.longer() {
-                Some(longer) => prompt = longer,
+                Some(longer) => {
+                    prompt = longer;
+                    cut_off = exchange.reply.ok();
+                }
                 None => {
-                    return match exchange.reply {
+                    let answer = match exchange.reply {
                         // Recordings of ports need not have one of this.
-                        Err(ModelError::NoRecording { .. }) => Ok(Err("no answer was recorded".into())),
-                        Err(ModelError::Interrupted) => Err(ModelError::Interrupted.into()),
+                        Err(ModelError::NoRecording { .. }) => Err("no answer was recorded".into()),
+                        Err(ModelError::Interrupted) => return Err(ModelError::Interrupted.into()),
                         // The run has other work, which a model that fails here does not undo.
-                        Err(error) => Ok(Err(self.silent(function, false, &error))),
-                        Ok(reply) => Ok(Ok(reply)),
+                        Err(error) => Err(self.silent(function, false, &error)),
+                        Ok(reply) => Ok(reply),
                     };
+                    return Ok((answer, cut_off));
                 }
             }
         }
@@ -319,3 +354,6 @@ fn call_row(function: &Function, chosen: &Chosen, exchange: &Exchange, asking: &
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,7 @@ impl Run<'_, '_> {
         prompt: Prompt,
         reporter: &mut dyn Reporter,
     ) -> Result<std::result::Result<Reply, String>> {
-        desk.ask((store, reporter), &self.planned.function, prompt, self.instruments.interrupt())
+        desk.ask_for_parts((store, reporter), &self.planned.function, prompt, self.instruments.interrupt())
     }
 
     /// Mutants that no test tells from C and that a prompt may show, a line each; those of callees where tests of what works together
