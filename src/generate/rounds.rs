@@ -108,11 +108,19 @@ impl IterationState {
             Some(Why::Time)
         } else if self.total_rounds >= config.max_total_rounds {
             Some(Why::Rounds)
-        } else if self.total() >= config.target_total_tests as usize && !self.is_poor(config) {
+        } else if self.has_begun()
+            && self.total() >= config.target_total_tests as usize
+            && !self.is_poor(config)
+        {
             Some(Why::Tests)
         } else {
             None
         }
+    }
+
+    /// Whether somebody was asked, or nobody is to be: tests that come without a question are no answer to the first one.
+    fn has_begun(&self) -> bool {
+        self.total_rounds > 0 || self.order.is_empty()
     }
 
     /// Whether it is known not to have passed.
@@ -304,7 +312,7 @@ mod tests {
 
     #[test]
     fn each_limit_ends_the_run_when_it_is_reached_and_not_before() {
-        let begun = IterationState { comprehensiveness: Some(9.0), ..state(&[Correctness]) };
+        let begun = IterationState { comprehensiveness: Some(9.0), total_rounds: 1, ..state(&[Correctness]) };
         let goes_on = |state: &IterationState| matches!(next(state, &config()), Next::Ask { .. });
         for (at, below, why) in [
             (
@@ -352,6 +360,7 @@ mod tests {
         let enough = |comprehensiveness| IterationState {
             tests: tests(&[(Boundary, 20)]),
             comprehensiveness,
+            total_rounds: 1,
             ..state(&[Correctness])
         };
         let set = |target_total_tests, min_comprehensiveness| TestGenConfig {
@@ -372,6 +381,17 @@ mod tests {
         let passed = IterationState { at: 1, ..enough(Some(6.0)) };
         assert_eq!(next(&passed, &set(20, 7.0)), Next::Refine { wanted: 5 }, "so does refinement");
         assert_eq!(next(&passed, &set(20, 6.0)), ended);
+    }
+
+    #[test]
+    fn tests_that_come_without_a_question_do_not_answer_the_first_one() {
+        let config = TestGenConfig { target_total_tests: 30, ..config() };
+        let begun = IterationState { tests: tests(&[(Existence, 40)]), ..state(&[Correctness, Boundary]) };
+        assert_eq!(next(&begun, &config), ask(Correctness, 1, 1));
+        let asked = take(begun.clone(), &config, &[(Existence, 40), (Correctness, 1)], 8.0);
+        assert_eq!(next(&asked, &config), Next::Done(Why::Tests));
+        let late = IterationState { elapsed_ms: 180_000, ..begun };
+        assert_eq!(next(&late, &config), Next::Done(Why::Time), "the other limits end it all the same");
     }
 
     #[test]

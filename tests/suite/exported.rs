@@ -221,6 +221,16 @@ fn tests() -> Vec<(&'static str, Value, Value)> {
     ]
 }
 
+/// Of what only has to be there: they hold for any port.
+fn existence() -> [(&'static str, Value, Value); 3] {
+    let layout = |of: &str| json!({"check": "layout", "of": of});
+    [
+        ("move_", json!({"check": "signature"}), Value::Null),
+        ("move_", layout("spot"), json!({"size": 32, "align": 8})),
+        ("ring_pop", layout("ring"), json!({"size": 24, "align": 8})),
+    ]
+}
+
 /// The crate around the tests, with `off` in the place of 0 for functions that do something else than C.
 fn write_crate(dir: &Path, ffi: &str, files: &BTreeMap<String, String>, off: i32) {
     let write = |path: &str, text: &str| {
@@ -292,11 +302,13 @@ fn exported_tests_tell_a_right_port_from_a_wrong_one() {
     let mut files = BTreeMap::new();
     for bound in &bounds {
         let name = bound.function.name.as_str();
-        let kept = tests().into_iter().enumerate().filter(|(_, (of, ..))| *of == name);
-        let kept: Vec<KeptTest> = kept
-            .map(|(at, (_, input, left))| KeptTest {
+        let called = tests().into_iter().map(|test| ("correctness", test));
+        let all = called.chain(existence().into_iter().map(|test| ("existence", test))).enumerate();
+        let kept: Vec<KeptTest> = all
+            .filter(|(_, (_, (of, ..)))| *of == name)
+            .map(|(at, (category, (_, input, left)))| KeptTest {
                 id: format!("{name} {at}"),
-                category: "correctness".into(),
+                category: category.into(),
                 reasoning: "What C does */ \n is what counts.".into(),
                 input,
                 left,
@@ -313,12 +325,14 @@ fn exported_tests_tell_a_right_port_from_a_wrong_one() {
     let dir = clib::scratch("exported");
     write_crate(&dir, &bindings.file, &files, 0);
     let (passed, failed, said) = cargo_test(&dir);
-    assert_eq!((passed.len(), failed.as_slice()), (tests().len(), &[][..]), "{said}");
+    let there = existence().len();
+    assert_eq!((passed.len(), failed.as_slice()), (tests().len() + there, &[][..]), "{said}");
     assert!(!said.contains("warning"), "{said}");
 
     write_crate(&dir, &bindings.file, &files, 1);
     let (passed, failed, said) = cargo_test(&dir);
-    assert_eq!((failed.len(), passed.as_slice()), (tests().len(), &[][..]), "{said}");
+    assert_eq!((failed.len(), passed.len()), (tests().len(), there), "{said}");
+    assert!(passed.iter().all(|name| name.starts_with("existence")), "{passed:?}");
     for what in [
         "return value of add",
         "`to` after widen",

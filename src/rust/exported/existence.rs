@@ -27,7 +27,8 @@ fn signature(source: &Source) -> TokenStream {
 
 fn layout(source: &Source, test: &KeptTest) -> Result<TokenStream, String> {
     let of = test.input.get("of").and_then(Value::as_str).unwrap_or_default();
-    let is_known = source.library.records.values().any(|record| record.rust_name == of);
+    // Some have no name in `ffi.rs`.
+    let is_known = !of.is_empty() && source.library.records.values().any(|record| record.rust_name == of);
     let number = |name: &str| test.left.get(name).and_then(Value::as_u64).map(Literal::u64_unsuffixed);
     let (Some(size), Some(align), true) = (number("size"), number("align"), is_known) else {
         return Err(format!("`{of}` is no struct with a size and an alignment"));
@@ -37,4 +38,59 @@ fn layout(source: &Source, test: &KeptTest) -> Result<TokenStream, String> {
         assert_eq!(size_of::<ffi::#of>(), #size, "size");
         assert_eq!(align_of::<ffi::#of>(), #align, "alignment");
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rust::shims::Bound;
+    use crate::rust::signature::CSignature;
+    use crate::symbol::{Library, Record, fixture};
+    use serde_json::json;
+
+    #[test]
+    fn a_layout_is_that_of_a_struct_with_a_name() {
+        let record = |rust_name: &str| Record {
+            rust_name: rust_name.into(),
+            c_name: String::new(),
+            is_union: false,
+            complete: true,
+            opaque: false,
+            size: 24,
+            align: 8,
+            fields: Vec::new(),
+        };
+        let records =
+            [("struct point".to_owned(), record("point")), ("a union in it".to_owned(), record(""))];
+        let library = Library { records: records.into(), ..Library::default() };
+        let function = fixture::function("f");
+        let c = CSignature::of(&syn::parse_str("fn f(p: *const point)").unwrap(), []);
+        let bound = Bound { function: &function, contract: None, c: &c, shared: &[] };
+        let source = Source { krate: "my-port", library: &library, bound, others: &[] };
+        let text = |input: Value, left: Value| {
+            let (id, category) = ("t".to_owned(), "existence".to_owned());
+            let test = KeptTest { id, category, reasoning: String::new(), input, left };
+            statements(&source, &test).map(|all| all.iter().map(ToString::to_string).collect::<String>())
+        };
+        let (size, layout) =
+            (json!({"size": 24, "align": 8}), |of: &str| json!({"check": "layout", "of": of}));
+        let written = text(layout("point"), size.clone()).unwrap();
+        let wanted = quote! {
+            assert_eq!(size_of::<ffi::point>(), 24, "size");
+            assert_eq!(align_of::<ffi::point>(), 8, "alignment");
+        };
+        assert_eq!(written, wanted.to_string());
+        let written = text(json!({"check": "signature"}), Value::Null).unwrap();
+        assert!(written.contains("capi :: f") && written.contains("(* const ffi :: point)"), "{written}");
+        for (input, left, why) in [
+            (layout(""), size.clone(), "`` is no struct"),
+            (json!({"check": "layout"}), size.clone(), "`` is no struct"),
+            (layout("line"), size, "`line` is no struct"),
+            (layout("point"), json!({"size": 24}), "`point` is no struct with a size and an alignment"),
+            (json!({"check": "colour"}), Value::Null, "is no check that there is"),
+        ] {
+            let said = text(input, left).unwrap_err();
+            assert!(said.contains(why), "{said}");
+        }
+    }
 }
