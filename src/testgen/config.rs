@@ -118,7 +118,18 @@ impl TestGenConfig {
     /// What makes two configurations the same: SHA-256 of their JSON, keys sorted, without spaces. The number in the store,
     /// the date and whether it is current are not in it; the version is.
     pub fn config_hash(&self) -> String {
-        let mut value = serde_json::to_value(self).expect("numbers and texts have a form in JSON");
+        // The store knows one zero.
+        let plain = |number: f64| number + 0.0;
+        let config = Self {
+            temperature: self.temperature.map(plain),
+            environment_weight: plain(self.environment_weight),
+            anti_cheat_weight: plain(self.anti_cheat_weight),
+            precision_weight: plain(self.precision_weight),
+            min_comprehensiveness: plain(self.min_comprehensiveness),
+            target_comprehensiveness: plain(self.target_comprehensiveness),
+            ..self.clone()
+        };
+        let mut value = serde_json::to_value(config).expect("numbers and texts have a form in JSON");
         value.sort_all_objects();
         sha256(value.to_string())
     }
@@ -190,6 +201,8 @@ impl TestGenConfig {
             ("max_total_seconds", self.max_total_seconds),
         ] {
             check(value > 0, format!("{name} is 0"));
+            // The store's integers have a sign.
+            check(i64::try_from(value).is_ok(), format!("{name} {value} is more than {}", i64::MAX));
         }
         let named: BTreeSet<_> = self.category_order.iter().collect();
         let is_whole = named.len() == TestCategory::ALL.len() && self.category_order.len() == named.len();
@@ -350,6 +363,20 @@ mod tests {
     }
 
     #[test]
+    fn there_is_one_zero() {
+        let of = |zero| TestGenConfig {
+            temperature: Some(zero),
+            environment_weight: zero,
+            anti_cheat_weight: zero,
+            precision_weight: zero,
+            min_comprehensiveness: zero,
+            target_comprehensiveness: zero,
+            ..TestGenConfig::default()
+        };
+        assert_eq!(of(-0.0).config_hash(), of(0.0).config_hash());
+    }
+
+    #[test]
     fn the_hash_is_of_json_with_sorted_keys() {
         let mut value = serde_json::to_value(TestGenConfig::default()).unwrap();
         value.sort_all_objects();
@@ -383,6 +410,8 @@ mod tests {
             (TestGenConfig { max_total_rounds: 0, ..good() }, "max_total_rounds is 0"),
             (TestGenConfig { max_total_tokens: 0, ..good() }, "max_total_tokens is 0"),
             (TestGenConfig { max_total_seconds: 0, ..good() }, "max_total_seconds is 0"),
+            (TestGenConfig { max_total_tokens: u64::MAX, ..good() }, "more than 9223372036854775807"),
+            (TestGenConfig { max_total_seconds: 1 << 63, ..good() }, "max_total_seconds 9223372036854775808"),
             (TestGenConfig { category_order: vec![Boundary; 5], ..good() }, "category_order"),
             (TestGenConfig { category_order: vec![Boundary], ..good() }, "category_order"),
             (TestGenConfig { reflection_prompt: " ".into(), ..good() }, "reflection_prompt is empty"),
