@@ -18,6 +18,7 @@ pub use render::{
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use shorten::cell;
 pub use terminal::{Terminal, Verbosity};
+pub use testgen::one_line;
 
 use std::io::ErrorKind::BrokenPipe;
 

@@ -4,6 +4,11 @@ use super::Verbosity::{self, Normal, Quiet, Verbose};
 use super::render::{BAD, FAINT, GOOD, printable};
 use crate::testgen::{EvolutionRound, TestGenEvent, TestVerdict};
 
+/// A model's words in one line: what it breaks into lines would pass for others of ours.
+pub fn one_line(text: &str) -> String {
+    printable(&text.replace(['\n', '\r'], " "))
+}
+
 /// A line for an event, and who wants to see it.
 pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
     match event {
@@ -16,7 +21,7 @@ pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
             (Normal, format!("{FAINT}{total_rounds}.{FAINT:#} asking for {category} tests, {what} {round}"))
         }
         TestGenEvent::Test { id, category, verdict } => {
-            let id = printable(id);
+            let id = one_line(id);
             match verdict {
                 TestVerdict::Valid { kills } => {
                     (Normal, format!("  {GOOD}valid{GOOD:#} {id} ({category}): kills {kills}"))
@@ -25,20 +30,19 @@ pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
                     (Verbose, format!("  {FAINT}there already{FAINT:#} {id} ({category})"))
                 }
                 TestVerdict::Dropped { why } => {
-                    (Normal, format!("  {BAD}dropped{BAD:#} {id} ({category}): {}", printable(why)))
+                    (Normal, format!("  {BAD}dropped{BAD:#} {id} ({category}): {}", one_line(why)))
                 }
             }
         }
         TestGenEvent::Reflection { text } => {
-            let text = printable(text);
-            let first: String = text.chars().take(160).collect();
-            (Normal, format!("  {FAINT}reflection:{FAINT:#} {}", first.replace('\n', " ")))
+            let first: String = one_line(text).chars().take(160).collect();
+            (Normal, format!("  {FAINT}reflection:{FAINT:#} {first}"))
         }
         TestGenEvent::Complete { run_id, score, tests, kept } => {
             let score = score.map_or("none".to_owned(), |score| score.to_string());
             (Normal, format!("{FAINT}run {run_id}:{FAINT:#} {tests} tests, {kept} kept, score {score}"))
         }
-        TestGenEvent::Error { why } => (Quiet, format!("{BAD}stopped:{BAD:#} {}", printable(why))),
+        TestGenEvent::Error { why } => (Quiet, format!("{BAD}stopped:{BAD:#} {}", one_line(why))),
     }
 }
 
@@ -51,7 +55,7 @@ pub(super) fn evolved(round: &EvolutionRound, rounds: u32) -> String {
         (false, None, Some(_)) => (BAD, "reverted"),
         (false, None, None) => (FAINT, "kept"),
     };
-    let (kind, reason) = (round.change.kind.word(), printable(&round.reason));
+    let (kind, reason) = (round.change.kind.word(), one_line(&round.reason));
     let (number, from) = (round.round, &round.from.version);
     format!("[{number}/{rounds}] {kind}, {from}{to}: {style}{word}{style:#}: {reason}")
 }
@@ -60,6 +64,23 @@ pub(super) fn evolved(round: &EvolutionRound, rounds: u32) -> String {
 mod tests {
     use super::*;
     use crate::testgen::{ConfigId, ConfigRef, GuardrailViolation, TestGenConfigChange};
+
+    #[test]
+    fn an_event_is_told_in_one_line() {
+        let category = crate::testgen::TestCategory::Boundary;
+        let text = || "a\nvalid b\rc".to_owned();
+        let dropped = TestVerdict::Dropped { why: text() };
+        for (event, wanted) in [
+            (
+                TestGenEvent::Test { id: text(), category, verdict: dropped },
+                "  dropped a valid b c (boundary): a valid b c",
+            ),
+            (TestGenEvent::Reflection { text: text() }, "  reflection: a valid b c"),
+            (TestGenEvent::Error { why: text() }, "stopped: a valid b c"),
+        ] {
+            assert_eq!(anstream::adapter::strip_str(&line(&event).1).to_string(), wanted);
+        }
+    }
 
     #[test]
     fn a_round_is_told_in_one_line() {
@@ -76,10 +97,10 @@ mod tests {
             lower_bound: None,
             quality_delta: None,
             accepted: false,
-            reason: "it is good\u{1b}".into(),
+            reason: "it is\r\ngood\u{1b}".into(),
         };
         let told = |round: &EvolutionRound| anstream::adapter::strip_str(&evolved(round, 3)).to_string();
-        assert_eq!(told(&kept), "[1/3] keep, 1.0.0: kept: it is good\\u{1b}");
+        assert_eq!(told(&kept), "[1/3] keep, 1.0.0: kept: it is  good\\u{1b}");
         let reverted =
             EvolutionRound { to: Some(named(2, "1.0.1")), reason: "no gain".into(), ..kept.clone() };
         assert_eq!(told(&reverted), "[1/3] keep, 1.0.0 → 1.0.1: reverted: no gain");

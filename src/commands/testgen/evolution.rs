@@ -5,7 +5,7 @@ use super::cells::{UNMEASURED, date, gain};
 use super::stats::{Versions, configuration, versions};
 use crate::error::{ExitCode, Result};
 use crate::project::Project;
-use crate::report::{Column, printable, table};
+use crate::report::{Column, one_line, table};
 use crate::store::EvolutionRow;
 use serde_json::json;
 
@@ -45,7 +45,7 @@ fn text(rounds: &[EvolutionRow], versions: &Versions) -> String {
             gain(round.change.expected_improvement),
             gain(round.actual_improvement),
             if round.accepted { "yes".into() } else { "no".into() },
-            printable(&round.reason),
+            one_line(&round.reason),
         ]
     };
     table(&columns, &rounds.iter().map(row).collect::<Vec<_>>(), None)

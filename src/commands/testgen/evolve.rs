@@ -10,7 +10,7 @@ use crate::generate::prompt::Templates;
 use crate::judge::Judge;
 use crate::port::desk::{Asks, Desk};
 use crate::project::Project;
-use crate::report::printable;
+use crate::report::one_line;
 use crate::store::{RunOutcome, Store};
 use crate::symbol::SymbolName;
 use crate::testgen::{ConfigId, EvolutionRound, ScorePair, TestGenConfig, TestGenContext, TestGenRun};
@@ -97,10 +97,10 @@ fn text(round: &EvolutionRound) -> String {
     let points =
         |points: Option<f64>| points.map_or("unmeasured".to_owned(), |points| format!("{points:+.1}"));
     let mut text =
-        format!("round {}: {} by {}: ", round.round, round.change.kind.word(), printable(&round.model));
+        format!("round {}: {} by {}: ", round.round, round.change.kind.word(), one_line(&round.model));
     let verdict = if round.accepted { "accepted" } else { "not accepted" };
     // Writing to a string never fails.
-    _ = writeln!(text, "{verdict}: {}", printable(&round.reason));
+    _ = writeln!(text, "{verdict}: {}", one_line(&round.reason));
     if let Some(to) = &round.to {
         let (gain, low) = (points(round.mean_gain), points(round.lower_bound));
         _ = writeln!(

@@ -4,7 +4,7 @@ use super::cells::{UNMEASURED, count, date, known, mean, seconds, share};
 use super::{Session, name, named};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::project::Project;
-use crate::report::{Column, cell, printable, table};
+use crate::report::{Column, cell, one_line, printable, table};
 use crate::testgen::{RecordedTest, RunId, TestGenConfigChange, TestGenRun, TestGenScore};
 use serde_json::json;
 
@@ -116,8 +116,8 @@ fn proposed(run: &TestGenRun, change: &TestGenConfigChange) -> String {
         Some(false) => "not accepted",
         None => "not decided",
     };
-    let (kind, why) = (change.kind.word(), printable(&change.reasoning));
-    format!("\nproposed by {} after it, {end}: {kind}: {why}\n", printable(who))
+    let (kind, why) = (change.kind.word(), one_line(&change.reasoning));
+    format!("\nproposed by {} after it, {end}: {kind}: {why}\n", one_line(who))
 }
 
 fn cases(tests: &[RecordedTest]) -> String {
@@ -136,13 +136,13 @@ fn cases(tests: &[RecordedTest]) -> String {
     let row = |recorded: &RecordedTest| {
         let test = &recorded.test;
         let end = match (&recorded.dropped, recorded.kept) {
-            (Some(why), _) => format!("dropped: {}", printable(why)),
+            (Some(why), _) => format!("dropped: {}", one_line(why)),
             (None, true) => "kept".into(),
             (None, false) => "valid, not kept".into(),
         };
         vec![
             test.category.to_string(),
-            printable(&test.id),
+            one_line(&test.id),
             cell(&printable(&test.input.to_string())),
             known(test.expected_output.as_ref(), |left| cell(&printable(&left.to_string()))),
             known(recorded.kills.as_ref(), |kills| kills.len().to_string()),

@@ -2,7 +2,7 @@
 
 use super::generate::Kept;
 use crate::generate::keep::Written;
-use crate::report::printable;
+use crate::report::one_line;
 use crate::testgen::{TestGenRun, TestGenScore};
 use std::fmt::Write;
 
@@ -24,9 +24,9 @@ pub(super) fn kept(kept: &Kept) -> String {
     let mut text = format!("{} ({}): {}\n", generated.symbol, run.run_id, summary(run));
     // Writing to a string never fails.
     _ = writeln!(text, "  score: {}", points(&generated.score));
-    _ = writeln!(text, "  ended: {}", printable(&generated.why));
+    _ = writeln!(text, "  ended: {}", one_line(&generated.why));
     if let Some(why) = &generated.without_mutants {
-        _ = writeln!(text, "  no mutants: {}", printable(why));
+        _ = writeln!(text, "  no mutants: {}", one_line(why));
     }
     let missed: Vec<&str> =
         generated.cheats.iter().filter(|cheat| !cheat.rejected).map(|cheat| cheat.name.as_str()).collect();
@@ -34,11 +34,11 @@ pub(super) fn kept(kept: &Kept) -> String {
     let all = generated.cheats.len();
     let missed = if missed.is_empty() { String::new() } else { format!("; not told: {}", missed.join(", ")) };
     _ = writeln!(text, "  cheats told: {told} of {all}{missed}");
-    list(&mut text, "survivors", generated.survivors.iter().map(|line| printable(line).to_string()));
-    let of_callees = generated.callee_survivors.iter().map(|line| printable(line).to_string());
+    list(&mut text, "survivors", generated.survivors.iter().map(|line| one_line(line).to_string()));
+    let of_callees = generated.callee_survivors.iter().map(|line| one_line(line).to_string());
     list(&mut text, "survivors in what it calls", of_callees);
     let dropped = generated.suite.dropped.iter();
-    list(&mut text, "dropped", dropped.map(|d| format!("{}: {}", printable(&d.test.id), printable(&d.why))));
+    list(&mut text, "dropped", dropped.map(|d| format!("{}: {}", one_line(&d.test.id), one_line(&d.why))));
     if let Some(of_run) = written {
         if of_run.run_id != run.run_id {
             _ = writeln!(
@@ -66,7 +66,7 @@ pub(super) fn written(written: &Written) -> String {
     list(
         &mut text,
         "not written as Rust",
-        left_out.map(|(id, why)| format!("{}: {}", printable(id), printable(why))),
+        left_out.map(|(id, why)| format!("{}: {}", one_line(id), one_line(why))),
     );
     text
 }
