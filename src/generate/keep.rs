@@ -15,7 +15,7 @@ use crate::rust::exported::{Exported, FILE, HEAD};
 use crate::store::{GLOBAL, Store};
 use crate::symbol::Library;
 use crate::testgen::{
-    ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun, make_ids_unique,
+    ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -111,7 +111,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
         test: known.test.clone(),
         dropped: None,
         kills: kills(known),
-        cheats: Some(cheats(known)),
+        cheats: generated.has_cheats.then(|| cheats(known)),
         kept: generated.kept.contains(&at),
     });
     let dropped = suite.dropped.iter().map(|dropped| (&dropped.test, dropped.why.clone()));
@@ -123,12 +123,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
         cheats: None,
         kept: false,
     });
-    let mut all: Vec<RecordedTest> = existence.chain(valid).chain(invalid).collect();
-    // A model may call a test as an earlier one that was dropped.
-    let mut tests: Vec<GeneratedTest> = all.iter().map(|recorded| recorded.test.clone()).collect();
-    make_ids_unique(&mut tests);
-    all.iter_mut().zip(tests).for_each(|(recorded, test)| recorded.test = test);
-    all
+    existence.chain(valid).chain(invalid).collect()
 }
 
 /// Which tests of a run are written.

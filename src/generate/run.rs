@@ -42,7 +42,8 @@ pub struct Request<'a> {
 /// Generates tests for a function that has a contract.
 ///
 /// # Errors
-/// `Usage` without a contract, those of the builds, of the fuzz process and of the store, and Ctrl-C.
+/// `Usage` without a contract, those of the builds, and, as long as there is no test, of the fuzz process and of the store: what breaks
+/// a run off that has tests, and Ctrl-C, is in what comes back (see [`Generated::broken_off`]).
 pub fn generate(
     (project, store): (&Project, &mut Store),
     (judge, planned): (&Judge, &Planned),
@@ -98,10 +99,12 @@ pub fn generate(
     };
     let ended = match run.rounds(&mut state, (store, desk), reporter) {
         // What was paid for is not thrown away.
-        Err(error) if error.kind() == ErrorKind::Interrupted => Ended::Interrupted,
+        Err(error) if error.kind() == ErrorKind::Interrupted || !run.suite.tests.is_empty() => {
+            Ended::BrokenOff(error)
+        }
         other => other?,
     };
-    run.finish(&state, &categories, ended)
+    Ok(run.finish(&state, &categories, ended))
 }
 
 /// How a run came to its end.
@@ -110,7 +113,8 @@ enum Ended {
     Over(&'static str),
     /// The model did not answer: why not.
     Silence(String),
-    Interrupted,
+    /// By Ctrl-C, or by what nobody could go on after.
+    BrokenOff(Error),
 }
 
 struct Run<'a, 'p> {
@@ -154,10 +158,10 @@ impl Run<'_, '_> {
             let before = desk.budget.of_symbol(&self.planned.function.name).0;
             let answered = match step {
                 Next::Done(why) => return Ok(Ended::Over(why.words())),
-                Next::Reflect => self.reflect((store, desk), reporter)?,
+                Next::Reflect => self.reflect((store, desk), reporter),
                 Next::Ask { category, wanted, round } => {
                     self.category = category;
-                    self.ask((store, desk), (wanted, round, state.total_rounds + 1, false), reporter)?
+                    self.ask((store, desk), (wanted, round, state.total_rounds + 1, false), reporter)
                 }
                 Next::Refine { wanted } => {
                     self.category = aim(&state.order, &self.analysis()).unwrap_or(self.category);
@@ -165,13 +169,15 @@ impl Run<'_, '_> {
                         (store, desk),
                         (wanted, state.refinements + 1, state.total_rounds + 1, true),
                         reporter,
-                    )?
+                    )
                 }
             };
             let tokens = desk.budget.of_symbol(&self.planned.function.name).0.saturating_sub(before);
-            if let Err(why) = answered {
+            if !matches!(answered, Ok(Ok(()))) {
                 // What was cut off, and asked again in vain, was paid for.
                 state.tokens = state.tokens.saturating_add(tokens);
+            }
+            if let Err(why) = answered? {
                 self.tell(reporter, TestGenEvent::Error { why: why.clone() });
                 return Ok(Ended::Silence(why));
             }
@@ -283,7 +289,11 @@ impl Run<'_, '_> {
             self.take(test.as_proposal(), outcome, &mut fresh, reporter);
         }
         let bytes: Vec<&Vec<u8>> = fresh.iter().map(|known| &known.bytes).collect();
-        let kills = self.instruments.kills(&bytes)?;
+        // What C has answered is a test, also where nothing can be run any more.
+        let (kills, run) = match self.instruments.kills(&bytes) {
+            Ok(kills) => (kills, Ok(())),
+            Err(error) => (vec![None; fresh.len()], Err(error)),
+        };
         let telling = self.instruments.telling();
         for (mut known, kills) in fresh.into_iter().zip(kills) {
             let told = kills.iter().flatten().filter(|number| telling.contains(number)).count();
@@ -293,6 +303,7 @@ impl Run<'_, '_> {
             self.tell(reporter, TestGenEvent::Test { id, category, verdict });
             self.suite.tests.push(known);
         }
+        run?;
         self.suite.forget(self.instruments.bench.void());
         let all: Vec<&Vec<u8>> = self.suite.tests.iter().map(|known| &known.bytes).collect();
         if !all.is_empty() {
@@ -304,7 +315,9 @@ impl Run<'_, '_> {
     /// An entry of a reply that is no test counts as one that was proposed and is of no use.
     fn drop_unreadable(&mut self, category: TestCategory, why: String, reporter: &mut dyn Reporter) {
         let id = format!("unreadable-{}", self.suite.dropped.len() + 1);
-        let test = GeneratedTest::unreadable(id.clone(), category);
+        let mut test = GeneratedTest::unreadable(id, category);
+        test.id = self.free_id(&test, &[]);
+        let id = test.id.clone();
         self.suite.dropped.push(Dropped { test, why: why.clone() });
         self.tell(reporter, TestGenEvent::Test { id, category, verdict: TestVerdict::Dropped { why } });
     }
@@ -317,6 +330,7 @@ impl Run<'_, '_> {
         fresh: &mut Vec<Test>,
         reporter: &mut dyn Reporter,
     ) {
+        test.id = self.free_id(&test, fresh);
         let (id, category) = (test.id.clone(), test.category);
         let verdict = match outcome {
             Err(why) => {
@@ -332,7 +346,6 @@ impl Run<'_, '_> {
             Ok((read, left)) => {
                 test.input = read.canonical;
                 test.expected_output = Some(left.value.clone());
-                test.id = self.free_id(&test, fresh);
                 let hidden = self.instruments.is_hidden(&read.bytes);
                 let (kills, cheats) = (None, BTreeSet::new());
                 fresh.push(Test { test, bytes: read.bytes, left, kills, cheats, hidden });
@@ -343,7 +356,7 @@ impl Run<'_, '_> {
     }
 
     fn free_id(&self, test: &GeneratedTest, fresh: &[Test]) -> String {
-        // In the order in which they are kept, so that nobody is called otherwise later.
+        // Whoever is told of a test, dropped or not, finds it under this name in the store.
         let Suite { tests, dropped, duplicates, .. } = &self.suite;
         let dropped = dropped.iter().map(|dropped| &dropped.test);
         let known = tests.iter().chain(fresh).map(|known| &known.test);

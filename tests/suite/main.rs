@@ -45,6 +45,7 @@ mod state;
 mod stats;
 mod support;
 mod testgen;
+mod testgen_broken;
 mod testgen_recorded;
 mod testgen_store;
 mod traps;

@@ -3,6 +3,7 @@
 
 use crate::support::shape::documented;
 use crate::support::{Ran, Repo, Running};
+use crate::testgen_broken::nothing_that_c_has_answered_is_lost;
 use cargo_implfuzz::judge::Judge;
 use cargo_implfuzz::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
@@ -383,7 +384,7 @@ fn tests_of_existence_alone_need_no_model() {
 /// What stands for a function is never lost to a run that tells less.
 #[test]
 fn a_weaker_run_replaces_nothing_while_c_answers_as_it_did() {
-    let repo = library();
+    let repo = two_functions();
     let file = "rust/tests/testgen_mixed.rs";
     let strong = json!([
         {"id": "long", "input": {"seed": 4_294_967_295u32, "data": {"repeat": "fox ", "times": 90}}},
@@ -422,7 +423,14 @@ fn a_weaker_run_replaces_nothing_while_c_answers_as_it_did() {
 
     // All that are valid, and those of the best run again.
     let of = |args: &[&str]| repo.run(&[&["testgen", "export"], args].concat()).ok().stdout.clone();
-    of(&["--all"]);
+    // A function whose only run has kept no test is no reason to leave out the others, unless it is named.
+    let db = rusqlite::Connection::open(repo.root().join(".implfuzz/state.db")).unwrap();
+    let moved = "UPDATE testgen_runs SET symbol = 'c:@F@folded' WHERE run_id = ?1";
+    db.execute(moved, [last["run_id"].as_str().unwrap()]).unwrap();
+    std::fs::remove_file(repo.root().join(file)).unwrap();
+    repo.run(&["testgen", "export", "mixed", "folded"]).fails(2, &["folded has kept no test"]);
+    assert!(!repo.root().join(file).exists(), "all are looked at before any is written");
+    repo.run(&["testgen", "export", "--all"]).ok().shows("folded has kept no test, and is left out");
     assert_eq!(repo.read(file), text);
     of(&["mixed", "--valid"]);
     let all = repo.read(file);
@@ -462,6 +470,7 @@ fn ctrl_c_keeps_what_was_measured() {
     let args = ["testgen", "generate", "mixed", "--context", "correctness", "--config", "llm.retries=0"];
     repo.run(&args).code(11).shows("the model did not answer");
     assert!(repo.root().join("rust/tests/testgen_mixed.rs").exists());
+    nothing_that_c_has_answered_is_lost(&repo);
 }
 
 /// The work is done one and two calls away.

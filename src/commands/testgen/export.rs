@@ -2,13 +2,13 @@
 
 use super::{Session, name, named, shown};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::event::Event;
+use crate::event::{Event, Reporter};
 use crate::fuzz::build::Built;
 use crate::generate::keep::{self, Which, Written};
 use crate::judge::{Judge, does_not_compile};
-use crate::project::Project;
+use crate::project::{Planned, Project};
 use crate::store::Store;
-use crate::testgen::{RunId, TestGenRun};
+use crate::testgen::{RecordedTest, RunId, TestGenRun};
 use serde_json::json;
 
 /// Asks C again for the kept tests of earlier runs, and writes those that still hold: `rust/tests/testgen_<symbol>.rs`, and seeds
@@ -32,8 +32,9 @@ pub struct Args {
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, store) = session.open(reporter.as_mut())?;
-    let runs = runs(&project, &store, args)?;
     let which = if args.valid { Which::Valid } else { Which::Kept };
+    let wanted = runs(&project, &store, args)?;
+    let wanted = with_tests((&project, &store), wanted, (args.all, which), reporter.as_mut())?;
     let judge = Judge::new(&project, &session.interrupt);
     reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
     let binary = match judge.build(&[])? {
@@ -42,18 +43,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     };
     reporter.event(Event::StepFinished { message: "harnesses built".into() });
     let mut all: Vec<(TestGenRun, Written)> = Vec::new();
-    for run in runs {
-        let planned = project.planned.iter().find(|planned| planned.function.key == run.symbol);
-        let planned = planned.ok_or_else(|| {
-            let text = format!("{}: the library has no such function any more", run.symbol.0);
-            Error::new(ErrorKind::Usage, text).help("cargo implfuzz testgen runs")
-        })?;
+    for Wanted { run, planned, tests } in wanted {
         let campaign = judge.campaign(&binary, planned);
-        let tests = store.testgen_tests(&run.run_id)?;
-        if !tests.iter().any(|test| which.wants(test)) {
-            let text = format!("the run {} on {} has kept no test", run.run_id, planned.function.name);
-            return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz testgen runs"));
-        }
         let (same, differing) =
             keep::confirmed((&project.library, &judge), planned, &campaign, (tests, which))?;
         let mut written = keep::write((&project, &judge), planned, &campaign, (&run.run_id, &same, which))?;
@@ -72,6 +63,41 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         all.iter().map(one).collect()
     });
     Ok(ExitCode::Ok)
+}
+
+/// A run with tests to be written.
+struct Wanted<'p> {
+    run: TestGenRun,
+    planned: &'p Planned,
+    tests: Vec<RecordedTest>,
+}
+
+/// All that is there to be written, before anything is. A run without tests is an error where it was named, else a note.
+fn with_tests<'p>(
+    (project, store): (&'p Project, &Store),
+    runs: Vec<TestGenRun>,
+    (all, which): (bool, Which),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Wanted<'p>>> {
+    let mut wanted = Vec::new();
+    for run in runs {
+        let planned = project.planned.iter().find(|planned| planned.function.key == run.symbol);
+        let planned = planned.ok_or_else(|| {
+            let text = format!("{}: the library has no such function any more", run.symbol.0);
+            Error::new(ErrorKind::Usage, text).help("cargo implfuzz testgen runs")
+        })?;
+        let tests = store.testgen_tests(&run.run_id)?;
+        if tests.iter().any(|test| which.wants(test)) {
+            wanted.push(Wanted { run, planned, tests });
+            continue;
+        }
+        let text = format!("the run {} on {} has kept no test", run.run_id, planned.function.name);
+        if !all {
+            return Err(Error::new(ErrorKind::Usage, text).help("cargo implfuzz testgen runs"));
+        }
+        reporter.event(Event::Note { text: format!("{text}, and is left out") });
+    }
+    Ok(wanted)
 }
 
 fn runs(project: &Project, store: &Store, args: &Args) -> Result<Vec<TestGenRun>> {

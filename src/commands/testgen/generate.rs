@@ -214,14 +214,19 @@ fn watched(
         TestGenEvent::Start { run_id: id.to_string(), config: number.0, categories: config.ordered(context) };
     reporter.event(Event::TestGen { symbol: symbol.clone(), event: start });
     let request = Request { config, context };
-    let generated = generate((project, &mut *store), (judge, planned), desk, request, reporter)?;
+    let mut generated = generate((project, &mut *store), (judge, planned), desk, request, reporter)?;
     let label = Label { id, session: desk.id.0, config: number, context };
-    let run = keep::store(store, planned, &generated, label)?;
-    if let Err(interrupted) = judge.interrupt.check() {
-        let text = format!("what there was is kept: cargo implfuzz testgen runs {}", run.run_id);
-        reporter.event(Event::Note { text });
-        return Err(interrupted);
+    let stored = keep::store(store, planned, &generated, label);
+    let broken_off = generated.broken_off.take().or_else(|| judge.interrupt.check().err());
+    if let Some(error) = broken_off {
+        // Where it cannot be kept, either, the first trouble is the one to tell.
+        if let Ok(run) = &stored {
+            let text = format!("what there was is kept: cargo implfuzz testgen runs {}", run.run_id);
+            reporter.event(Event::Note { text });
+        }
+        return Err(error);
     }
+    let run = stored?;
     let event = TestGenEvent::Complete {
         run_id: run.run_id.to_string(),
         score: run.score,

@@ -1,8 +1,9 @@
 //! The end of a run: what was measured in it, what follows from that, and which tests are kept.
 
 use super::{Ended, Run, in_words};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind};
 use crate::fuzz::run::Campaign;
+use crate::generate::cheats::Cheat;
 use crate::generate::instruments::Reached;
 use crate::generate::measures;
 use crate::generate::predicted::{bears_out, says_something};
@@ -11,8 +12,8 @@ use crate::generate::suite::Suite;
 use crate::generate::writable::left_out;
 use crate::symbol::SymbolName;
 use crate::testgen::{
-    GeneratedTest, Measures, PlantedCheat, Prediction, Proposed, Reflected, TestCategory, TestGenAnalysis,
-    TestGenScore,
+    GeneratedTest, Measures, ParameterUse, PlantedCheat, Prediction, Proposed, Reflected, TestCategory,
+    TestGenAnalysis, TestGenScore,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,28 +48,33 @@ pub struct Generated {
     pub why: String,
     /// It asked all that it wanted to ask.
     pub is_whole: bool,
+    /// What broke it off, Ctrl-C or another trouble: whoever keeps the run tells it then.
+    pub broken_off: Option<Error>,
+    /// Planted cheats were run.
+    pub has_cheats: bool,
     /// Why no mutant was run, where none was.
     pub without_mutants: Option<String>,
     /// Reads inputs, and runs C on them.
     pub campaign: Campaign,
 }
 
+/// Cheats that could be planted, and what the tests do with each parameter.
+type Together = (Vec<Cheat>, Vec<ParameterUse>);
+
 impl Run<'_, '_> {
-    /// Measures what can only be measured with all tests there, but not after Ctrl-C, and judges what there is.
+    /// Measures what can only be measured with all tests there, but not where that was broken off, and judges what there is.
     pub(super) fn finish(
         mut self,
         state: &IterationState,
         categories: &[TestCategory],
         ended: Ended,
-    ) -> Result<Generated> {
+    ) -> Generated {
         let function = &self.planned.function;
         // `max_total_seconds` ends questions; what is measured behind the last one is not held against it.
         let duration_ms = self.elapsed();
-        let (mut planted, mut parameters) = (Vec::new(), Vec::new());
-        if !matches!(ended, Ended::Interrupted) && !self.suite.tests.is_empty() {
-            planted = measures::cheats(&self.instruments, (function, self.contract), &mut self.suite)?;
-            parameters = measures::parameters(&self.instruments, (function, self.contract), &self.suite)?;
-        }
+        let (together, ended) = self.together(ended);
+        let has_cheats = together.is_some();
+        let (planted, parameters) = together.unwrap_or_default();
         let tests = self.suite.tests.iter().map(|known| known.test.category);
         let predictions = self.suite.tests.iter().filter_map(|known| {
             let predicted =
@@ -108,7 +114,7 @@ impl Run<'_, '_> {
         let mutants = self.in_words(self.instruments.telling());
         let callee_mutants = self.in_words(self.instruments.telling_over_callees());
         let (survivors, callee_survivors) = (self.survivors(), self.survivors_over_callees());
-        Ok(Generated {
+        Generated {
             symbol: function.name.clone(),
             kept,
             cheats,
@@ -125,17 +131,48 @@ impl Run<'_, '_> {
             tokens: state.tokens,
             duration_ms,
             is_whole: matches!(ended, Ended::Over(_)),
-            why: match ended {
-                Ended::Over(why) => why.to_owned(),
+            why: match &ended {
+                Ended::Over(why) => (*why).to_owned(),
                 Ended::Silence(why) => format!("the model did not answer: {why}"),
-                Ended::Interrupted => "it was interrupted".to_owned(),
+                Ended::BrokenOff(error) if error.kind() == ErrorKind::Interrupted => {
+                    "it was interrupted".to_owned()
+                }
+                Ended::BrokenOff(error) => format!("it broke off: {error}"),
             },
+            broken_off: match ended {
+                Ended::BrokenOff(error) => Some(error),
+                Ended::Over(_) | Ended::Silence(_) => None,
+            },
+            has_cheats,
             without_mutants: self.instruments.without_mutants().cloned(),
             campaign: self.instruments.campaign.clone(),
             existence: self.existence,
             reached: self.reached,
             suite: self.suite,
-        })
+        }
+    }
+
+    /// Planted cheats and parameters, for which C is run on all tests once more; nothing where that was broken off, or the run was.
+    fn together(&mut self, ended: Ended) -> (Option<Together>, Ended) {
+        if matches!(ended, Ended::BrokenOff(_)) {
+            return (None, ended);
+        }
+        if self.suite.tests.is_empty() {
+            return (Some(Default::default()), ended);
+        }
+        let function = (&self.planned.function, self.contract);
+        let measured = measures::cheats(&self.instruments, function, &mut self.suite).and_then(|planted| {
+            Ok((planted, measures::parameters(&self.instruments, function, &self.suite)?))
+        });
+        match measured {
+            Ok(measured) => (Some(measured), ended),
+            Err(error) => {
+                // Half of them says nothing.
+                self.suite.tests.iter_mut().for_each(|known| known.cheats.clear());
+                self.suite.known_answer = None;
+                (None, Ended::BrokenOff(error))
+            }
+        }
     }
 
     fn in_words(&self, numbers: BTreeSet<usize>) -> BTreeMap<usize, String> {
