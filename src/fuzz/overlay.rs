@@ -5,7 +5,7 @@
 
 use super::runtime;
 use crate::error::Result;
-use crate::workspace::write_atomic;
+use crate::workspace::{is_temporary, write_atomic};
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,8 @@ fn copy(
     Ok(())
 }
 
-/// Removes what an earlier state left; lock files stay, they are cargo's.
+/// Removes what an earlier state left; lock files stay, they are cargo's, and what another process is just writing into a directory
+/// that both share.
 pub(super) fn remove_others(root: &Path, dir: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -96,8 +97,13 @@ pub(super) fn remove_others(root: &Path, dir: &Path, wanted: &BTreeSet<PathBuf>)
             }
         } else {
             let relative = path.strip_prefix(root).unwrap_or(&path);
-            if !wanted.contains(relative) && entry.file_name() != "Cargo.lock" {
-                fs::remove_file(&path)?;
+            let stays =
+                entry.file_name() == "Cargo.lock" || is_temporary(&entry.file_name().to_string_lossy());
+            if !wanted.contains(relative) && !stays {
+                match fs::remove_file(&path) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+                    _ => {}
+                }
             }
         }
     }
@@ -136,6 +142,19 @@ mod tests {
         std::fs::remove_file(source.path().join("src/c.rs")).unwrap();
         Overlay::sync(source.path(), copy.path(), target.path(), &[]).unwrap();
         assert!(!copy.path().join("src/c.rs").exists());
+    }
+
+    #[test]
+    fn what_another_process_is_just_writing_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["lib.rs", "old.rs", ".implfuzz-a1B2c3"] {
+            std::fs::write(dir.path().join(name), "").unwrap();
+        }
+        remove_others(dir.path(), dir.path(), &BTreeSet::from(["lib.rs".into()])).unwrap();
+        let mut left: Vec<_> =
+            std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".implfuzz-a1B2c3", "lib.rs"]);
     }
 
     #[test]

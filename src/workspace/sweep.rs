@@ -25,7 +25,7 @@ pub(super) fn sweep(dir: &Path, deep: bool) -> Result<usize> {
 }
 
 /// Six letters or digits follow: other files of the tool that begin so are no leftovers.
-fn is_temporary(name: &str) -> bool {
+pub fn is_temporary(name: &str) -> bool {
     let rest = name.strip_prefix(TEMPORARY).unwrap_or_default();
     rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
