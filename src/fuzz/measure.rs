@@ -124,25 +124,34 @@ impl Campaign {
         Ok((output, told.read))
     }
 
-    /// Reads each input, and runs C twice on those that can be read.
+    /// Reads each input, and runs C twice on those that can be read and say what C is then given.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn measure(&self, inputs: &[Value], interrupt: &Interrupt) -> Result<Vec<Outcome>> {
+        let one = |outcome: Outcome| {
+            let (read, left) = outcome?;
+            if left.given == read.canonical {
+                return Ok((read, left));
+            }
+            let other = OTHER.iter().find(|(name, _)| left.given.get(name).is_some());
+            let unlike = || format!("C was given something else: {}", left.given);
+            Err(other.map_or_else(unlike, |(_, why)| (*why).to_owned()))
+        };
+        Ok(self.ran(inputs, interrupt)?.into_iter().map(one).collect())
+    }
+
+    /// The same, also of lives in which C is given other handles than they say.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn ran(&self, inputs: &[Value], interrupt: &Interrupt) -> Result<Vec<Outcome>> {
         let read = self.read_inputs(inputs, interrupt)?;
         let bytes: Vec<&Vec<u8>> = read.iter().flatten().map(|input| &input.bytes).collect();
         let mut left = self.left_by_c(&bytes, interrupt)?.into_iter();
         let one = |read: std::result::Result<Readable, String>| {
             let read = read?;
-            let left = left.next().unwrap_or_else(|| Err("C was not asked".into()))?;
-            if left.given == read.canonical {
-                return Ok((read, left));
-            }
-            let other = OTHER.iter().find(|(name, _)| left.given.get(name).is_some());
-            Err(other.map_or_else(
-                || format!("C was given something else: {}", left.given),
-                |(_, why)| (*why).to_owned(),
-            ))
+            Ok((read, left.next().unwrap_or_else(|| Err("C was not asked".into()))?))
         };
         Ok(read.into_iter().map(one).collect())
     }

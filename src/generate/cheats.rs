@@ -181,6 +181,8 @@ pub struct Asked<'a> {
     pub left: &'a Left,
     /// No prompt shows it.
     pub hidden: bool,
+    /// Calls after the one under test tell it from one that changes nothing; absent where that was not asked.
+    pub shows_effect: Option<bool>,
 }
 
 impl<'a> Asked<'a> {
@@ -192,8 +194,9 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether any of the tests tells a cheat that answers from what it has seen, or from its argument, by what the call under test alone
-/// left. Nothing where the cheat asks C something else, or cannot be asked: of a call that leaves nothing there is nothing to know.
+/// Whether any of the tests tells a cheat that answers from what it has seen, or from its argument, and does nothing: by what the call
+/// under test alone left, or by what calls after it see. Nothing where the cheat asks C something else, or cannot be asked: of a call
+/// that leaves nothing there is nothing to know.
 ///
 /// `bits`: of the integer that the function returns, if it returns one.
 pub fn told_by_answers(
@@ -213,10 +216,11 @@ pub fn told_by_answers(
         }
         (left, recorded) => left.is_some() != recorded.is_some(),
     };
+    let is_seen = tests.iter().any(|test| test.shows_effect == Some(true));
+    let is_silent = |test: &Asked| test.own(contract).is_none() && test.shows_effect.is_none();
     match cheat {
-        Cheat::Constant | Cheat::RecordedAnswers if tests.iter().all(|test| test.own(contract).is_none()) => {
-            None
-        }
+        Cheat::Constant | Cheat::RecordedAnswers if tests.iter().all(is_silent) => None,
+        Cheat::Constant | Cheat::FirstArgument | Cheat::RecordedAnswers if is_seen => Some(true),
         Cheat::Constant => Some(tests.iter().any(is_other)),
         Cheat::RecordedAnswers => Some(tests.iter().filter(|test| test.hidden).any(is_other)),
         Cheat::FirstArgument => {
@@ -383,7 +387,7 @@ mod tests {
         let asked: Vec<Asked> = tests
             .iter()
             .zip(&lefts)
-            .map(|((hidden, input, _), left)| Asked { input, left, hidden: *hidden })
+            .map(|((hidden, input, _), left)| Asked { input, left, hidden: *hidden, shows_effect: None })
             .collect();
         told_by_answers(cheat, (&digest().0, contract), bits, &asked)
     }

@@ -57,6 +57,14 @@ impl<'a, 'p> Instruments<'a, 'p> {
         self.campaign.measure(inputs, self.judge.interrupt)
     }
 
+    /// What C leaves on lives that nobody wrote, whatever handles it is given in them.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn ran(&self, inputs: &[Value]) -> Result<Vec<Outcome>> {
+        self.campaign.ran(inputs, self.judge.interrupt)
+    }
+
     /// For each input the numbers of the mutants that it tells from C. Where they could not all be run, mutants say nothing any more.
     ///
     /// # Errors

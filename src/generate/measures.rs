@@ -4,7 +4,7 @@
 use super::cheats::{self, Asked, Cheat, tells, told_by_answers, with_constant, with_length};
 use super::instruments::Instruments;
 use super::suite::{Suite, Test};
-use super::values::arguments;
+use super::values::{arguments, shows_effect, without_call};
 use crate::contract::types::{Contract, Parameter, Role};
 use crate::error::Result;
 use crate::symbol::{Function, TypeKind};
@@ -23,6 +23,7 @@ pub fn cheats(
     suite: &mut Suite,
 ) -> Result<Vec<Cheat>> {
     suite.tests.iter_mut().for_each(|known| known.cheats.clear());
+    note_effects(instruments, contract, suite)?;
     let bits = bits(function);
     let mut planted = Vec::new();
     for cheat in Cheat::ALL {
@@ -65,10 +66,7 @@ pub fn rejected(
     kept: &BTreeSet<usize>,
 ) -> Vec<PlantedCheat> {
     let tests: Vec<_> = kept.iter().filter_map(|at| suite.tests.get(*at)).collect();
-    let asked: Vec<Asked> = tests
-        .iter()
-        .map(|known| Asked { input: &known.test.input, left: &known.left, hidden: known.hidden })
-        .collect();
+    let asked: Vec<Asked> = tests.iter().map(|known| asked(known)).collect();
     let is_rejected = |cheat: Cheat| match cheat {
         Cheat::Constant | Cheat::FirstArgument | Cheat::RecordedAnswers => {
             told_by_answers(cheat, (function, contract), bits(function), &asked) == Some(true)
@@ -79,6 +77,25 @@ pub fn rejected(
     };
     let one = |cheat: &Cheat| PlantedCheat { name: cheat.word().to_owned(), rejected: is_rejected(*cheat) };
     planted.iter().map(one).collect()
+}
+
+fn asked(known: &Test) -> Asked<'_> {
+    let Test { left, hidden, shows_effect, .. } = known;
+    Asked { input: &known.test.input, left, hidden: *hidden, shows_effect: *shows_effect }
+}
+
+/// Notes for every life whether the calls after the one under test show that it changed something: C is asked what they leave without it.
+fn note_effects(instruments: &Instruments, contract: &Contract, suite: &mut Suite) -> Result<()> {
+    let inputs: Vec<_> = suite.tests.iter().map(|known| without_call(contract, &known.test.input)).collect();
+    let given: Vec<Value> = inputs.iter().flatten().cloned().collect();
+    // Where a handle was ended behind the call, there is none for it now.
+    let mut outcomes = instruments.ran(&given)?.into_iter();
+    for (known, input) in suite.tests.iter_mut().zip(inputs) {
+        let without = input.and_then(|_| outcomes.next()?.ok());
+        known.shows_effect =
+            without.map(|(_, without)| shows_effect(&known.test.input, &known.left.value, &without.value));
+    }
+    Ok(())
 }
 
 /// Each test alone: does C answer something else to what the cheat looks at?
@@ -102,16 +119,13 @@ fn by_other_inputs(
 /// From the answers that are known. A cheat that knows the first visible test is asked about each other one together with that; one that
 /// knows only its argument about each alone.
 fn by_answers(of: (&Function, &Contract), bits: Option<u32>, cheat: Cheat, suite: &mut Suite) -> bool {
-    let asked: Vec<Asked> = suite
-        .tests
-        .iter()
-        .map(|known| Asked { input: &known.test.input, left: &known.left, hidden: known.hidden })
-        .collect();
+    let asked: Vec<Asked> = suite.tests.iter().map(asked).collect();
     let verdict = told_by_answers(cheat, of, bits, &asked);
     let first = asked.iter().position(|test| !test.hidden).unwrap_or(0);
     let telling: BTreeSet<usize> = (0..asked.len())
         .filter(|at| {
-            let both = [asked[*at], asked[first]];
+            // What the first one shows is no merit of the other one's.
+            let both = [asked[*at], Asked { shows_effect: None, ..asked[first] }];
             let is_alone = first == *at || cheat == Cheat::FirstArgument;
             told_by_answers(cheat, of, bits, if is_alone { &both[..1] } else { &both }) == Some(true)
         })
@@ -212,6 +226,7 @@ mod tests {
             left: Left { given: input, value, record: Vec::new() },
             kills: None,
             cheats: BTreeSet::new(),
+            shows_effect: None,
             hidden,
         }
     }
@@ -259,5 +274,16 @@ mod tests {
         assert_eq!(telling(Cheat::FirstArgument, tests()), [0, 2, 3]);
         assert_eq!(telling(Cheat::Constant, tests()), [1, 3], "other answers than to the first");
         assert_eq!(telling(Cheat::RecordedAnswers, tests()), [3], "of those that no prompt shows");
+        // One after which other calls show that it did something.
+        let seen = || {
+            let mut tests = vec![test(1, 0, false), test(5, 0, false), test(6, 0, true)];
+            (tests[0].shows_effect, tests[1].shows_effect) = (Some(false), Some(true));
+            tests
+        };
+        for cheat in [Cheat::Constant, Cheat::RecordedAnswers] {
+            assert_eq!(telling(cheat, seen()), [1], "{cheat:?}");
+        }
+        let first = || seen().into_iter().skip(1).collect();
+        assert_eq!(telling(Cheat::Constant, first()), [0], "and the others have no part in it");
     }
 }

@@ -348,7 +348,8 @@ impl Run<'_, '_> {
                 test.expected_output = Some(left.value.clone());
                 let hidden = self.instruments.is_hidden(&read.bytes);
                 let (kills, cheats) = (None, BTreeSet::new());
-                fresh.push(Test { test, bytes: read.bytes, left, kills, cheats, hidden });
+                let shows_effect = None;
+                fresh.push(Test { test, bytes: read.bytes, left, kills, cheats, shows_effect, hidden });
                 return;
             }
         };

@@ -20,6 +20,8 @@ pub struct Test {
     pub kills: Kills,
     /// Cheats that it tells from C.
     pub cheats: BTreeSet<Cheat>,
+    /// Calls after the one under test tell it from one that changes nothing; absent where that was not asked.
+    pub shows_effect: Option<bool>,
     /// No prompt shows it.
     pub hidden: bool,
 }
@@ -130,6 +132,7 @@ mod tests {
             left: Left { given, value: Value::Null, record: Vec::new() },
             kills: Some(kills.iter().copied().collect()),
             cheats: cheats.iter().copied().collect(),
+            shows_effect: None,
             hidden: false,
         }
     }

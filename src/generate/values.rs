@@ -72,13 +72,43 @@ pub fn answer<'a>(contract: &Contract, input: &Value, left: &'a Value) -> Vec<&'
         return vec![left];
     }
     let Some(steps) = left.get("steps").and_then(Value::as_array) else { return Vec::new() };
-    let count = |key: &str| input.get(key).and_then(Value::as_array).map_or(0, Vec::len);
-    let at = count("before") + usize::from(input.get("make").is_some());
-    // Where the calls before it left no handle, the harness makes one more.
-    let called = steps.get(at).and_then(|step| step.get("call")?.as_str());
-    let at = at + usize::from(called.is_some_and(|name| name != contract.symbol.as_str()));
-    let own = steps.iter().skip(at).take(1 + count("after"));
+    let own = steps.iter().skip(before(input)).take(1 + count(input, "after"));
     own.map(|step| step.get("left").unwrap_or(&Value::Null)).collect()
+}
+
+/// Steps of a part of a life.
+fn count(input: &Value, part: &str) -> usize {
+    input.get(part).and_then(Value::as_array).map_or(0, Vec::len)
+}
+
+/// Calls before the one under test.
+fn before(input: &Value) -> usize {
+    count(input, "before") + usize::from(input.get("make").is_some())
+}
+
+/// A life in which the calls after the one under test come before it, where they find everything as it would be without it; none
+/// where nothing comes after it.
+pub fn without_call(contract: &Contract, input: &Value) -> Option<Value> {
+    contract.sequence.as_ref()?;
+    let mut changed = input.clone();
+    let life = changed.as_object_mut()?;
+    let Some(Value::Array(after)) = life.remove("after") else { return None };
+    let steps = life.entry("before").or_insert_with(|| json!([])).as_array_mut()?;
+    let is_other = !after.is_empty();
+    steps.extend(after);
+    is_other.then_some(changed)
+}
+
+/// Whether calls after the one under test show that it changed something: they left something else than without it, as C's steps on
+/// [`without_call`] say.
+pub fn shows_effect(input: &Value, left: &Value, without: &Value) -> bool {
+    let steps = |left: &Value, at: usize| -> Vec<Value> {
+        let steps = left.get("steps").and_then(Value::as_array).into_iter().flatten();
+        let own = steps.skip(at).take(count(input, "after"));
+        own.map(|step| step.get("left").cloned().unwrap_or_default()).collect()
+    };
+    let (with, without) = (steps(left, before(input) + 1), steps(without, before(input)));
+    with.len() != without.len() || with.iter().zip(&without).any(|(a, b)| !same(a, b))
 }
 
 /// So many elements of which four bytes stand there over and over, as the harness reads them; none where they are no numbers.
@@ -157,9 +187,26 @@ mod tests {
             let left = json!({ "steps": steps });
             assert_eq!(answer(&life(), &input, &left), [&json!(3), &json!(null)]);
         }
-        let spare = json!({"steps": [new, put, new, push, Value::Null, end]});
-        assert_eq!(answer(&life(), &input, &spare), [&json!(3), &json!(null)], "another handle was made");
         assert_eq!(arguments(&life(), &input).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_call_shows_by_what_comes_after_it_that_it_did_something() {
+        let input = json!({"make": {"call": "new"}, "before": [1], "args": {}, "after": [{"call": "get"}, {"call": "len"}]});
+        let wanted =
+            json!({"make": {"call": "new"}, "before": [1, {"call": "get"}, {"call": "len"}], "args": {}});
+        assert_eq!(without_call(&life(), &input), Some(wanted));
+        let plain = contract("run", vec![]);
+        assert_eq!(without_call(&plain, &input), None);
+        for none in [json!({"make": {}, "args": {}}), json!({"make": {}, "args": {}, "after": []})] {
+            assert_eq!(without_call(&life(), &none), None, "{none}");
+        }
+        let steps = |left: &[i64]| json!({"steps": left.iter().map(|left| json!({"call": "f", "left": left})).collect::<Vec<_>>()});
+        // New, put, the call, get, len, and the end; without it: new, put, get, len, and the call.
+        let with = steps(&[1, 2, 3, 4, 5, 9]);
+        assert!(!shows_effect(&input, &with, &steps(&[1, 2, 4, 5, 7, 9, 9])));
+        assert!(shows_effect(&input, &with, &steps(&[1, 2, 4, 6, 3, 9])));
+        assert!(shows_effect(&input, &with, &steps(&[1, 2])), "C did not come so far");
     }
 
     #[test]
