@@ -100,7 +100,7 @@ fn head() -> String {
          differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed \
          within the time of its row. Tiers and the share with a harness are of all functions, the share with a working one is also told for those with external \
          linkage. Functions on handles are also tried with an allocation that fails (`fuzz.fail_allocations`). Nothing is marked as equivalent by \
-         hand; mutants that the compiler makes the same code of as of the original are not counted, their number stands in a column of its own.\n",
+         hand; mutants that the compiler makes the same code of as of the original are not counted, their number stands in a column of its own. Rows of libraries were measured at different times, each with the tool as it was then.\n",
         ACCEPTED * 100.0,
         KILLED * 100.0
     )

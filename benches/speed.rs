@@ -111,13 +111,17 @@ fn main() {
     println!("{text}");
     if args.iter().any(|arg| arg == "--write") {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/oracle-speed.md");
-        std::fs::write(path, format!("{HEAD}\n{text}")).unwrap();
+        std::fs::write(path, format!("{}\n{text}", head(rounds))).unwrap();
     }
 }
 
-const HEAD: &str = "# What judging costs\n\n\
-    Written by `cargo bench --bench speed -- --write`; every number was measured in one run on one machine. Ratios are medians of \
-    the ratios of rounds in which all variants ran in turn.\n";
+fn head(rounds: usize) -> String {
+    format!(
+        "# What judging costs\n\n\
+         Written by `cargo bench --bench speed -- --rounds {rounds} --write`; every number was measured in one run on one machine. Ratios are \
+         medians of the ratios of rounds in which all variants ran in turn.\n"
+    )
+}
 
 impl Bench {
     fn prepare() -> Self {

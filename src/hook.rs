@@ -105,7 +105,7 @@ impl Hook {
              tool=cargo-implfuzz\n\
              command -v \"$tool\" >/dev/null 2>&1 || tool={program}\n\
              command -v \"$tool\" >/dev/null 2>&1 || {{\n    \
-                 echo 'pre-commit: there is no cargo-implfuzz: cargo install cargo-implfuzz, or git commit --no-verify' >&2\n    \
+                 echo 'pre-commit: there is no cargo-implfuzz: in its checkout, cargo install --locked --path . installs it; or git commit --no-verify' >&2\n    \
                  exit 1\n}}\n\
              exec \"$tool\" implfuzz -C {dir} hook run\n"
         )

@@ -160,7 +160,7 @@ impl Lock {
                 Ok(Version { version }) if version > VERSION => Err(bad(format!(
                     "version {version} is newer than this cargo-implfuzz, which knows {VERSION}"
                 ))
-                .help("cargo install cargo-implfuzz")),
+                .help("install a newer cargo-implfuzz, as it was installed: in its checkout, cargo install --locked --path .")),
                 _ => {
                     let what =
                         read.err().map_or_else(|| "its version is not known".to_owned(), |e| e.to_string());

@@ -73,7 +73,9 @@ impl Judgement {
             space: None,
             callees_in_c: Vec::new(),
             provenance: None,
-            contract_edited: planned.edited,
+            // Text that a model proposed is no person's; a remark of its own says so.
+            contract_edited: planned.edited
+                && planned.judgeable.contract().is_none_or(|contract| contract.proposed_by.is_none()),
             of_lock: false,
             finding: None,
             of_c: Vec::new(),

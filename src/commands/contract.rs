@@ -27,9 +27,9 @@ pub struct Args {
     /// Measure: the share of inputs that C accepts, executions per second, mutants killed and survivors by line
     #[arg(long)]
     check: bool,
-    /// With --check: seconds for the mutants of a function
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "check")]
-    seconds: u64,
+    /// With --check: seconds for the mutants of a function, in place of `grade.mutant_seconds`
+    #[arg(long, value_name = "N", requires = "check")]
+    seconds: Option<u64>,
     /// Open the contract in $VISUAL or $EDITOR; an edited contract is never overwritten
     #[arg(long, conflicts_with_all = ["check", "all"])]
     edit: bool,
@@ -71,7 +71,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         &project,
         (&judge, &mut store),
         &wanted,
-        (args.seconds, Faults::Kept),
+        (args.seconds.unwrap_or(project.config.grade.mutant_seconds), Faults::Kept),
         reporter.as_mut(),
     )?;
     drop(reporter);

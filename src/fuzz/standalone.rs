@@ -50,9 +50,18 @@ impl Builder<'_> {
             return Ok(Standalone { links: true, why: None });
         }
         let stderr = output.stderr_text();
-        room::check(&output, &stderr, &self.target_dir)?;
+        room::check(&output, &unquoted(&stderr), &self.target_dir)?;
         Ok(Standalone::no(reason(&stderr)))
     }
+}
+
+/// What is said without the lines of sources in it, which begin with their number and a bar.
+fn unquoted(stderr: &str) -> String {
+    let is_quote = |line: &&str| {
+        let behind = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+        line.trim_start() != behind && behind.trim_start().starts_with('|')
+    };
+    stderr.lines().filter(|line| !is_quote(line)).collect::<Vec<_>>().join("\n")
 }
 
 /// What the linker misses, or else what went wrong first.
@@ -85,5 +94,11 @@ mod tests {
         let lld = "rust-lld: error: undefined symbol: c_a\n>>> referenced by x";
         assert_eq!(reason(lld), "nothing defines c_a");
         assert_eq!(reason("warning: y\nerror: no such feature\n"), "error: no such feature");
+    }
+
+    #[test]
+    fn what_a_source_says_nobody_has_said() {
+        let said = "warning: unused\n --> src/lib.rs:3:1\n  |\n3 | \"No space left on device\"\n12  |  x\nerror: full";
+        assert_eq!(unquoted(said), "warning: unused\n --> src/lib.rs:3:1\n  |\nerror: full");
     }
 }

@@ -37,7 +37,9 @@ impl Builder<'_> {
             .env_remove("CARGO_TARGET_DIR")
             .timeout(Duration::from_secs(20 * 60));
         let output = job.run(interrupt)?;
-        let (mut library, mut native, mut errors) = (None, None, String::new());
+        let (mut library, mut native) = (None, None);
+        // What is said of a place in a source, and of none.
+        let (mut errors, mut placeless) = (String::new(), String::new());
         for message in Message::parse_stream(output.stdout.as_slice()) {
             match message? {
                 Message::CompilerArtifact(artifact) => {
@@ -47,14 +49,18 @@ impl Builder<'_> {
                 Message::CompilerMessage(message) => {
                     let text = message.message.message;
                     native = text.trim().strip_prefix(NATIVE).map(words).or(native);
-                    errors += &message.message.rendered.unwrap_or_default();
+                    let rendered = message.message.rendered.unwrap_or_default();
+                    errors += &rendered;
+                    if message.message.spans.is_empty() {
+                        placeless += &rendered;
+                    }
                 }
                 _ => {}
             }
         }
         let stderr = output.stderr_text();
         if !output.exit.success() {
-            room::check(&output, &stderr, &self.target_dir)?;
+            room::check(&output, &[placeless.as_str(), &stderr].concat(), &self.target_dir)?;
             let text = if errors.is_empty() { stderr } else { errors };
             let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(TOLD).collect();
             let text = format!("the port does not compile for a C program:\n  {}", lines.join("\n  "));

@@ -161,13 +161,15 @@ fn room(value: &Value) -> Option<usize> {
     usize::try_from(value.get("room")?.as_u64()?).ok()
 }
 
-/// What was before the call is gone: the calls of a life, the variables.
+/// What was before the call is gone: the variables, and the calls of a life but for those that make a handle.
 fn forget(input: &mut Value, contract: &Contract) -> bool {
-    let steps = contract.sequence.as_ref().and_then(|_| input.get_mut("before")?.as_array_mut());
-    let had_steps = steps.is_some_and(|steps| {
-        let had = !steps.is_empty();
-        steps.clear();
-        had
+    let life = contract.sequence.as_ref().zip(input.get_mut("before").and_then(Value::as_array_mut));
+    let had_steps = life.is_some_and(|(sequence, steps)| {
+        let had = steps.len();
+        let name = |step: &Value| step.get("call").and_then(Value::as_str).map(str::to_owned);
+        let makes = |name: String| sequence.makers.iter().any(|maker| maker.as_str() == name);
+        steps.retain(|step| name(step).is_some_and(makes));
+        steps.len() < had
     });
     let Some(args) = arguments_mut(contract, input) else { return had_steps };
     let globals = args.remove("$globals");
@@ -186,7 +188,7 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// What the call under test left; nothing where it leaves nothing of its own.
+    /// What the call under test left; nothing where it left nothing of its own.
     fn own(&self, contract: &Contract) -> Option<&'a Value> {
         let left = answer(contract, self.input, &self.left.value).into_iter().next()?;
         let is_empty = left.is_null() || left.as_object().is_some_and(Map::is_empty);
@@ -207,18 +209,18 @@ pub fn told_by_answers(
 ) -> Option<bool> {
     let first = tests.iter().find(|test| !test.hidden).or(tests.first())?;
     let contract = of.1;
-    let recorded = first.own(contract);
-    let is_other = |test: &Asked| match (test.own(contract), recorded) {
-        (Some(left), Some(recorded)) => {
-            let mut recorded = recorded.clone();
-            put_back(of, (test.input, first.input), left, &mut recorded);
-            !same(left, &recorded)
-        }
-        (left, recorded) => left.is_some() != recorded.is_some(),
+    let nothing = json!({});
+    let recorded = first.own(contract).unwrap_or(&nothing);
+    let is_other = |test: &Asked| {
+        let (left, mut recorded) = (test.own(contract).unwrap_or(&nothing), recorded.clone());
+        put_back(of, (test.input, first.input), left, &mut recorded);
+        !same(left, &recorded)
     };
     let is_seen = tests.iter().any(|test| test.shows_effect == Some(true));
     let is_silent = |test: &Asked| test.own(contract).is_none() && test.shows_effect.is_none();
     match cheat {
+        // What is no integer cannot be what comes back.
+        Cheat::FirstArgument if bits.is_none() => None,
         Cheat::Constant | Cheat::RecordedAnswers if tests.iter().all(is_silent) => None,
         Cheat::Constant | Cheat::FirstArgument | Cheat::RecordedAnswers if is_seen => Some(true),
         Cheat::Constant => Some(tests.iter().any(is_other)),
@@ -261,9 +263,9 @@ pub fn tells(of: (&Function, &Contract), test: (&Value, &Value), changed: (&Valu
 
 /// What C on another input did not change, or had no room for, is as it was before the test: a port that answers as C does to that
 /// one does not change it either.
-fn put_back(
+fn put_back<'a>(
     (function, contract): (&Function, &Contract),
-    (input, changed): (&Value, &Value),
+    (input, changed): (&'a Value, &'a Value),
     mine: &Value,
     theirs: &mut Value,
 ) {
@@ -271,7 +273,17 @@ fn put_back(
         return;
     };
     let Some(theirs) = theirs.as_object_mut() else { return };
-    let is_buffer = |role: &Role| matches!(role, Role::Buffer { .. } | Role::Room { .. });
+    for param in parameters(contract).iter().filter(|param| matches!(param.role, Role::Pointer { .. })) {
+        let name = &param.name;
+        untouched(theirs.get_mut(name), mine.get(name), (args.get(name), other.get(name)));
+    }
+    let of = |args: &'a Map<String, Value>, name: &str| args.get("$globals")?.get(name);
+    for (name, value) in theirs.get_mut("$globals").and_then(Value::as_object_mut).into_iter().flatten() {
+        let mine = mine.get("$globals").and_then(|all| all.get(name));
+        untouched(Some(value), mine, (of(args, name), of(other, name)));
+    }
+    let is_buffer =
+        |role: &Role| matches!(role, Role::Buffer { .. } | Role::Room { .. } | Role::FixedArray { .. });
     for (at, param) in parameters(contract).iter().enumerate().filter(|(_, param)| is_buffer(&param.role)) {
         let Some(end) = mine.get(&param.name).and_then(elements) else {
             theirs.remove(&param.name);
@@ -294,11 +306,23 @@ fn put_back(
     }
 }
 
+/// The same of one value: where C left it as it stood in the other input, it is as it stood in this one. Where nobody set it there, that is
+/// what C left.
+fn untouched(theirs: Option<&mut Value>, mine: Option<&Value>, stood: (Option<&Value>, Option<&Value>)) {
+    let Some(theirs) = theirs else { return };
+    if stood.1.is_some_and(|other| same(other, theirs))
+        && let Some(before) = stood.0.or(mine)
+    {
+        theirs.clone_from(before);
+    }
+}
+
 /// The elements of a buffer before the call.
 fn stood(role: &Role, ty: Option<&CType>, value: &Value) -> Option<Vec<Value>> {
     let room = match role {
         Role::Buffer { direction: Direction::Out, .. } => room(value)?,
         Role::Room { direction: Direction::Out, len, .. } => *len,
+        Role::FixedArray { .. } => return elements(value),
         role => return elements(value).filter(|_| length_limit(role).is_some()),
     };
     let of = match &ty?.kind {
@@ -604,6 +628,11 @@ mod tests {
         assert_eq!(changed["before"], json!([]));
         let fresh = json!({"make": {"call": "new"}, "before": [], "args": {}});
         assert_eq!(Cheat::StaleState.changed(&push(), &fresh), None);
+        let mut pair = push();
+        pair.sequence.as_mut().unwrap().makers.push(crate::symbol::SymbolName::new("new"));
+        let two = json!({"make": {}, "before": [{"call": "new"}, {"call": "push"}], "args": {"s": 1}});
+        let kept = Cheat::StaleState.changed(&pair, &two).unwrap();
+        assert_eq!(kept["before"], json!([{"call": "new"}]), "there is no handle 1 without it");
         let set = json!({"n": 1, "$globals": {"x": 3}});
         assert_eq!(Cheat::StaleState.changed(&contract, &set), Some(json!({"n": 1})));
         assert_eq!(Cheat::StaleState.changed(&contract, &json!({"n": 1, "$globals": {}})), None);
@@ -616,6 +645,49 @@ mod tests {
         assert!(!tells(of, (&life, &left), (&changed, &other)));
         let later = json!({"steps": [{"left": 1}, {"left": 3}, {"left": 5}]});
         assert!(tells(of, (&life, &left), (&changed, &later)), "the call after it is compared");
+    }
+
+    #[test]
+    fn what_c_leaves_alone_tells_no_answer_from_another() {
+        let reads = plain(
+            "f",
+            vec![
+                ("dst", buffer(Direction::Out, "n", true)),
+                ("n", Role::Length),
+                ("at", Role::Pointer { direction: Direction::InOut, nullable: false }),
+                ("key", Role::FixedArray { direction: Direction::InOut, len: 2 }),
+            ],
+        );
+        let given = |dst: Value, at: i64, key: &str, global: i64| {
+            let left = json!({"dst": dst.clone(), "at": at, "key": key, "$globals": {"mode": global}});
+            let mut left = left;
+            if dst.is_null() {
+                left.as_object_mut().unwrap().remove("dst");
+            } else {
+                left["dst"] = json!("Z");
+            }
+            let dst = if dst.is_null() { dst } else { json!({"room": 1, "fill": "ZZZZ"}) };
+            (false, json!({"dst": dst, "at": at, "key": key, "$globals": {"mode": global}}), left)
+        };
+        let first = || given(json!(1), 1, "ab", 3);
+        let constant = |tests: &[_]| told_of(&reads, Cheat::Constant, None, tests);
+        assert_eq!(constant(&[first(), given(json!(1), 2, "cd", 4)]), Some(false), "other inputs alone");
+        assert_eq!(constant(&[first(), given(Value::Null, 1, "ab", 3)]), Some(false), "no output to compare");
+        for (name, value) in [("at", json!(9)), ("key", json!("xd")), ("$globals", json!({"mode": 9}))] {
+            let mut other = given(json!(1), 2, "cd", 4);
+            other.2[name] = value;
+            assert_eq!(constant(&[first(), other]), Some(true), "{name} was written");
+        }
+    }
+
+    #[test]
+    fn what_is_no_integer_is_no_first_argument() {
+        let (_, input, value) = returns(false, 1, 7);
+        let left = left(value);
+        let seen = Asked { input: &input, left: &left, hidden: false, shows_effect: Some(true) };
+        let contract = plain("f", vec![("n", Role::Value { min: None, max: None })]);
+        let told = |bits| told_by_answers(Cheat::FirstArgument, (&digest().0, &contract), bits, &[seen]);
+        assert_eq!((told(None), told(Some(32))), (None, Some(true)));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use crate::store::Store;
 use crate::symbol::SymbolName;
 use crate::testgen::{
     GeneratedTest, Measures, TestCategory, TestGenAnalysis, TestGenConfig, TestGenContext, TestGenEvent,
-    TestVerdict, make_ids_unique,
+    TestVerdict, free_id,
 };
 use crate::verdict::{Measured, Share};
 use std::collections::{BTreeMap, BTreeSet};
@@ -362,9 +362,8 @@ impl Run<'_, '_> {
         let dropped = dropped.iter().map(|dropped| &dropped.test);
         let known = tests.iter().chain(fresh).map(|known| &known.test);
         let known = self.existence.iter().chain(known).chain(dropped).chain(duplicates);
-        let mut all: Vec<GeneratedTest> = known.chain([test]).cloned().collect();
-        make_ids_unique(&mut all);
-        all.pop().map_or_else(|| test.id.clone(), |test| test.id)
+        let taken: BTreeSet<&str> = known.map(|known| known.id.as_str()).collect();
+        free_id(&test.id, test.category, &|id| taken.contains(id))
     }
 }
 

@@ -6,6 +6,8 @@ mod life;
 mod roles;
 mod values;
 
+pub use life::BEFORE;
+
 use crate::contract::types::{Contract, Direction, Harness, Returns, Role};
 use crate::llm::quoted::one_line;
 use crate::symbol::{Function, Library, SymbolName, TypeKind};

@@ -1,6 +1,7 @@
 //! Inputs and results as JSON, changed and compared: what tests and planted cheats need to know of them. Whether an input is a life the
 //! contract says; no key does, which may as well be the name of a parameter.
 
+use super::schema::BEFORE;
 use crate::contract::types::Contract;
 use crate::symbol::{CType, TypeKind};
 use crate::testgen::json::{Many, hex, many, of_float};
@@ -94,9 +95,14 @@ pub fn without_call(contract: &Contract, input: &Value) -> Option<Value> {
     let life = changed.as_object_mut()?;
     let Some(Value::Array(after)) = life.remove("after") else { return None };
     let steps = life.entry("before").or_insert_with(|| json!([])).as_array_mut()?;
-    let is_other = !after.is_empty();
-    steps.extend(after);
-    is_other.then_some(changed)
+    let moved = moved(input);
+    steps.extend(after.into_iter().take(moved));
+    (moved > 0).then_some(changed)
+}
+
+/// Of how many calls after the one under test it is asked what they leave without it: as many as there is room for before it.
+fn moved(input: &Value) -> usize {
+    count(input, "after").min(BEFORE.saturating_sub(count(input, "before")))
 }
 
 /// Whether calls after the one under test show that it changed something: they left something else than without it, as C's steps on
@@ -104,7 +110,7 @@ pub fn without_call(contract: &Contract, input: &Value) -> Option<Value> {
 pub fn shows_effect(input: &Value, left: &Value, without: &Value) -> bool {
     let steps = |left: &Value, at: usize| -> Vec<Value> {
         let steps = left.get("steps").and_then(Value::as_array).into_iter().flatten();
-        let own = steps.skip(at).take(count(input, "after"));
+        let own = steps.skip(at).take(moved(input));
         own.map(|step| step.get("left").cloned().unwrap_or_default()).collect()
     };
     let (with, without) = (steps(left, before(input) + 1), steps(without, before(input)));
@@ -207,6 +213,11 @@ mod tests {
         assert!(!shows_effect(&input, &with, &steps(&[1, 2, 4, 5, 7, 9, 9])));
         assert!(shows_effect(&input, &with, &steps(&[1, 2, 4, 6, 3, 9])));
         assert!(shows_effect(&input, &with, &steps(&[1, 2])), "C did not come so far");
+        // As many as there is room for.
+        let full = json!({"make": {}, "before": vec![1; BEFORE - 1], "args": {}, "after": [2, 3]});
+        assert_eq!(without_call(&life(), &full).unwrap()["before"].as_array().unwrap().len(), BEFORE);
+        let left = |last: i64| steps(&[&[0; BEFORE][..], &[7, 5, last]].concat());
+        assert!(!shows_effect(&full, &left(1), &steps(&[&[0; BEFORE][..], &[5, 7]].concat())));
     }
 
     #[test]

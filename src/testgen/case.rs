@@ -71,21 +71,26 @@ pub struct RecordedTest {
     pub kept: bool,
 }
 
-/// Gives each test an id of its own. The first with an id keeps it, later ones get a number behind it; a test without
-/// one is called after its category.
+/// An id that is not taken: this one where it is free, else with a number behind it; without one the test is called after its category.
+pub fn free_id(id: &str, category: TestCategory, is_taken: &dyn Fn(&str) -> bool) -> String {
+    let id = id.trim();
+    if !id.is_empty() && !is_taken(id) {
+        return id.to_owned();
+    }
+    let (stem, first) = if id.is_empty() { (category.word(), 1) } else { (id, 2) };
+    let free = (first..).map(|n| format!("{stem}-{n}")).find(|id| !is_taken(id));
+    free.expect("numbers do not end before the tests do")
+}
+
+/// Gives each test an id of its own: the first with an id keeps it.
 pub fn make_ids_unique(tests: &mut [GeneratedTest]) {
-    let mut given: BTreeSet<String> = tests.iter().map(|test| test.id.trim().to_owned()).collect();
+    let given: BTreeSet<String> = tests.iter().map(|test| test.id.trim().to_owned()).collect();
     let mut seen = BTreeSet::new();
     for test in tests {
-        let id = test.id.trim();
-        test.id = if !id.is_empty() && seen.insert(id.to_owned()) {
-            id.to_owned()
-        } else {
-            let (stem, first) = if id.is_empty() { (test.category.word(), 1) } else { (id, 2) };
-            let free = (first..).map(|n| format!("{stem}-{n}")).find(|id| !given.contains(id));
-            free.expect("numbers do not end before the tests do")
-        };
-        given.insert(test.id.clone());
+        let own = test.id.trim();
+        let is_taken = |id: &str| seen.contains(id) || id != own && given.contains(id);
+        test.id = free_id(own, test.category, &is_taken);
+        seen.insert(test.id.clone());
     }
 }
 

@@ -23,7 +23,7 @@ mod score;
 
 pub use analysis::{Measures, ParameterUse, PlantedCheat, Prediction, Proposed, Reflected, TestGenAnalysis};
 pub use bootstrap::compare;
-pub use case::{GeneratedTest, RecordedTest, make_ids_unique};
+pub use case::{GeneratedTest, RecordedTest, free_id, make_ids_unique};
 pub use category::{TestCategory, TestGenContext};
 pub use change::{ChangeType, TestGenConfigChange};
 pub use config::{ConfigId, ModelType, TestGenConfig, by_weight};

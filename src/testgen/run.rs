@@ -100,7 +100,7 @@ pub struct TestGenRun {
     pub change_accepted: Option<bool>,
     /// 0 to 1000.
     pub score: Option<u32>,
-    /// No run on this symbol has a better score, and no earlier one the same. The store says so.
+    /// Of all runs on this symbol that keep a test its tests tell the most: by comprehensiveness, not by score. The store says so.
     pub is_best: bool,
     #[serde(with = "date")]
     pub created_at: Timestamp,

@@ -139,10 +139,7 @@ macro_rules! floats {
                         }
                         value => Ok(value),
                     },
-                    Plain::Integer(number) => match *number as $t {
-                        value if value.is_infinite() => Err(format!("{number} is no {}", stringify!($t))),
-                        value => Ok(value),
-                    },
+                    Plain::Integer(number) => Ok(*number as $t),
                     _ => Err(format!("a float is wanted, not {}", plain.kind())),
                 }
             }

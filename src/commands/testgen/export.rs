@@ -14,7 +14,7 @@ use serde_json::json;
 /// Asks C again for the kept tests of earlier runs, and writes those that still hold: `rust/tests/testgen_<symbol>.rs`, and seeds
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Functions; of each the run that `testgen runs` calls the best one, or the last one where no test of any was kept
+    /// Functions; of each the run whose tests tell the most, or the last one where no test of any was kept
     #[arg(required_unless_present_any = ["run", "all"])]
     symbols: Vec<String>,
     /// This run

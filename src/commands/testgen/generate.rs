@@ -52,10 +52,9 @@ pub(super) struct Kept {
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut session = session.clone();
     if let Some(dir) = &args.record {
-        session
-            .options
-            .overrides
-            .push(format!("llm.record_dir={}", toml::Value::from(dir.display().to_string())));
+        // From where the command is typed, not from the repository.
+        let dir = std::path::absolute(dir)?.display().to_string();
+        session.options.overrides.push(format!("llm.record_dir={}", toml::Value::from(dir)));
     }
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;

@@ -5,7 +5,7 @@ use crate::contract::types::Sequence;
 use crate::symbol::SymbolName;
 
 /// Steps before the call, and after it; as in the fuzz process (`runtime/story.rs`).
-const BEFORE: usize = 12;
+pub const BEFORE: usize = 12;
 const AFTER: usize = 8;
 
 /// What a life consists of, then a line for each function that can be called.

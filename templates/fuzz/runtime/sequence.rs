@@ -256,18 +256,16 @@ pub fn holds(plan: &'static Plan, maker: &'static Entry, args: &Erased) -> Held 
     }
 }
 
-/// A step in which an allocation fails, if it is the call under test and its life wants that.
-fn failing(
+/// A step in which the allocation with this number fails; with 0 none does.
+fn step_failing(
+    fail: u8,
     plan: &'static Plan,
     next: &Step,
-    (is_call, story): (bool, &Story),
     side: Side,
     world: &mut World,
     trace: &mut Trace,
 ) -> Result<bool, Stop> {
-    if is_call {
-        ledger::fail(story.fail);
-    }
+    ledger::fail(fail);
     let goes_on = step(plan, next, side, world, trace);
     ledger::fail(0);
     goes_on
@@ -285,14 +283,15 @@ fn steps(
     list.extend(story.after.iter().cloned());
     let call = list.len() - 1 - story.after.len();
     for (at, next) in list.iter().enumerate() {
-        let mut goes_on = failing(plan, next, (at == call, story), side, world, trace)?;
+        let fail = if at == call { story.fail } else { 0 };
+        let mut goes_on = step_failing(fail, plan, next, side, world, trace)?;
         // The function under test is called whatever happened to the handles before.
         let is_lost = goes_on && at == call && !plan.makes && !world.any_live();
         if is_lost && trace.steps.last().is_some_and(|done| done.effects.is_none()) {
             trace.steps.pop();
             trace.spare = true;
             goes_on = step(plan, &story.spare, side, world, trace)?
-                && failing(plan, next, (true, story), side, world, trace)?;
+                && step_failing(fail, plan, next, side, world, trace)?;
         }
         if !goes_on {
             return Ok(());

@@ -5,27 +5,31 @@ use super::clib::target_dir;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Removes what cargo made of the crate in this temporary directory. What several crates share stays.
+/// Removes what cargo made of the crate in this temporary directory. What several crates share stays, and so does what rustc keeps for the
+/// next build of programs that have one name in every crate: nothing says whose that is.
 pub fn forget(root: &Path) {
     let Some(name) = root.file_name().and_then(|name| name.to_str()) else { return };
     let name = name.trim_start_matches('.').to_lowercase();
     for profile in profiles(&target_dir()) {
-        let mut own: Vec<String> =
-            [format!("{name}-"), format!("{name}_"), format!("{name}."), format!("lib{name}")].into();
-        // The binary with all harnesses has one name in every crate; cargo's notes say which is whose.
+        let mut own: Vec<String> = ["-", "_", "."].map(|end| format!("{name}{end}")).into();
+        own.push(format!("lib{name}"));
+        // Cargo's notes say whose the programs are that have one name in every crate, by a hash.
         let notes = entries(&profile.join(".fingerprint")).filter(|note| starts(note, &own));
-        own.extend(
-            notes
-                .filter_map(|note| Some(format!("implfuzz_all-{}", note.to_str()?.rsplit_once('-')?.1)))
-                .collect::<Vec<_>>(),
-        );
-        for folder in ["incremental", "build", "deps", ".fingerprint"] {
-            for path in entries(&profile.join(folder)).filter(|path| starts(path, &own)) {
+        let hashes: Vec<String> =
+            notes.filter_map(|note| Some(format!("-{}", note.to_str()?.rsplit_once('-')?.1))).collect();
+        for folder in ["", "incremental", "build", "deps", ".fingerprint"] {
+            let is_own = |path: &PathBuf| starts(path, &own) || has(path, &hashes);
+            for path in entries(&profile.join(folder)).filter(is_own) {
                 // Of two that remove it, one comes too late.
                 drop(if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) });
             }
         }
     }
+}
+
+fn has(path: &Path, hashes: &[String]) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    hashes.iter().any(|hash| name.contains(hash.as_str()))
 }
 
 fn starts(path: &Path, with: &[String]) -> bool {
