@@ -62,6 +62,9 @@ impl Walker<'_, '_, '_> {
         if let Err((rule, reason)) = judge::meaning(&self.scopes, &meaning, &names.join("::"), space) {
             self.refuse(rule, path.span(), reason);
         }
+        if path.segments.len() > 1 {
+            self.method(&path.segments[path.segments.len() - 1].ident);
+        }
         for segment in &path.segments {
             self.visit_path_arguments(&segment.arguments);
         }
@@ -77,9 +80,17 @@ impl Walker<'_, '_, '_> {
             self.path(&syn::Path { leading_colon: path.leading_colon, segments }, Space::Type);
         }
         for segment in path.segments.iter().skip(qself.position) {
+            self.method(&segment.ident);
             self.visit_path_arguments(&segment.arguments);
         }
         Meaning::Local
+    }
+
+    /// Methods that no port may call, by name: syntax does not tell whose they are.
+    fn method(&mut self, name: &syn::Ident) {
+        if let Some((rule, reason)) = platform::method_refusal(&plain(name)) {
+            self.refuse(rule, name.span(), reason);
+        }
     }
 
     fn count_unsafe(&mut self, signature: &syn::Signature) {
@@ -300,6 +311,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
         {
             self.refuse(Rule::FnPointer, call.method.span(), pointers::FN_POINTER);
         }
+        self.method(&call.method);
         visit::visit_expr_method_call(self, call);
     }
 

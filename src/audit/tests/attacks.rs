@@ -58,6 +58,23 @@ fn constants_that_see_the_build() {
         ("#[doc = concat!(\"a\", env!(\"HOME\"))] HEAD { 1 }", Rule::Attribute, "doc"),
         ("HEAD { core::any::type_name::<kit_map>().len() as u32 }", Rule::System, "how it is built"),
         ("HEAD { std::any::type_name_of_val(&crc).len() as u32 }", Rule::System, "how it is built"),
+        (
+            "struct S; HEAD { use core::hash::Hasher; let mut h = std::hash::DefaultHasher::new(); core::hash::Hash::hash(&core::any::TypeId::of::<S>(), &mut h); h.finish() as u32 }",
+            Rule::System,
+            "how it is built",
+        ),
+        (
+            "HEAD { format!(\"{:?}\", std::any::TypeId::of::<u8>()).len() as u32 }",
+            Rule::System,
+            "how it is built",
+        ),
+        ("HEAD { use core::any::Any as _; 1 }", Rule::System, "how it is built"),
+        ("HEAD { use core::any as a; 1 }", Rule::System, "how it is built"),
+        ("HEAD { use core::any::*; 1 }", Rule::System, "how it is built"),
+        // With an import that stands in the module.
+        ("HEAD { format!(\"{:?}\", crc.type_id()).len() as u32 }", Rule::System, "how it is built"),
+        ("HEAD { format!(\"{:?}\", u32::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
+        ("HEAD { format!(\"{:?}\", <u32>::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
         ("#[track_caller] HEAD { 1 }", Rule::Attribute, "may not stand in a reply"),
         ("HEAD { core::panic::Location::caller().line() }", Rule::System, "panics"),
         ("HEAD { std::backtrace::Backtrace::capture(); 1 }", Rule::System, "only computes"),
