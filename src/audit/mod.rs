@@ -6,6 +6,7 @@
 //! recorded answers, look like ordinary code here.
 
 mod platform;
+mod manifest;
 mod allowed;
 mod attributes;
 mod macros;
@@ -20,6 +21,7 @@ mod pointers;
 mod tests;
 
 pub use allowed::{Allowed, Around, FfiNames};
+pub use manifest::{hides, manifest_refusal, other_dependencies};
 
 use crate::rust::{item, stub};
 use std::fmt;

@@ -3,7 +3,7 @@
 
 use super::known::{Audited, Files, Known, States, guess, symbol};
 use super::notes::{Function, Notes, Reading, tool};
-use crate::audit::{Around, FfiNames};
+use crate::audit::{Around, FfiNames, manifest_refusal};
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::{Crate, port_hash, port_mentions};
@@ -96,6 +96,11 @@ impl RustSide {
         }
         let open = seen.iter().find_map(|seen| Some((&seen.module, seen.reading.open?)));
         let open = open.map(|(module, line)| open::reason(&format!("{}/{module}.rs:{line}", shared.folder)));
+        // A manifest that is not there builds nothing.
+        let manifest = format!("{}/Cargo.toml", dir.trim_end_matches('/'));
+        let text = std::fs::read_to_string(root.join(&manifest)).ok();
+        let refused = text.and_then(|text| manifest_refusal(&text));
+        let open = refused.map(|reason| format!("{manifest}: {reason}")).or(open);
         let functions = seen.into_iter().flat_map(Seen::facts).collect();
         Ok(Self { folder: shared.folder, functions, open })
     }

@@ -7,6 +7,7 @@ mod c_hash;
 pub use c_hash::{LinksOf, Root, Web};
 pub use c_tree::{CTree, UnitFlags};
 
+use crate::audit::other_dependencies;
 use crate::config;
 use crate::contract::file;
 use crate::digest::{of_parts, sha256};
@@ -106,7 +107,10 @@ impl Crate {
         // Behind the profile the manifest lists targets, which come and go.
         let manifest = std::fs::read_to_string(fuzz.join("Cargo.toml")).unwrap_or_default();
         let manifest = manifest.split("[[bin]]").next().unwrap_or_default().as_bytes().to_vec();
-        of_parts(texts.chain([manifest]))
+        // What the port's own crate takes from registries beside `libc`; most take nothing.
+        let own = std::fs::read_to_string(self.dir.join("Cargo.toml")).unwrap_or_default();
+        let others = Some(other_dependencies(&own)).filter(|list| !list.is_empty()).map(String::into_bytes);
+        of_parts(texts.chain([manifest]).chain(others))
     }
 
     /// The hash of the committed inputs, whatever their files are called; empty where there are none.

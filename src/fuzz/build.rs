@@ -3,6 +3,7 @@
 use super::edges::{self, Edges};
 use super::overlay::Overlay;
 use super::room;
+use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::process::{Exit, Interrupt, Job, Output};
 use crate::toolchain::Toolchain;
@@ -65,6 +66,10 @@ const SOURCES: [&str; 3] = ["-Cinstrument-coverage", "--cfg=implfuzz_coverage", 
 impl Builder<'_> {
     /// Builds the fuzz crate of an overlay. `Err` when something other than the port's own text is at fault.
     pub fn build(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Built> {
+        let manifest = fs::read_to_string(overlay.dir().join("Cargo.toml"))?;
+        if let Some(reason) = audit::manifest_refusal(&manifest) {
+            return Err(not_what_is_read(format!("Cargo.toml of the port's crate: {reason}")));
+        }
         fs::create_dir_all(&self.target_dir)?;
         fs::create_dir_all(&self.bin_dir)?;
         // Cargo's own lock ends with the build; the binary must also be copied before another build replaces it.
@@ -83,9 +88,7 @@ impl Builder<'_> {
             match message? {
                 Message::CompilerArtifact(artifact) => {
                     if let Some(reason) = other_text(&artifact, overlay) {
-                        return Err(Error::new(ErrorKind::Build, reason).help(
-                            "correct Cargo.toml of the port's crate: only what the audit reads can be judged",
-                        ));
+                        return Err(not_what_is_read(reason));
                     }
                     if artifact.manifest_path.as_std_path() == overlay.dir().join("Cargo.toml") {
                         let mut files = artifact.filenames.iter();
@@ -215,10 +218,20 @@ pub(super) fn place(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
+fn not_what_is_read(reason: String) -> Error {
+    Error::new(ErrorKind::Build, reason)
+        .help("correct Cargo.toml of the port's crate: only what the audit reads can be judged")
+}
+
+/// Where the `libc` comes from whose names the audit knows.
+const LIBC: &str = "registry+https://github.com/rust-lang/crates.io-index#libc@";
+
 /// Why an artifact was made of other text than the audit reads, if it was: `Cargo.toml` can name another root file, or
-/// put a crate of its own, under the name of `libc` or `core`, beside the port.
+/// put a crate of its own, under the name of `libc` or `core`, beside the port. What a manifest says is looked at before the build;
+/// how a dependency calls its library, and what another one brings along, only cargo knows.
 fn other_text(artifact: &cargo_metadata::Artifact, overlay: &Overlay) -> Option<String> {
     let (root, manifest) = (overlay.dir(), artifact.manifest_path.as_std_path());
+    let (package, name) = (artifact.package_id.repr.as_str(), &artifact.target.name);
     if manifest == root.join("Cargo.toml") {
         let source = artifact.target.src_path.as_std_path();
         let name = source.strip_prefix(root).unwrap_or(source).display();
@@ -226,14 +239,14 @@ fn other_text(artifact: &cargo_metadata::Artifact, overlay: &Overlay) -> Option<
         let is_read = source == root.join(wanted);
         return (!is_read).then(|| format!("the port's crate is built from {name}, not from {wanted}"));
     }
-    let is_foreign = !artifact.package_id.repr.starts_with("registry+");
-    let is_ours = manifest == overlay.fuzz_manifest() || manifest == overlay.runtime_manifest();
-    (is_foreign && !is_ours).then(|| {
-        format!(
-            "the crate `{}` is linked with the port and does not come from a registry",
-            artifact.target.name
-        )
-    })
+    if manifest == overlay.fuzz_manifest() || manifest == overlay.runtime_manifest() {
+        return None;
+    }
+    if !package.starts_with("registry+") {
+        return Some(format!("the crate `{name}` is linked with the port and does not come from a registry"));
+    }
+    let is_other = audit::hides(name) || name == "libc" && !package.starts_with(LIBC);
+    is_other.then(|| format!("the crate `{name}` of {package} is not what the audit reads under that name"))
 }
 
 fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> Option<Diagnostic> {
@@ -259,3 +272,48 @@ fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> 
 
 /// How rustc names the folder of fuzz targets, from where they are included.
 const TO_TARGETS: &str = "src/harness/../../targets/";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_under_a_name_that_the_audit_knows_is_not_linked() {
+        let [source, dir, target] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let fuzz = source.path().join("fuzz");
+        std::fs::create_dir_all(fuzz.join("runtime/src")).unwrap();
+        std::fs::write(fuzz.join("runtime/src/lib.rs"), "").unwrap();
+        let manifest = "[dependencies]\nimplfuzz-runtime = { path = \"runtime\" }\n";
+        std::fs::write(fuzz.join("Cargo.toml"), manifest).unwrap();
+        let overlay = Overlay::sync(source.path(), dir.path(), target.path(), &[]).unwrap();
+        let judged = |package: &str, library: &str| {
+            let target = serde_json::json!({
+                "kind": ["lib"], "crate_types": ["lib"], "name": library, "src_path": "/r/x/src/lib.rs",
+                "edition": "2021", "doctest": true, "test": true, "doc": true
+            });
+            let artifact = serde_json::from_value(serde_json::json!({
+                "package_id": package, "manifest_path": "/r/x/Cargo.toml", "target": target, "features": [],
+                "profile": { "opt_level": "3", "debuginfo": 0, "debug_assertions": false,
+                    "overflow_checks": true, "test": false },
+                "filenames": [], "executable": null, "fresh": false
+            }));
+            other_text(&artifact.unwrap(), &overlay)
+        };
+        let crates_io = "registry+https://github.com/rust-lang/crates.io-index#";
+        let other = "registry+https://example.org/index#";
+        for (registry, package, library) in [
+            (crates_io, "some-core@1.0.0", "core"),
+            (crates_io, "some-vec@1.0.0", "Vec"),
+            (crates_io, "my-libc@1.0.0", "libc"),
+            (other, "libc@0.2.170", "libc"),
+        ] {
+            let refusal = judged(&format!("{registry}{package}"), library).unwrap_or_default();
+            assert!(refusal.contains(&format!("the crate `{library}`")), "{package}: {refusal}");
+        }
+        assert!(judged("path+file:///x#memchr@2.0.0", "memchr").is_some());
+        for package in ["libc@0.2.170", "memchr@2.7.0"] {
+            let library = package.split('@').next().unwrap();
+            assert_eq!(judged(&format!("{crates_io}{package}"), library), None);
+        }
+    }
+}

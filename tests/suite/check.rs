@@ -152,6 +152,16 @@ fn a_change_of_the_port_is_told_with_symbol_place_and_command() {
     assert_eq!(open.len(), 5, "{open:?}");
     assert!(open.iter().all(|f| f.1 == "audit" && f.2.contains("without being named")), "{open:?}");
 
+    // So does a crate under a name that the audit reads as another, and what is linked beside makes all stale.
+    let manifest = "rust/Cargo.toml";
+    let core = ("libc = \"0.2\"", "libc = \"0.2\"\ncore = { package = \"some-core\", version = \"1\" }");
+    let found = with(&repo, manifest, core, 10);
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert!(found.iter().all(|f| f.1 == "audit" && f.2.contains("rust/Cargo.toml: a dep")), "{found:?}");
+    let all = ["add", "apart", "is_big", "look", "twice_add"];
+    stale(&repo, manifest, (core.0, "libc = \"0.2\"\nmemchr = \"2\""), &all, "the harness changed");
+    stale(&repo, manifest, ("version = \"0.1.0\"", "version = \"0.1.1\""), &[], "");
+
     // Others may call it only while it is no stub, whatever a stub looks like.
     let before = repo.read(MODULE);
     repo.replace(MODULE, "callee::add(callee::add(x))", "if x > 5 { apart(x) } else { x }");

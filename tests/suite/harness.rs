@@ -431,6 +431,12 @@ fn only_what_the_audit_reads_is_built() {
         ("[lib]", "[lib]\npath = \"src/root.rs\"", "built from src/root.rs"),
         ("build = \"build.rs\"", "build = \"mine.rs\"", "built from mine.rs"),
         ("libc = \"0.2\"", "libc = { package = \"mine\", path = \"mine\" }", "crate `mine`"),
+        ("libc = \"0.2\"", "libc = { package = \"other\", version = \"1\" }", "crate `other`"),
+        (
+            "libc = \"0.2\"",
+            "libc = \"0.2\"\ncore = { package = \"some-core\", version = \"1\" }",
+            "a dependency is called `core`",
+        ),
     ] {
         std::fs::write(rust.join("Cargo.toml"), manifest.replace(from, to)).unwrap();
         let ran = repo.run(&["verify", "twice", "--runs", "1000", "--seconds", "3"]);

@@ -1,0 +1,135 @@
+//! `Cargo.toml` of the port's crate, which can lead names that the audit knows to other crates than it takes them for, and
+//! the compiler to other files than it reads. A dependency is a registry's, and goes by its own name.
+
+use super::platform;
+use toml::{Table, Value};
+
+/// Crates that come with the compiler.
+const RUST: [&str; 5] = ["alloc", "core", "proc_macro", "std", "test"];
+
+/// Whether a crate of this name would hide what the audit takes the name for: the compiler prefers the crate.
+pub fn hides(name: &str) -> bool {
+    RUST.contains(&name) || platform::is_prelude(name)
+}
+
+/// Why a port cannot be judged with this manifest.
+pub fn manifest_refusal(text: &str) -> Option<String> {
+    let manifest: Table = match toml::from_str(text) {
+        Ok(manifest) => manifest,
+        Err(error) => return Some(format!("it is not TOML: {}", error.message())),
+    };
+    let other_file = |table: &str, key: &str, wanted: &str| {
+        let file = manifest.get(table)?.get(key)?.as_str()?;
+        let is_other = file.strip_prefix("./").unwrap_or(file) != wanted;
+        is_other.then(|| format!("the port's crate is built from {file}, not from {wanted}"))
+    };
+    let other_crate = || {
+        let replaced = ["patch", "replace"].into_iter().find(|key| manifest.contains_key(*key));
+        let words =
+            |key| format!("[{key}] puts other crates in the place of those that the port is judged with");
+        replaced.map(words)
+    };
+    other_file("lib", "path", "src/lib.rs")
+        .or_else(|| other_file("package", "build", "build.rs"))
+        .or_else(other_crate)
+        .or_else(|| dependencies(&manifest).find_map(|(name, wanted)| dependency(name, wanted)))
+}
+
+/// The dependencies beside `libc`, each once in a line; empty where there are none.
+pub fn other_dependencies(text: &str) -> String {
+    let manifest: Table = toml::from_str(text).unwrap_or_default();
+    let mut lines: Vec<String> = dependencies(&manifest)
+        .filter(|(name, _)| *name != "libc")
+        .map(|(name, wanted)| format!("{name} = {wanted}\n"))
+        .collect();
+    lines.sort();
+    lines.dedup();
+    lines.concat()
+}
+
+/// Those of every platform, and those that they may be inherited from.
+fn dependencies(manifest: &Table) -> impl Iterator<Item = (&str, &Value)> {
+    let targets = manifest.get("target").and_then(Value::as_table);
+    let places = targets.into_iter().flat_map(Table::values).chain(manifest.get("workspace"));
+    let inner = places.filter_map(|place| place.get("dependencies"));
+    let tables = manifest.get("dependencies").into_iter().chain(inner).filter_map(Value::as_table);
+    tables.flatten().map(|(name, wanted)| (name.as_str(), wanted))
+}
+
+fn dependency(name: &str, wanted: &Value) -> Option<String> {
+    if hides(&name.replace('-', "_")) {
+        return Some(format!("a dependency is called `{name}`, which the audit reads as Rust's own"));
+    }
+    if let Some(package) = wanted.get("package").and_then(Value::as_str).filter(|package| *package != name) {
+        return Some(format!("the crate `{package}` stands under the name of `{name}`"));
+    }
+    let from = |key: &&str| wanted.get(key).is_some();
+    if ["path", "git"].iter().any(from) {
+        return Some(format!("the crate `{name}` is linked with the port and does not come from a registry"));
+    }
+    let is_other = name == "libc" && ["registry", "registry-index"].iter().any(from);
+    is_other.then(|| "`libc` comes from another registry than crates.io".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What `init` writes, with `more` behind it.
+    fn with(more: &str) -> Option<String> {
+        let manifest = crate::harness::files::port_manifest("kit").unwrap();
+        manifest_refusal(&format!("{manifest}\n{more}"))
+    }
+
+    #[test]
+    fn a_crate_goes_by_its_own_name_and_hides_none_of_rusts() {
+        for (more, words) in [
+            ("[dependencies.core]\npackage = \"some-core\"\nversion = \"1\"", "called `core`"),
+            ("[dependencies.alloc]\nversion = \"1\"", "called `alloc`"),
+            ("[dependencies]\nstd = \"1\"", "not TOML"),
+            ("[dependencies.proc-macro]\nversion = \"1\"", "called `proc-macro`"),
+            ("[dependencies.Vec]\npackage = \"my-vec\"\nversion = \"1\"", "called `Vec`"),
+            ("[target.'cfg(unix)'.dependencies]\ntest = \"1\"", "called `test`"),
+            (
+                "[target.x86_64-unknown-linux-gnu.dependencies]\nlibc = { package = \"x\", version = \"1\" }",
+                "crate `x`",
+            ),
+            ("[workspace.dependencies]\nlibc = { package = \"x\", version = \"1\" }", "crate `x`"),
+            ("[workspace.dependencies.u32]\nversion = \"1\"", "called `u32`"),
+            ("[dependencies.memchr]\npackage = \"x\"\nversion = \"1\"", "crate `x`"),
+            ("[dependencies.memchr]\npath = \"mine\"", "`memchr` is linked"),
+            ("[dependencies.memchr]\ngit = \"https://example.org/x\"", "`memchr` is linked"),
+            ("[target.'cfg(unix)'.dependencies.libc]\nversion = \"1\"\nregistry = \"x\"", "another registry"),
+            ("[patch.crates-io]\nlibc = { path = \"mine\" }", "[patch]"),
+            ("[replace]\n\"libc:0.2.1\" = { path = \"mine\" }", "[replace]"),
+        ] {
+            let refusal = with(more).unwrap_or_default();
+            assert!(refusal.contains(words), "{more}: {refusal}");
+        }
+        for more in [
+            "",
+            "[dependencies.memchr]\npackage = \"memchr\"\nversion = \"2\"",
+            "[dev-dependencies]\nx = \"1\"",
+        ] {
+            assert_eq!(with(more), None, "{more}");
+        }
+    }
+
+    #[test]
+    fn the_crate_is_built_from_the_files_that_are_read() {
+        let refusal = |text: &str| manifest_refusal(text).unwrap_or_default();
+        assert!(refusal("[lib]\npath = \"src/root.rs\"").contains("built from src/root.rs"));
+        assert!(refusal("[package]\nbuild = \"mine.rs\"").contains("built from mine.rs"));
+        assert_eq!(manifest_refusal("[package]\nbuild = \"build.rs\"\n[lib]\npath = \"./src/lib.rs\""), None);
+    }
+
+    #[test]
+    fn dependencies_beside_libc_are_listed() {
+        let one =
+            "[dependencies]\nlibc = \"0.2\"\nb = \"1\"\n[target.x.dependencies]\na = { version = \"2\" }";
+        let other = one.replace("libc = \"0.2\"\n", "").replace("\"1\"", "'1'");
+        assert_eq!(other_dependencies(one), other_dependencies(&other));
+        assert_eq!(other_dependencies(one).lines().count(), 2);
+        assert_eq!(other_dependencies("[dependencies]\nlibc = \"0.2\"\n"), "");
+    }
+}
