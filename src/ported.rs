@@ -2,7 +2,7 @@
 
 use crate::rust::hash::{Index, TokenHash};
 use crate::rust::item::{self, plain};
-use crate::rust::open::is_open;
+use crate::rust::open::{is_open, is_remark};
 use crate::rust::signature::ident;
 use crate::rust::stub::stubs;
 use crate::symbol::Function;
@@ -79,11 +79,13 @@ impl PortModule {
         self.functions.get(name).is_some_and(|(_, is_stub)| *is_stub)
     }
 
-    /// The lines of items that code can mean without a name of this module.
+    /// The lines of items that code can mean without a name of this module, and of what decides for the whole file in which
+    /// build it means what.
     pub fn open_lines(&self) -> Vec<usize> {
         let items = &self.items.items;
-        let open = items.iter().filter(|item| is_open(item, items));
-        open.map(|item| item.span().start().line).collect()
+        let attrs = self.items.attrs.iter().filter(|attr| !is_remark(attr)).map(Spanned::span);
+        let open = items.iter().filter(|item| is_open(item, items)).map(Spanned::span);
+        attrs.chain(open).map(|span| span.start().line).collect()
     }
 
     /// The items that were read.
@@ -155,5 +157,20 @@ impl PortModule {
 
     fn position(&self, name: &str) -> Option<usize> {
         self.functions.get(name).map(|(index, _)| *index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_decides_which_build_has_a_file_or_an_import_is_open() {
+        let lines = |text: &str| PortModule::parse(text.to_owned()).unwrap().open_lines();
+        let head =
+            "//! Port of `a.c`.\n#![allow(dead_code)]\n#[allow(unused_imports)]\nuse crate::{callee, ffi};\n";
+        assert!(lines(&format!("{head}pub fn f() {{}}\n")).is_empty());
+        assert_eq!(lines("//! A.\n#![cfg_attr(fuzzing, feature(x))]\npub fn f() {}\n"), [2]);
+        assert_eq!(lines(&format!("{head}#[cfg(fuzzing)]\nuse self::f as g;\npub fn f() {{}}\n")), [5]);
     }
 }

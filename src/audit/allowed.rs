@@ -3,7 +3,7 @@
 
 use super::items::hidden_interior;
 use super::scope::Scope;
-use crate::rust::item::{self, item_name, use_leaves};
+use crate::rust::item::{self, UseLeaf, item_name, use_leaves};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
@@ -110,6 +110,8 @@ pub struct Around {
     pub(super) names: Rc<Scope>,
     /// Its `pub` functions: symbols of the library.
     pub(super) symbols: Rc<BTreeSet<String>>,
+    /// What it imports, with the line: a trait acts without being named.
+    pub(super) imports: Rc<Vec<(UseLeaf, usize)>>,
     /// Its names for types with interior mutability.
     pub(super) interior: Rc<BTreeSet<String>>,
 }
@@ -123,9 +125,22 @@ impl Around {
             }
             _ => None,
         };
+        let uses = items.iter().filter_map(|item| match item {
+            syn::Item::Use(item) => Some(item),
+            _ => None,
+        });
+        let imports = uses.flat_map(use_leaves);
         Self {
             names: Rc::new(Scope::of_module(items.iter().copied())),
             symbols: Rc::new(items.iter().filter_map(symbol).collect()),
+            imports: Rc::new(
+                imports
+                    .map(|leaf| {
+                        let line = leaf.span.0.start().line;
+                        (leaf, line)
+                    })
+                    .collect(),
+            ),
             interior: Rc::new(hidden_interior(items)),
         }
     }

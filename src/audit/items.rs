@@ -27,6 +27,29 @@ impl Walker<'_, '_, '_> {
         }
     }
 
+    /// What the module imports from Rust's libraries acts in every port of it: methods of a trait name none. What else it
+    /// imports is judged where it is named: another port may do what this one may not.
+    pub(super) fn imports_of_module(&mut self) {
+        let allowed = self.scopes.allowed;
+        for (leaf, line) in allowed.around.imports.iter() {
+            let written = leaf.path.join("::");
+            let meaning = self.scopes.resolve_use(leaf);
+            let is_judged = match &meaning {
+                Meaning::Path(path) => matches!(path[0].as_str(), "core" | "alloc" | "std"),
+                Meaning::Unknown => true,
+                _ => false,
+            };
+            let judged = || {
+                judge::meaning(&self.scopes, &meaning, &written, Space::Either)
+                    .err()
+                    .or_else(|| self.refused_glob(leaf, &meaning))
+            };
+            if let Some((rule, reason)) = is_judged.then(judged).flatten() {
+                self.refuse_in_module(rule, format!("line {line} of the module imports it: {reason}"));
+            }
+        }
+    }
+
     fn refused_glob(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<platform::Refusal> {
         let Meaning::Path(path) = meaning else { return None };
         if !leaf.glob || is_closed(path, self.scopes.levels.len() > 1) {

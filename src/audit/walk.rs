@@ -28,6 +28,7 @@ pub(super) fn check(
     for item in items {
         walker.visit_item(item);
     }
+    walker.imports_of_module();
     walker.fn_types_beside_unsafe();
     walker.unsafe_count
 }
@@ -46,6 +47,11 @@ pub(super) struct Walker<'w, 'a, 'p> {
 impl Walker<'_, '_, '_> {
     pub(super) fn refuse(&mut self, rule: Rule, span: Span, reason: impl Into<String>) {
         self.problems.add(rule, span, reason);
+    }
+
+    /// What stands in the module and not in the text that is audited.
+    pub(super) fn refuse_in_module(&mut self, rule: Rule, reason: String) {
+        self.problems.add_at(rule, 1, 1, reason);
     }
 
     pub(super) fn inside(&mut self, scope: Scope, walk: impl FnOnce(&mut Self)) {

@@ -1,6 +1,6 @@
 //! Items of a module that code can mean without any name that the audit follows: an `impl` for a type of somebody else's,
-//! traits that other modules can import, modules, macros, and whatever hides such things in a body. They concern every
-//! port of the crate, so no module may have one.
+//! traits that other modules can import, modules, macros, whatever hides such things in a body, and imports that an attribute makes
+//! others in another build. They concern every port of the crate, so no module may have one.
 
 use super::item::{item_name, plain, use_leaves};
 use syn::visit::{self, Visit};
@@ -12,7 +12,8 @@ pub const GENERATED: [&str; 3] = ["ffi", "globals", "callee"];
 pub fn reason(place: &str) -> String {
     format!(
         "{place} can be used by every port without being named (an `impl` for a type of another module, a `pub trait`, a module, a macro, \
-         a glob of another port's module); take it out"
+         a glob of another port's module) or makes names mean something else in another build (attributes of an import or of the file, \
+         `extern crate`); take it out"
     )
 }
 
@@ -23,13 +24,25 @@ pub fn is_open(item: &syn::Item, all: &[syn::Item]) -> bool {
         syn::Item::Mod(module) => !is_test(&module.attrs),
         syn::Item::ForeignMod(_) | syn::Item::Macro(_) => true,
         syn::Item::Trait(item) if !matches!(item.vis, syn::Visibility::Inherited) => true,
-        syn::Item::Use(item) => use_leaves(item).iter().any(|leaf| leaf.glob && is_of_ports(&leaf.path)),
+        syn::Item::ExternCrate(_) => true,
+        syn::Item::Use(item) => {
+            !item.attrs.iter().all(is_remark)
+                || use_leaves(item).iter().any(|leaf| leaf.glob && is_of_ports(&leaf.path))
+        }
         other => {
             let mut search = Search::default();
             visit::visit_item(&mut search, other);
             search.found
         }
     }
+}
+
+/// Whether an attribute of an import or of a whole file changes nothing that runs: `#[cfg(…)] use` would make a name mean
+/// something else in every other build.
+pub fn is_remark(attr: &syn::Attribute) -> bool {
+    let is_text = |meta: &syn::Meta| matches!(meta, syn::Meta::NameValue(doc) if matches!(doc.value, syn::Expr::Lit(_)));
+    let is_lint = ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attr.path().is_ident(lint));
+    is_lint || (attr.path().is_ident("doc") && is_text(&attr.meta))
 }
 
 /// Whether a path leads into the crate, and to no generated module.
@@ -129,6 +142,11 @@ mod tests {
             "use crate::b::*;",
             "use super::b::*;",
             "use crate::*;",
+            "#[cfg(fuzzing)] use self::right as answer;",
+            "#[cfg_attr(fuzzing, allow(unused_imports))] use core::mem;",
+            "#[doc = include_str!(\"/etc/passwd\")] use core::mem;",
+            "#[macro_use] extern crate std as libc;",
+            "extern crate std as libc;",
         ] {
             assert!(open(text), "{text}");
         }
@@ -136,6 +154,7 @@ mod tests {
             "struct S<T>(T); impl<T> S<T> { fn go(&self) -> u32 { 1 } } impl Clone for S<u8> { fn clone(&self) -> Self { S(1) } }",
             "trait Bit { fn bit(self) -> u32; } impl Bit for bool { fn bit(self) -> u32 { u32::from(self) } }",
             "#[cfg(test)] mod tests { impl u8 {} }",
+            "#[allow(unused_imports)] use crate::{callee, ffi, globals}; /// Doc.\n#[expect(unused_imports, reason = \"x\")] use core::mem;",
             "use crate::ffi::*; use super::globals::*; use crate::b::f; use core::cmp::*;",
             "fn f(x: u8) -> u8 { assert!(x > 1); const K: u8 = 3; fn g() -> u8 { K } g() }",
         ] {

@@ -221,6 +221,33 @@ fn state_behind_a_name_of_the_module() {
 }
 
 #[test]
+fn imports_of_the_module_that_no_name_leads_to() {
+    for (items, rule) in [
+        ("use std::net::ToSocketAddrs;", Some(Rule::System)),
+        ("use std::io::{Read as _, Write as _};", Some(Rule::System)),
+        ("use other::Trait as _;", Some(Rule::UnknownPath)),
+        // Another port of the module may do what this one may not.
+        (
+            "use core::fmt::Write as _; use std::ops::*; use libc; use libc::getenv; use crate::callee::kit_crc32 as old;",
+            None,
+        ),
+        (
+            "#[allow(unused_imports)] use crate::{callee, ffi, globals}; enum E { A } use E::*; use self::E as F;",
+            None,
+        ),
+    ] {
+        let allowed = super::allowed(SIGNATURE).in_module(&format!("{MODULE}{items}")).unwrap();
+        let text = format!("{HEAD} {{ 1 }}");
+        let report = audit(&Candidate { module: "checksum", name: "kit_crc32", text: &text }, &allowed);
+        let rules: Vec<Rule> = report.problems.iter().map(|p| p.rule).collect();
+        assert!(
+            rules.iter().all(|found| Some(*found) == rule) && rules.is_empty() == rule.is_none(),
+            "{items}: {report:#?}"
+        );
+    }
+}
+
+#[test]
 fn state_of_the_libraries() {
     refused(
         "HEAD { unsafe { libc::strtok(core::ptr::null_mut(), c\"z\".as_ptr()) }; 1 }",
