@@ -36,7 +36,7 @@ impl Walker<'_, '_, '_> {
             let meaning = self.scopes.resolve_use(leaf);
             let is_judged = match &meaning {
                 Meaning::Path(path) => matches!(path[0].as_str(), "core" | "alloc" | "std"),
-                Meaning::Unknown => true,
+                Meaning::Unknown | Meaning::Ambiguous(_) => true,
                 _ => false,
             };
             let judged = || {

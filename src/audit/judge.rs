@@ -20,6 +20,7 @@ pub(super) fn meaning(
             (rule, format!("{reason}{through}"))
         }),
         Meaning::Unknown => Err((Rule::UnknownPath, unknown(scopes, written))),
+        Meaning::Ambiguous(name) => Err((Rule::UnknownPath, ambiguous(name))),
     }
 }
 
@@ -93,6 +94,13 @@ fn own(scopes: &Scopes<'_>, path: &[String]) -> Result<(), Refusal> {
     }
     let way = scopes.allowed.way_to(name).map(|way| format!(": write `{way}`")).unwrap_or_default();
     Err((Rule::UnknownPath, format!("`{name}` is not ported yet{way}")))
+}
+
+/// Why a name that stands for several things is refused.
+pub(super) fn ambiguous(name: &str) -> String {
+    format!(
+        "`{name}` stands for more than one thing here (imported twice, or imported and declared); rename one"
+    )
 }
 
 fn unknown(scopes: &Scopes<'_>, written: &str) -> String {

@@ -46,6 +46,10 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
         [.., "RandomState"] | [.., "RandomState", _] => {
             Err((Rule::State, format!("{} is another one in every call", full())))
         }
+        // A function has nothing behind it: a name in the middle that is out of bounds is none of this module's.
+        [first, middle @ .., _] if MODULES.contains(first) && middle.iter().any(|name| is_closed(name)) => {
+            Err((Rule::System, format!("{} is out of bounds: a port only computes", full())))
+        }
         // Whichever way leads there: `core::prelude::v1` has them too.
         [first, .., name] if MODULES.contains(first) => macro_refusal(name).map_or(Ok(()), Err),
         [name] if macro_refusal(name).is_some() => {
@@ -60,6 +64,10 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
 /// Why a method may not be called, whatever it is called on: its trait may come from an import of the module.
 pub(super) fn method_refusal(name: &str) -> Option<Refusal> {
     (name == "type_id").then(|| (Rule::System, format!("`{name}` makes the port depend on how it is built")))
+}
+
+fn is_closed(module: &str) -> bool {
+    why_not(module) != why_not("")
 }
 
 fn why_not(module: &str) -> &'static str {

@@ -31,6 +31,8 @@ pub(super) enum Meaning {
     Path(Vec<String>),
     /// A name that needs no import.
     Prelude,
+    /// A name that one level declares more than once: the compiler tells types, values and macros apart.
+    Ambiguous(String),
     Unknown,
 }
 
@@ -45,6 +47,8 @@ pub(super) struct Scope {
     types: BTreeSet<String>,
     variants: BTreeMap<String, BTreeSet<String>>,
     imports: BTreeMap<String, UseLeaf>,
+    /// Names that are imported from several places.
+    ambiguous: BTreeSet<String>,
     globs: Vec<UseLeaf>,
     /// Names of the same level that were declared before these, and are shared.
     before: Option<Rc<Scope>>,
@@ -104,7 +108,7 @@ impl Scope {
             Item::Use(i) => {
                 for leaf in use_leaves(i) {
                     match &leaf.name {
-                        Some(name) => drop(self.imports.insert(name.clone(), leaf)),
+                        Some(name) => self.declare_import(name.clone(), leaf),
                         None if leaf.glob => self.globs.push(leaf),
                         None => {}
                     }
@@ -112,6 +116,22 @@ impl Scope {
             }
             _ => {}
         }
+    }
+
+    fn declare_import(&mut self, name: String, leaf: UseLeaf) {
+        let differs = |old: &UseLeaf| (&old.path, old.absolute) != (&leaf.path, leaf.absolute);
+        if self.imports.get(&name).is_some_and(differs) {
+            self.ambiguous.insert(name.clone());
+        }
+        self.imports.insert(name, leaf);
+    }
+
+    /// Whether nothing here says which of several things of this name is meant. An item and an import of one name are told
+    /// apart by where the name stands.
+    fn is_ambiguous(&self, name: &str, space: Space) -> bool {
+        let both = || space == Space::Either && self.has_item(name, space) && self.import(name).is_some();
+        let among_imports = |scope: &Self| scope.ambiguous.contains(name);
+        among_imports(self) || self.before.as_deref().is_some_and(among_imports) || both()
     }
 
     fn has_item(&self, name: &str, space: Space) -> bool {
@@ -126,7 +146,7 @@ impl Scope {
             || self.before.as_ref().is_some_and(|before| before.has_item(name, space))
     }
 
-    /// What a name was imported as, the last time.
+    /// What a name was imported as.
     fn import(&self, name: &str) -> Option<&UseLeaf> {
         self.imports.get(name).or_else(|| self.before.as_ref()?.import(name))
     }
@@ -243,6 +263,9 @@ impl<'a> Scopes<'a> {
         let level = &self.levels[index];
         let (first, rest) = path.split_first()?;
         let first_space = if rest.is_empty() { space } else { Space::Type };
+        if level.is_ambiguous(first, first_space) {
+            return Some(Meaning::Ambiguous(first.clone()));
+        }
         if level.has_item(first, first_space) {
             return Some(Meaning::Own(path.to_vec()));
         }

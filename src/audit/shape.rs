@@ -178,6 +178,7 @@ impl VisitMut for Rewrite<'_, '_> {
             Meaning::Path(full) => canonical(&full),
             // Not what the name means elsewhere.
             Meaning::Own(own) => std::iter::once("self".to_string()).chain(own).collect(),
+            Meaning::Ambiguous(name) => vec!["self".to_string(), name],
             _ => return,
         };
         let Some(last) = path.segments.last().map(|s| s.arguments.clone()) else { return };

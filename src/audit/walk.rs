@@ -152,6 +152,7 @@ impl Walker<'_, '_, '_> {
                     format!("`{}!` is not among the macros that a port may call", names.join("::")),
                 )),
             },
+            Meaning::Ambiguous(name) => Err((Rule::UnknownPath, judge::ambiguous(&name))),
             Meaning::Prelude | Meaning::Unknown if names.len() == 1 => Ok(last),
             _ => Err((
                 Rule::Macro,

@@ -6,6 +6,8 @@ use crate::audit::links_to;
 /// Crates of Rust's own libraries that only compute; of `std` some modules do.
 const CRATES: [&str; 5] = ["core", "alloc", "hashbrown", "compiler_builtins", "__rustc"];
 const STD: [&str; 9] = ["alloc", "panicking", "collections", "f32", "f64", "num", "ascii", "ffi", "hash"];
+/// What of `std::panicking` does more than panic.
+const CATCHING: [&str; 6] = ["catch_unwind", "try", "set_hook", "take_hook", "update_hook", "panicking"];
 
 /// What rustc and LLVM themselves call: memory, wide numbers, unwinding, what the instrumentation counts with.
 #[rustfmt::skip]
@@ -55,6 +57,7 @@ fn leads_out(path: &str, krate: &str) -> bool {
     let words = path.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':')));
     let mut parts = words.map(|word| word.trim_end_matches(':').split("::"));
     parts.any(|mut names| match (names.next().unwrap_or_default(), names.next()) {
+        ("std", Some("panicking")) => names.next().is_some_and(|name| CATCHING.contains(&name)),
         // Behind a closing bracket, or a single name such as a primitive type.
         ("", _) | (_, None) => false,
         ("std", Some(module)) => !STD.contains(&module),
@@ -71,6 +74,7 @@ mod tests {
         for symbol in [
             "_RNvNtCsgEmfK2I1SDS_4core9panicking9panic_fmt",
             "_ZN4core3fmt9Formatter9write_str17h0123456789abcdefE",
+            "_ZN3std9panicking11begin_panic17h0123456789abcdefE",
             "_ZN3kit8checksum9kit_crc3217h70bfed82533e1a7aE",
             "memcpy",
             "sinf",
@@ -84,6 +88,9 @@ mod tests {
             "_ZN3std3env7_var_os17h0123456789abcdefE",
             "_ZN48_$LT$std..fs..File$u20$as$u20$std..io..Write$GT$5write17h0123456789abcdefE",
             "_ZN5other4call17h0123456789abcdefE",
+            "_ZN3std9panicking12catch_unwind17h0123456789abcdefE",
+            "_ZN3std9panicking3try7cleanup17h0123456789abcdefE",
+            "_ZN3std9panicking8set_hook17h0123456789abcdefE",
             "dlsym",
             "getenv",
             "open",

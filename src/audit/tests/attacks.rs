@@ -121,6 +121,39 @@ fn macros_under_other_names() {
 }
 
 #[test]
+fn names_that_stand_for_two_things() {
+    let two = "more than one thing";
+    all_refused(&[
+        (
+            "use std as m; use core::mem::swap as m; HEAD { m::panic::catch_unwind(|| 1).is_ok() as u32 }",
+            Rule::UnknownPath,
+            two,
+        ),
+        ("use std::cfg as m; use std::fmt::format as m; HEAD { m!(fuzzing) as u32 }", Rule::UnknownPath, two),
+        ("HEAD { use std as m; use core::mem::swap as m; m::process::exit(0) }", Rule::UnknownPath, two),
+        // An item is known by its namespace; a renamed import of both is not.
+        ("struct m {} use core::mem::swap as m; use self::m as k; HEAD { k(); 1 }", Rule::UnknownPath, two),
+        ("HEAD { core::mem::swap::panic::catch_unwind(|| 1).is_ok() as u32 }", Rule::System, "out of bounds"),
+    ]);
+    // What the module imports twice, and what it imports and this port declares.
+    for (items, text) in [
+        ("use std as m; use core::mem::swap as m;", "HEAD { m::panic::catch_unwind(|| 1).is_ok() as u32 }"),
+        ("use core::mem::swap as m; use self::m as k;", "struct m {} HEAD { k(); 1 }"),
+    ] {
+        let allowed = super::allowed(SIGNATURE).in_module(&format!("{}{items}", super::MODULE)).unwrap();
+        let text = text.replace("HEAD", HEAD);
+        let report =
+            super::audit(&super::Candidate { module: "checksum", name: "kit_crc32", text: &text }, &allowed);
+        assert!(report.problems.iter().any(|p| p.reason.contains(two)), "{items}: {report:#?}");
+    }
+    accepted(SIGNATURE, &"use core::mem; struct mine { x: u32 } fn mem() -> u32 { 1 } HEAD { mem() ^ mem::take(&mut mine { x: crc }.x) }".replace("HEAD", HEAD));
+    accepted(
+        SIGNATURE,
+        &"use core::cmp::min; HEAD { use core::cmp::max as min; min(crc, 1) }".replace("HEAD", HEAD),
+    );
+}
+
+#[test]
 fn macros_inside_of_allowed_macros() {
     all_refused(&[
         ("HEAD { vec![println!(\"x\"); 1]; 1 }", Rule::System, "prints"),
