@@ -95,11 +95,17 @@ impl Index {
                 _ => names.extend(self.texts[index].names().map(str::to_owned)),
             }
         }
-        let used =
-            imports.into_iter().filter(|leaf| leaf.name.as_ref().is_some_and(|name| names.contains(name)));
-        let meant: Vec<String> = used.filter_map(|leaf| leaf.path.last().cloned()).collect();
-        names.extend(meant);
-        names
+        // An import may rename what another one has renamed.
+        loop {
+            let used =
+                imports.iter().filter(|leaf| leaf.name.as_ref().is_some_and(|name| names.contains(name)));
+            let meant: Vec<String> = used.filter_map(|leaf| leaf.path.last().cloned()).collect();
+            let before = names.len();
+            names.extend(meant);
+            if names.len() == before {
+                return names;
+            }
+        }
     }
 }
 
@@ -303,6 +309,15 @@ mod tests {
         let names = Index::of(&file).mentioned(&file, 1);
         assert!(names.contains("kit_mix") && names.contains("kit_go"), "{names:?}");
         assert!(!names.contains("kit_sum") && !names.contains("kit_doc"), "{names:?}");
+    }
+
+    #[test]
+    fn what_is_renamed_twice_is_mentioned() {
+        let text = "use self::c as d;\nuse self::b as c;\nuse crate::callee::kit_hash as b;\nuse self::x as y;\nuse self::y as x;\n\
+            pub fn f() { d(); x() }";
+        let file = parse(text).unwrap();
+        let names = Index::of(&file).mentioned(&file, 5);
+        assert!(names.contains("kit_hash"), "{names:?}");
     }
 
     #[test]
