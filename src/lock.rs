@@ -1,8 +1,10 @@
 //! `implfuzz.lock`: the evidence that is committed with the port. What its hashes are hashes of is known to `evidence`.
 //!
 //! One line a chunk of C and one table a symbol, both sorted, so that branches merge and a merge that mixes two sides
-//! leaves a symbol stale and never falsely fresh: its own hash is over all that its line numbers among the chunks are about.
+//! leaves a symbol stale and never falsely fresh: the hash of its C text is over all chunks that it leads to, and its seal
+//! over all lines that decide whether it holds. Lines of two sides that fit the merged tree one by one do not fit a seal.
 
+use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use crate::verdict::Grade;
 use crate::workspace::write_atomic;
@@ -16,6 +18,9 @@ use std::path::Path;
 pub const LOCK_FILE: &str = "implfuzz.lock";
 
 const VERSION: u32 = 1;
+
+/// Why an entry that has another seal than its lines, or none, is stale.
+pub const MIXED: &str = "its lines in implfuzz.lock were never written together: a merge mixed them";
 
 const HEAD: &str = "# What each port was judged on. Written by `cargo implfuzz port` and `verify`, compared with the tree by\n\
     # `cargo implfuzz check`. Commit it with the port; do not edit it.\n";
@@ -99,6 +104,9 @@ pub struct Entry {
     pub signature: String,
     #[serde(flatten)]
     pub hashes: Hashes,
+    /// Binds all that decides whether the entry holds: both sides of a merge change it, and it fits the lines of one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub seal: String,
     /// Of the text of the contract and of its hash above: while it fits, nobody needs to read what the text says.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub contract_text: String,
@@ -128,6 +136,29 @@ pub struct Entry {
     pub provenance: String,
     pub tools: String,
     pub date: String,
+}
+
+impl Entry {
+    /// With the seal of its lines.
+    #[must_use]
+    pub fn sealed(self) -> Self {
+        Self { seal: self.seal_of_lines(), ..self }
+    }
+
+    /// Why it is stale whatever stands in the tree, where its lines were not written together.
+    pub fn mixed(&self) -> Option<&'static str> {
+        (self.seal != self.seal_of_lines()).then_some(MIXED)
+    }
+
+    /// What is only recorded is left out, and so is `contract_text`, which is bound to its hash by itself.
+    fn seal_of_lines(&self) -> String {
+        let lists = [&self.shortcomings, &self.chunks, &self.callees_in_c, &self.libc, &self.globals];
+        let lists = lists.map(of_parts);
+        let Hashes { c, contract, harness, rust, rust_calls, seeds } = &self.hashes;
+        let texts = [self.grade.word(), &self.module, &self.unit, &self.signature];
+        let hashes = [c, contract, harness, rust, rust_calls, seeds];
+        of_parts(texts.into_iter().chain(hashes.map(String::as_str)).chain(lists.iter().map(String::as_str)))
+    }
 }
 
 impl Lock {
@@ -241,6 +272,37 @@ mod tests {
             prop_assert_eq!(read.render(), lock.render());
             prop_assert_eq!(read, lock);
         }
+    }
+
+    /// One branch rewrites the port, the other the C function, and both judge: git takes `c` from one and `rust` from the other.
+    #[test]
+    fn an_entry_that_a_merge_mixed_of_two_sides_does_not_hold() {
+        let judged = |c: &str, rust: &str| {
+            let hashes = Hashes { c: c.into(), rust: rust.into(), ..Hashes::default() };
+            Entry { grade: Grade::Verified, hashes, ..Entry::default() }.sealed()
+        };
+        let (ours, theirs) = (judged("old", "new"), judged("new", "old"));
+        assert_eq!((ours.mixed(), theirs.mixed()), (None, None));
+        for seal in [ours.seal.as_str(), &theirs.seal, "", "0"] {
+            let mixture = Entry { seal: seal.to_owned(), ..judged("new", "new") };
+            assert_eq!(mixture.mixed(), Some(MIXED));
+        }
+        // Whatever else decides is bound, too, and what is only recorded is not.
+        let changes: [fn(&mut Entry); 7] = [
+            |e| e.grade = Grade::Exhaustive,
+            |e| e.hashes.rust_calls = "new".into(),
+            |e| e.hashes.seeds = "new".into(),
+            |e| e.callees_in_c = vec!["g".into()],
+            |e| e.libc = vec!["free".into()],
+            |e| e.signature = "fn f()".into(),
+            |e| e.shortcomings = vec!["few".into()],
+        ];
+        for change in changes {
+            let mut entry = ours.clone();
+            change(&mut entry);
+            assert_eq!(entry.mixed(), Some(MIXED), "{entry:?}");
+        }
+        assert_eq!(Entry { executions: 9, date: "today".into(), ..ours }.mixed(), None);
     }
 
     #[test]

@@ -241,6 +241,9 @@ impl Check<'_> {
         if let Some((line, reason)) = facts.rejected.as_ref().filter(|_| was.c == now.c) {
             return Some((Trouble::Audit, Some(*line), format!("the audit rejects it: {reason}")));
         }
+        if let Some(reason) = entry.mixed() {
+            return Some((Trouble::Stale, None, reason.to_owned()));
+        }
         let changed: Vec<String> = [
             (was.c != now.c).then(|| self.c.changed(entry)),
             (was.contract != now.contract).then(|| "the contract changed".to_owned()),

@@ -151,7 +151,9 @@ impl Judge<'_> {
             provenance: evidence.provenance.clone(),
             tools: self.tools()?,
             date: evidence.date.to_string(),
-        };
+            seal: String::new(),
+        }
+        .sealed();
         lock.c.extend(self.c_side()?.lines(&entry));
         lock.symbols.insert(function.name.to_string(), entry);
         lock.unsafe_least.remove(function.name.as_str());

@@ -52,7 +52,10 @@ fn one(store: &Store, judge: &Judge, planned: &Planned, entry: Option<&Entry>) -
     }
     let module = judge.project.module(&planned.function.module)?;
     let now = judge.committed_hashes(planned, &module)?;
-    let committed = entry.map(|entry| (entry, changed(&entry.hashes, &now)));
+    let committed = entry.map(|entry| {
+        let mixed = entry.mixed().map(str::to_owned);
+        (entry, mixed.or_else(|| changed(&entry.hashes, &now)))
+    });
     let findings = store.findings(Some(&planned.function.key))?;
     let refuted = refuted_before(stored.as_ref(), &findings, &now.rust);
     let here = match stored {

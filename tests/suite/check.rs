@@ -1,5 +1,6 @@
 //! `implfuzz.lock` and `check`: what makes evidence stale and what does not, and that nothing but the tree is asked.
 
+use crate::support::git::git;
 use crate::support::{Ran, Repo, assert_same};
 use serde_json::Value;
 
@@ -216,6 +217,7 @@ fn a_callee_that_comes_in_later_makes_its_callers_stale_for_status_and_check_ali
 fn verify_takes_what_is_stale_in_parts_and_the_lock_stays_as_it_is_otherwise() {
     let repo = judged();
     what_is_committed_counts_where_the_database_is_about_another_text(&repo);
+    a_lock_that_a_merge_mixed_is_stale(&repo);
     let before = repo.read("implfuzz.lock");
     repo.run(&["verify", "--stale"]).ok().shows("nothing to verify");
     assert_eq!(before, repo.read("implfuzz.lock"));
@@ -240,6 +242,44 @@ fn verify_takes_what_is_stale_in_parts_and_the_lock_stays_as_it_is_otherwise() {
     assert_eq!(entry(&before, "look]"), entry(&after, "look]"));
     assert_ne!(entry(&before, "add]"), entry(&after, "add]"));
     repo.run(&["verify", "--stale", "--shard", "3/2"]).code(2);
+}
+
+/// One branch rewrites the port, another its C function, each judges, and git mixes the lines of both.
+fn a_lock_that_a_merge_mixed_is_stale(repo: &Repo) {
+    let files = ["kit.c", MODULE, "implfuzz.lock"];
+    let before = files.map(|file| repo.read(file));
+    let judged = |file: &str, from: &str, to: &str| {
+        repo.replace(file, from, to);
+        repo.run(&[&["verify", "apart"], &QUICK[..]].concat()).ok();
+        let lock = repo.read("implfuzz.lock");
+        files.iter().zip(&before).for_each(|(file, text)| repo.write(file, text));
+        lock
+    };
+    let ours = judged(MODULE, "x ^ 1", "1 ^ x");
+    let theirs = judged("kit.c", "x ^ 1u", "1u ^ x");
+    repo.replace(MODULE, "x ^ 1", "1 ^ x");
+    repo.replace("kit.c", "x ^ 1u", "1u ^ x");
+    let told = "its lines in implfuzz.lock were never written together: a merge mixed them";
+    // With all that conflicts from one side: here the line of the port goes with it.
+    for (side, told) in [("--theirs", "the Rust text changed"), ("--ours", told)] {
+        let [ours, base, theirs] = [("ours", &ours), ("base", &before[2]), ("theirs", &theirs)]
+            .map(|(name, text)| (repo.write(name, text), name).1);
+        let merged = git(repo, &["merge-file", "-p", side, ours, base, theirs]);
+        repo.write("implfuzz.lock", &merged.ok().stdout);
+        let found = listed(repo, 11);
+        assert_eq!(
+            (found.len(), found[0].0.as_str(), found[0].1.as_str()),
+            (1, "apart", "stale"),
+            "{found:?}"
+        );
+        assert!(found[0].2.contains(told), "{found:?}");
+        assert_eq!(repo.status("apart")["grade"], "stale");
+    }
+    repo.run(&[&["verify", "--stale"], &QUICK[..]].concat()).ok().shows("apart");
+    check(repo, &[]).ok();
+    ["ours", "base", "theirs"].iter().for_each(|name| std::fs::remove_file(repo.root().join(name)).unwrap());
+    files.iter().zip(&before).for_each(|(file, text)| repo.write(file, text));
+    repo.run(&[&["verify", "apart"], &QUICK[..]].concat()).ok();
 }
 
 /// As after `verify` with another contract, and `git checkout -- .`.
