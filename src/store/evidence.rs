@@ -8,7 +8,8 @@ use crate::verdict::{Grade, Proofs, RunStats};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-/// What is known about one port. It holds as long as the four hashes are those of the tree.
+/// What is known about one port. It holds as long as the four hashes are those of the tree and the lock, which
+/// knows the ports that it calls and the committed inputs too, has an entry of it that fits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     pub symbol: SymbolKey,

@@ -5,7 +5,7 @@ use super::trial::audit_reason;
 use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::judge::{self, Judge};
-use crate::lock::{Entry, Hashes, Lock};
+use crate::lock::{Entry, Hashes, LOCK_FILE, Lock};
 use crate::ported::{PortModule, Ported};
 use crate::project::{Planned, Project};
 use crate::store::{Evidence, FindingRow, Side, Store};
@@ -110,8 +110,12 @@ fn believed(
             Believed::Lock(entry, against(entry))
         }
         (Some(Here { evidence, stale, .. }), committed) => {
-            let stale = stale.or_else(|| committed.and_then(|(_, stale)| stale));
-            Believed::Store(Box::new(evidence), stale)
+            let of_lock = match committed {
+                Some((_, stale)) => stale,
+                // Called ports and committed inputs are compared by the lock alone; a refutation fears neither.
+                None => (evidence.grade != Grade::Refuted).then(|| format!("{LOCK_FILE} has no entry of it")),
+            };
+            Believed::Store(Box::new(evidence), stale.or(of_lock))
         }
     }
 }

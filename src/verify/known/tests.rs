@@ -126,6 +126,22 @@ fn a_lock_about_another_tree_is_stale_and_makes_the_store_stale() {
     );
     let other = evidence(Grade::Verified, |e| e.rust_hash = "other".into());
     assert!(matches!(believed(Some(here(&other)), stale(), None), Believed::Store(_, Some(_))));
-    assert!(matches!(believed(Some(here(&fresh)), None, None), Believed::Store(_, None)));
     assert!(matches!(believed(None, None, None), Believed::Nobody));
+}
+
+/// As after a kill between the store and the lock, or where a commit without the entry is checked out.
+#[test]
+fn evidence_of_which_the_lock_has_no_entry_is_stale() {
+    let of_store = |grade| {
+        let stored = here(&evidence(grade, |_| ()));
+        match believed(Some(stored), None, None) {
+            Believed::Store(_, stale) => stale,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(of_store(Grade::Verified).as_deref(), Some("implfuzz.lock has no entry of it"));
+    assert_eq!(of_store(Grade::Refuted), None);
+    let other = here(&evidence(Grade::Verified, |e| e.rust_hash = "other".into()));
+    let told = believed(Some(other), None, None);
+    assert!(matches!(told, Believed::Store(_, Some(why)) if why.contains("the Rust text changed")));
 }
