@@ -7,7 +7,6 @@ pub use known::{known, status};
 pub use trial::Ask;
 
 use crate::contract::types::Judgeable;
-use crate::digest::sha256;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::findings;
@@ -101,17 +100,7 @@ pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
             Some(Judgeable::NotYet(why)) => Some(why.clone()),
             None => Some(function.unsupported.clone().unwrap_or_else(|| "not bound".into())),
         };
-        let item_hash = sha256(&function.text);
-        SymbolRow {
-            key: function.key.clone(),
-            name: function.name.clone(),
-            file: function.place.file.clone(),
-            line: function.place.line,
-            module: function.module.clone(),
-            kind: SymbolKind::Function,
-            unjudgeable,
-            item_hash,
-        }
+        SymbolRow::of(function, unjudgeable)
     });
     let globals = project.library.globals.iter().map(|global| SymbolRow {
         key: global.key.clone(),

@@ -9,7 +9,7 @@ use crate::generate::fixture::function;
 use crate::llm::Usage;
 use crate::port::desk::{Asks, Desk};
 use crate::process::Interrupt;
-use crate::store::{Store, SymbolKind, SymbolRow};
+use crate::store::{Store, SymbolRow};
 use crate::symbol::{Function, SymbolKey};
 use crate::testgen::{TestGenConfig, TestGenRun, fixture};
 use crate::workspace::Workspace;
@@ -58,7 +58,7 @@ impl Bench {
         let workspace = Workspace::create(dir.path()).unwrap();
         let mut store = Store::open(&dir.path().join("state.db")).unwrap();
         let functions: Vec<Function> = ["f", "g"].map(|name| function(name, "int f(void);", vec![])).into();
-        let rows: Vec<SymbolRow> = functions.iter().map(row).collect();
+        let rows: Vec<SymbolRow> = functions.iter().map(|function| SymbolRow::of(function, None)).collect();
         store.save_symbols(&rows).unwrap();
         let asks = Asks { roles: &[ROLE], config: &config, phase: None };
         let desk =
@@ -68,19 +68,6 @@ impl Bench {
 
     pub fn hands(&mut self) -> Hands<'_> {
         Hands { store: &mut self.store, desk: &mut self.desk, reporter: &mut self.heard }
-    }
-}
-
-fn row(function: &Function) -> SymbolRow {
-    SymbolRow {
-        key: function.key.clone(),
-        name: function.name.clone(),
-        file: function.place.file.clone(),
-        line: function.place.line,
-        module: function.module.clone(),
-        kind: SymbolKind::Function,
-        unjudgeable: None,
-        item_hash: "00".into(),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::Store;
 use super::columns::{unsigned32, word};
+use crate::digest::sha256;
 use crate::error::Result;
-use crate::symbol::{RelPath, SymbolKey, SymbolName};
+use crate::symbol::{Function, RelPath, SymbolKey, SymbolName};
 use rusqlite::{Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -39,6 +40,22 @@ pub struct SymbolRow {
     pub unjudgeable: Option<String>,
     /// Hash of the C definition.
     pub item_hash: String,
+}
+
+impl SymbolRow {
+    /// That of a function.
+    pub fn of(function: &Function, unjudgeable: Option<String>) -> Self {
+        Self {
+            key: function.key.clone(),
+            name: function.name.clone(),
+            file: function.place.file.clone(),
+            line: function.place.line,
+            module: function.module.clone(),
+            kind: SymbolKind::Function,
+            unjudgeable,
+            item_hash: sha256(&function.text),
+        }
+    }
 }
 
 impl Store {

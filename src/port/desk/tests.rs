@@ -1,7 +1,7 @@
 use super::*;
 use crate::generate::fixture::function;
 use crate::llm::{Message, Speaker, Usage};
-use crate::store::{SymbolKind, SymbolRow};
+use crate::store::SymbolRow;
 use serde_json::json;
 
 /// A desk whose model gives recorded replies, in a directory with a database.
@@ -30,17 +30,7 @@ impl Bench {
         let workspace = Workspace::create(dir.path()).unwrap();
         let mut store = Store::open(&dir.path().join("state.db")).unwrap();
         let function = function("f", "int f(void);", vec![]);
-        let row = SymbolRow {
-            key: function.key.clone(),
-            name: function.name.clone(),
-            file: function.place.file.clone(),
-            line: function.place.line,
-            module: function.module.clone(),
-            kind: SymbolKind::Function,
-            unjudgeable: None,
-            item_hash: "00".into(),
-        };
-        store.save_symbols(&[row]).unwrap();
+        store.save_symbols(&[SymbolRow::of(&function, None)]).unwrap();
         let asks = Asks { roles: &[ROLE], config: &config, phase: None };
         let desk = Desk::within(&workspace, &mut store, ("a test", asks), &Interrupt::none()).unwrap();
         Self { dir, store, desk, function }
