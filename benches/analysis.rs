@@ -1,4 +1,4 @@
-//! What reading real C libraries costs, against the tools that it rests on, in one run: `cargo bench --bench analysis`.
+//! The cost of reading real C libraries, compared with clang and bindgen, in one run: `cargo bench --bench analysis`.
 //! With `-- --write` the table goes into docs/analysis.md; names of packages after that choose libraries.
 //!
 //! `init` is measured against `clang -fsyntax-only` and bindgen over the same files, each with as many jobs at once as the
@@ -21,8 +21,8 @@ mod support;
 
 use cargo_implfuzz::c::bind::Bindings;
 use cargo_implfuzz::c::flags::old_c_flags;
+use cargo_implfuzz::platform::toolchain::Search;
 use cargo_implfuzz::symbol::{Library, Unit};
-use cargo_implfuzz::toolchain::Search;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -65,16 +65,13 @@ fn main() {
 }
 
 const HEAD: &str = "# Reading real C libraries\n\n\
-    Written by `cargo bench --bench analysis -- --write`; every number was measured in one run on one machine.\n";
+    Written by `cargo bench --bench analysis -- --write`; all numbers are from one run on one machine.\n";
 
 const TAIL: &str = "\n\
-    `expected` are the functions that `gcc -O0` makes of the same files, statics and inline functions of the library's headers \
-    among them. A function is `bound` when Rust can call the original, and has a stub when it can be ported. `init` is a \
-    first `cargo implfuzz init`, with libclang, bindgen and the C compiler over every file; the first ratio is its time to \
-    that of `clang -fsyntax-only` and bindgen over the same files, the second one its time without bindgen's own to that of clang alone. `again` is a second one with nothing changed. \
-    `clang`, `bindgen` and `init` use as many jobs at once as the machine has cores. `stubs compile` says \
-    that rustc took the crate. `listed` and `expected` are what gcc \
-    sees, all other columns what clang sees: `XXH_swap32` and `XXH_swap64` in lz4 and zstd are macros for the one and functions for the other.\n";
+    - `listed` and `expected`: `expected` are the functions that `gcc -O0` makes of the same files, including statics and inline functions of the library's headers; `listed` are those of them that the tool found. These two columns are what gcc sees, all others what clang sees: `XXH_swap32` and `XXH_swap64` in lz4 and zstd are macros for one and functions for the other.\n\
+    - `bound`: functions whose original Rust can call. `stubs compile`: functions that have a stub, in a crate that rustc accepted.\n\
+    - `init s`: a first `cargo implfuzz init`, with libclang, bindgen and the C compiler over every file. `clang s` is `clang -fsyntax-only`, `bindgen s` is bindgen, over the same files. All three use as many jobs as the machine has cores. The second ratio leaves bindgen's own time out of `init`.\n\
+    - `again`: a second `init` without any change.\n";
 
 fn measure(lib: &RealLib, clang: &Path) -> Line {
     eprintln!("{}", lib.package);
@@ -208,8 +205,9 @@ fn check_stubs(dir: &Path) {
 
 /// The newest clang, whose libclang `init` uses.
 fn clang() -> PathBuf {
-    let interrupt = cargo_implfuzz::process::Interrupt::none();
-    let toolchain = cargo_implfuzz::toolchain::Toolchain::find(&Search::from_env(), &interrupt).unwrap();
+    let interrupt = cargo_implfuzz::platform::process::Interrupt::none();
+    let toolchain =
+        cargo_implfuzz::platform::toolchain::Toolchain::find(&Search::from_env(), &interrupt).unwrap();
     toolchain.cc.path
 }
 

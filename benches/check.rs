@@ -9,9 +9,11 @@
 
 use cargo_implfuzz::config::Config;
 use cargo_implfuzz::contract::file;
-use cargo_implfuzz::evidence::{CTree, Crate, Web, port_hash, ports_hash, roots, short};
-use cargo_implfuzz::lock::{ChunkLine, Entry, Hashes, Links, Lock};
-use cargo_implfuzz::ported::PortModule;
+use cargo_implfuzz::evidence::fingerprint::{
+    CTree, Crate, DependencyGraph, Fingerprint, Links, port_hash, port_mentions, short,
+};
+use cargo_implfuzz::evidence::lock::{ChunkLine, Entry, Lock, roots};
+use cargo_implfuzz::project::ported::PortModule;
 use cargo_implfuzz::verdict::Grade;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -37,7 +39,7 @@ fn main() {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stdout));
     print!("{}", String::from_utf8_lossy(&ran.stdout));
     let program = env!("CARGO_BIN_EXE_cargo-implfuzz");
-    let notes = dir.path().join(cargo_implfuzz::check::NOTES);
+    let notes = dir.path().join(cargo_implfuzz::evidence::status::NOTES);
     let first = time(dir.path(), program, &["implfuzz", "check"], || drop(std::fs::remove_file(&notes)));
     // A comment changes the text of a module, and nothing that it was judged on.
     let edited = dir.path().join("rust/src/m0.rs");
@@ -211,23 +213,21 @@ fn record(root: &Path, files: usize) {
             let calls = BTreeSet::from([id(&before)]);
             let uses = ["include/all.h:mix_state", "include/all.h:mix_kind", &id(&format!("TABLE_{file}"))];
             links.insert(id(&own), Links { calls, uses: uses.map(str::to_owned).into() });
-            let calls: Vec<String> =
-                (0..at).map(|at| name(file, at)).collect::<BTreeSet<_>>().into_iter().collect();
-            let hashes = Hashes {
-                contract: port.contract(&own),
-                harness: port.harness(&own),
-                rust: port_hash(&module, &own).unwrap(),
-                rust_calls: ports_hash(&calls, &|name| port_hash(&module, name)),
-                ..Hashes::default()
-            };
+            let fingerprint = Fingerprint::of(
+                &own,
+                String::new(),
+                port.hashes(&own, ("", "")),
+                |name| port_hash(&module, name),
+                |name| port_mentions(&module, name),
+            );
             let entry = Entry {
-                contract_text: port.contract_mark(&own, &hashes.contract),
+                contract_text: port.contract_mark(&own, &fingerprint.contract),
                 grade: Grade::Verified,
                 module: format!("m{file}"),
                 unit: format!("src/m{file}.c"),
                 chunks: vec![id(&own)],
                 signature: format!("fn {own} (data : & [u8] , seed : u32) -> u32"),
-                hashes,
+                fingerprint,
                 executions: 100_000,
                 accept_rate: Some(1.0),
                 provenance: "hand".into(),
@@ -238,14 +238,17 @@ fn record(root: &Path, files: usize) {
             lock.symbols.insert(own, entry);
         }
     }
-    let web = Web::of(&tree, &|id| links.get(id), &roots(lock.symbols.values()));
-    let (digests, all) = (web.digests(), (0..lock.symbols.len()).flat_map(|root| web.closure(root)));
+    let graph = DependencyGraph::of(&tree, &|id| links.get(id), &roots(lock.symbols.values()));
+    let (digests, all) = (graph.digests(), (0..lock.symbols.len()).flat_map(|root| graph.closure(root)));
     let all: BTreeMap<String, String> = all.collect();
     let line = |(id, hash): (&String, &String)| {
         let links = links.get(id).cloned().unwrap_or_default();
         (id.clone(), ChunkLine { hash: short(hash).to_owned(), links })
     };
     lock.c = all.iter().map(line).collect();
-    lock.symbols.values_mut().zip(digests).for_each(|(entry, digest)| entry.hashes.c = digest);
+    for (entry, digest) in lock.symbols.values_mut().zip(digests) {
+        entry.fingerprint.c = digest;
+        *entry = std::mem::take(entry).sealed();
+    }
     lock.save(root, &all.into_keys().collect()).unwrap();
 }

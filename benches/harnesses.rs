@@ -1,8 +1,9 @@
-//! What the harnesses of real C libraries are worth, without any port and any model: `cargo bench --bench harnesses`. With
-//! `-- --write` the table goes into docs/harnesses.md; `--seconds N` is the time for the mutants of a function, and names of
-//! packages choose libraries (`c-lib` is the small one of this repository).
+//! How good the harnesses of real C libraries are, before any port exists: `cargo bench --bench harnesses`.
+//! With `-- --write` the results go into docs/data/harnesses.json, and the summary into docs/harnesses.md. `--seconds N` is the
+//! time for the mutants of one function. Names of packages choose libraries (`c-lib` is the small one of this repository).
+//! `-- --render` measures nothing and writes the summary again from the data.
 //!
-//! Everything is asked from the tool itself: `list` for tiers, `contract --check --all` for the harnesses.
+//! All data comes from the tool itself: `list` for tiers, `contract --check --all` for the harnesses.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +16,8 @@
 #[path = "../tests/suite/support/mod.rs"]
 mod support;
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,86 +26,69 @@ use support::clib;
 use support::real::{self, RealLib};
 
 const TIERS: [&str; 5] = ["A", "B", "E", "C", "D"];
-/// A harness works when C accepts so many inputs, never differs from itself, and so many mutants are killed.
+/// A harness works when C accepts this share of the inputs and never differs from itself, and this share of mutants is killed.
 const ACCEPTED: f64 = 0.5;
 const KILLED: f64 = 0.8;
 
-/// What C does when it gets no memory is part of what it does.
+/// Reasons and examples that the summary shows of one library.
+const SHOWN: usize = 8;
+const EXAMPLES: usize = 3;
+
+/// What C does when an allocation fails is part of its behaviour.
 const WITHOUT_MEMORY: [&str; 2] = ["--config", "fuzz.fail_allocations=true"];
 
-/// What became of one library.
+/// The measurements of one library.
 struct Line {
     name: String,
     functions: Vec<Value>,
     checked: BTreeMap<String, Value>,
     millis: u128,
-    /// Seconds for the mutants of a function, as they were asked for.
-    budget: String,
+    /// Seconds for the mutants of a function, as the command line says.
+    budget: u64,
 }
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    if args.iter().any(|arg| arg == "--render") {
+        return write(&[]);
+    }
     let at = args.iter().position(|arg| arg == "--seconds");
     let seconds = at.map_or("5", |at| args[at + 1].as_str());
     let chosen: BTreeSet<&String> =
         args.iter().filter(|arg| !arg.starts_with("--") && arg.as_str() != seconds).collect();
     let is_chosen = |name: &str| chosen.is_empty() || chosen.iter().any(|chosen| *chosen == name);
     let is_written = args.iter().any(|arg| arg == "--write");
-    let mut lines = Vec::new();
+    let mut measured = Vec::new();
+    let mut add = |line: &Line| {
+        measured.push(record(line));
+        println!("{}", page(&measured));
+        if is_written {
+            write(&measured);
+        }
+    };
     if is_chosen("c-lib") {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib");
-        lines.push(measure("c-lib (fixtures)", &source, &[], seconds));
-        tell(&lines, is_written);
+        add(&measure("c-lib (fixtures)", &source, &[], seconds));
     }
-    // Large libraries take long: what is measured is written before the next one.
+    // Large libraries take long, so the results of each are written before the next one begins.
     for lib in real::ALL.iter().filter(|lib| is_chosen(lib.package)) {
-        lines.push(measure_real(lib, seconds));
-        tell(&lines, is_written);
+        add(&measure_real(lib, seconds));
     }
 }
 
-/// Prints the table, and writes it where it is asked for: there what is known of other libraries stays.
-fn tell(lines: &[Line], is_written: bool) {
-    println!("{}{}", table(lines), lines.iter().map(details).collect::<String>());
-    if !is_written {
-        return;
-    }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/harnesses.md");
-    let known = std::fs::read_to_string(&path).unwrap_or_default();
+/// Writes the data and the summary. Libraries that were not measured in this run keep their data.
+fn write(measured: &[Value]) {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let data = docs.join("data/harnesses.json");
+    let known: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(&data).unwrap()).unwrap();
+    let package = |library: &Value| text(library, "name").split(' ').next().unwrap().to_owned();
     let names = ["c-lib"].into_iter().chain(real::ALL.iter().map(|lib| lib.package));
-    let (mut rows, mut sections) = (String::new(), String::new());
-    for name in names {
-        let measured = lines.iter().find(|line| line.name.split(' ').next() == Some(name));
-        let kept = || (kept_row(&known, name), kept_section(&known, name));
-        let (own, section) = measured.map_or_else(kept, |line| (row(line), details(line)));
-        rows += &own;
-        sections += &section;
-    }
-    std::fs::write(path, format!("{}{HEADER}{rows}{sections}", head())).unwrap();
-}
-
-fn kept_row(known: &str, name: &str) -> String {
-    let row = known.lines().find(|line| line.starts_with(&format!("| {name} ")));
-    row.map_or_else(String::new, |row| format!("{row}\n"))
-}
-
-fn kept_section(known: &str, name: &str) -> String {
-    let Some(start) = known.find(&format!("\n## {name} ")) else { return String::new() };
-    let end = known[start + 1..].find("\n## ").map_or(known.len(), |end| start + 1 + end);
-    known[start..end].to_owned()
-}
-
-fn head() -> String {
-    format!(
-        "# What the harnesses of real C libraries are worth\n\n\
-         Written by `cargo bench --bench harnesses -- --write --seconds N` (with names of libraries behind it: of these alone): no port and no model takes part. A harness works when C never \
-         differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed \
-         within the time of its row. Tiers and the share with a harness are of all functions, the share with a working one is also told for those with external \
-         linkage. Functions on handles are also tried with an allocation that fails (`fuzz.fail_allocations`). Nothing is marked as equivalent by \
-         hand; mutants that the compiler makes the same code of as of the original are not counted, their number stands in a column of its own. Rows of libraries were measured at different times, each with the tool as it was then.\n",
-        ACCEPTED * 100.0,
-        KILLED * 100.0
-    )
+    let libraries: Vec<Value> = names
+        .filter_map(|name| measured.iter().chain(&known).find(|library| package(library) == name))
+        .cloned()
+        .collect();
+    std::fs::write(&data, serde_json::to_string_pretty(&libraries).unwrap() + "\n").unwrap();
+    std::fs::write(docs.join("harnesses.md"), page(&libraries)).unwrap();
 }
 
 fn measure_real(lib: &RealLib, seconds: &str) -> Line {
@@ -126,7 +111,7 @@ fn measure(name: &str, source: &Path, settings: &[String], seconds: &str) -> Lin
         functions: listed["symbols"].as_array().unwrap().clone(),
         checked: checked["symbols"].as_array().unwrap().iter().map(by_name).collect(),
         millis: start.elapsed().as_millis(),
-        budget: seconds.to_owned(),
+        budget: seconds.parse().unwrap(),
     }
 }
 
@@ -181,77 +166,172 @@ fn shortcoming(checked: &Value) -> Option<String> {
     (killed as f64 / (total as f64) < KILLED).then(|| format!("{killed} of {total} mutants killed"))
 }
 
-/// Mutants that are compiled to the code of the original.
-fn same_code(checked: &Value) -> usize {
-    checked["mutants"].as_array().unwrap().iter().filter(|mutant| mutant["fate"] == "equivalent").count()
+fn percent(part: usize, whole: usize) -> Option<u64> {
+    (whole > 0).then(|| (part as f64 / whole as f64 * 100.0).round() as u64)
 }
 
-fn percent(part: usize, whole: usize) -> String {
-    if whole == 0 { "-".to_owned() } else { format!("{:.0} %", part as f64 / whole as f64 * 100.0) }
-}
-
-const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with harness | working | non-static | working of these | mutants killed | same code | s a function | s in all |\n\
-     |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
-
-fn table(lines: &[Line]) -> String {
-    format!("{HEADER}{}", lines.iter().map(row).collect::<String>())
-}
-
-fn row(line: &Line) -> String {
+/// The measurements of one library as the data file has them.
+fn record(line: &Line) -> Value {
     let all = line.functions.len();
     let of = |is: &dyn Fn(&Value) -> bool| line.functions.iter().filter(|f| is(f)).count();
-    let tiers = TIERS.map(|tier| percent(of(&|f| f["tier"] == tier), all)).join(" | ");
-    let outside = of(&|f| f["linkage"] == "external");
+    let tiers: BTreeMap<&str, _> =
+        TIERS.map(|tier| (tier, percent(of(&|f| f["tier"] == tier), all))).into_iter().collect();
+    let external = of(&|f| f["linkage"] == "external");
     let sum = |key: &str| line.checked.values().filter_map(|c| c[key].as_u64()).sum::<u64>() as usize;
-    format!(
-        "| {} | {all} | {tiers} | {} | {} | {outside} | {} | {} | {} | {} | {} |\n",
-        line.name,
-        percent(of(&|f| f["judged"] == true), all),
-        percent(of(&|f| line.works(f)), all),
-        percent(of(&|f| f["linkage"] == "external" && line.works(f)), outside),
-        percent(sum("killed"), sum("to_kill")),
-        line.checked.values().map(same_code).sum::<usize>(),
-        line.budget,
-        line.millis / 1000,
-    )
+    let failing = line.checked.iter().filter_map(|(name, checked)| {
+        shortcoming(checked).map(|why| json!({ "symbol": name, "file": checked["file"], "reason": why }))
+    });
+    json!({
+        "name": line.name,
+        "functions": all,
+        "tiers": tiers,
+        "with_harness": percent(of(&|f| f["judged"] == true), all),
+        "working": percent(of(&|f| line.works(f)), all),
+        "external": external,
+        "external_working": percent(of(&|f| f["linkage"] == "external" && line.works(f)), external),
+        "killed": percent(sum("killed"), sum("to_kill")),
+        "equivalent": line.checked.values().map(|checked| mutants(checked, "equivalent").count()).sum::<usize>(),
+        "seconds_per_function": line.budget,
+        "seconds": line.millis / 1000,
+        "without_harness": without_harness(&line.functions),
+        "failing": failing.collect::<Vec<_>>(),
+        "survivors": line.checked.iter().filter_map(survivors_of).collect::<BTreeMap<_, _>>(),
+    })
 }
 
-/// What the table leaves out: functions without a harness by reason, harnesses that do not work, survivors.
-fn details(line: &Line) -> String {
-    let mut text = format!("\n## {}\n", line.name);
+fn without_harness(functions: &[Value]) -> Vec<Value> {
     let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for function in line.functions.iter().filter(|f| f["judged"] != true) {
+    for function in functions.iter().filter(|f| f["judged"] != true) {
         let name = function["symbol"].as_str().unwrap();
         reasons.entry(function["harness"].as_str().unwrap_or("unknown")).or_default().push(name);
     }
     let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(why, names)| (std::cmp::Reverse(names.len()), *why));
-    if !reasons.is_empty() {
-        text += "\nWithout a harness:\n\n";
-    }
-    for (why, names) in reasons {
-        let more = if names.len() > 6 { ", …" } else { "" };
-        let shown = names.iter().take(6).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        writeln!(text, "- {} × {why}: {shown}{more}", names.len()).unwrap();
-    }
-    let short = |(name, checked): (&String, &Value)| {
-        shortcoming(checked).map(|why| format!("- `{name}` ({}): {why}\n", checked["file"].as_str().unwrap()))
-    };
-    let short: String = line.checked.iter().filter_map(short).collect();
-    if !short.is_empty() {
-        text += &format!("\nHarnesses that do not work:\n\n{short}");
-    }
-    let survivors: String = line.checked.iter().filter_map(survivors_of).collect();
-    if !survivors.is_empty() {
-        text += &format!("\nSurvivors, by line:\n\n{survivors}");
-    }
-    text
+    reasons.sort_by_key(|(why, names)| (Reverse(names.len()), *why));
+    let each =
+        |(why, names): (&str, Vec<&str>)| json!({ "reason": why, "count": names.len(), "symbols": names });
+    reasons.into_iter().map(each).collect()
 }
 
-fn survivors_of((name, checked): (&String, &Value)) -> Option<String> {
-    let mutants = checked["mutants"].as_array()?;
-    let survived = mutants.iter().filter(|mutant| mutant["fate"] == "survived");
-    let each = survived.map(|m| format!("{} {}", m["line"], m["what"].as_str().unwrap().replace('\n', " ")));
-    let all: Vec<String> = each.collect();
-    (!all.is_empty()).then(|| format!("- `{name}`: {}\n", all.join("; ")))
+fn mutants<'v>(checked: &'v Value, fate: &'static str) -> impl Iterator<Item = &'v Value> {
+    checked["mutants"].as_array().unwrap().iter().filter(move |mutant| mutant["fate"] == fate)
+}
+
+fn survivors_of((name, checked): (&String, &Value)) -> Option<(String, Vec<String>)> {
+    let each = |m: &Value| format!("{} {}", m["line"], text(m, "what").replace('\n', " "));
+    let all: Vec<String> = mutants(checked, "survived").map(each).collect();
+    (!all.is_empty()).then(|| (name.clone(), all))
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap()
+}
+
+const HEADER: &str = "\n| library | functions | tier A | B | E | C | D | with harness | working | external | working of these | mutants killed | equivalent | seconds each | seconds in all |\n\
+     |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+
+/// The summary: one table of all libraries, then the most frequent reasons for each.
+fn page(libraries: &[Value]) -> String {
+    let rows: String = libraries.iter().map(row).collect();
+    format!("{}{HEADER}{rows}{}", head(), libraries.iter().map(section).collect::<String>())
+}
+
+fn head() -> String {
+    format!(
+        "# How good the harnesses of real C libraries are\n\n\
+         This page measures the judge, not ports: no port and no model takes part. The tool makes a harness for each function, then tries it on the C original and on mutants of it.\n\n\
+         A harness *works* when C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed in the time given. \
+         A port of a function without a working harness stays `weak` or cannot be judged at all, so \"working\" is the honest upper limit of what can become `verified` in a library today, \
+         unless a person or a model adds contracts or fuzz targets.\n\n\
+         - **tier**: share of functions by how a harness can call them (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\
+         - **with harness**, **working**: shares of all functions. **external**: functions that are not `static`; the next column is the share of these with a working harness.\n\
+         - **equivalent**: mutants that compile to the same code as the original; they are not counted. No mutant was marked as equivalent by hand.\n\
+         - **seconds each**: time for the mutants of one function.\n\n\
+         Allocations may fail in functions on handles (`fuzz.fail_allocations`). Libraries were measured at different times, each with the tool as it was then. \
+         Every function without a working harness and every surviving mutant is in [data/harnesses.json](data/harnesses.json); in lists from older runs a reason names at most six functions.\n\n\
+         Both files are written by `cargo bench --bench harnesses -- --write --seconds N [PACKAGE...]`.\n",
+        ACCEPTED * 100.0,
+        KILLED * 100.0
+    )
+}
+
+fn row(library: &Value) -> String {
+    let share = |value: &Value| value.as_u64().map_or_else(|| "-".to_owned(), |share| format!("{share} %"));
+    let number = |key: &str| library[key].to_string();
+    let mut cells = vec![text(library, "name").to_owned(), number("functions")];
+    cells.extend(TIERS.iter().map(|tier| share(&library["tiers"][tier])));
+    cells.extend(["with_harness", "working"].map(|key| share(&library[key])));
+    cells.extend([number("external"), share(&library["external_working"]), share(&library["killed"])]);
+    cells.extend(["equivalent", "seconds_per_function", "seconds"].map(number));
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// The most frequent reasons of one library, with the names in them left out, so that like reasons count together.
+fn section(library: &Value) -> String {
+    let mut page = format!("\n## {}\n", text(library, "name"));
+    let without = array(library, "without_harness").map(|why| {
+        let names = why["symbols"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+        (text(why, "reason"), why["count"].as_u64().unwrap(), names.collect())
+    });
+    page += &reasons("Functions without a harness", &without.collect::<Vec<_>>());
+    let failing =
+        array(library, "failing").map(|why| (kind(text(why, "reason")), 1, vec![text(why, "symbol")]));
+    page += &reasons("Functions with a harness that does not work", &failing.collect::<Vec<_>>());
+    let survivors = library["survivors"].as_object().unwrap();
+    let count: usize = survivors.values().map(|all| all.as_array().unwrap().len()).sum();
+    page + &format!("\nSurviving mutants: {count}, in {} functions.\n", survivors.len())
+}
+
+fn array<'v>(value: &'v Value, key: &str) -> impl Iterator<Item = &'v Value> {
+    value[key].as_array().unwrap().iter()
+}
+
+/// A shortcoming without its numbers.
+fn kind(reason: &str) -> &str {
+    match reason {
+        _ if reason.ends_with("mutants killed") => "too few mutants killed",
+        _ if reason.starts_with("C accepts") => "C accepts too few inputs",
+        _ if reason.starts_with("C differs from itself") => "C differs from itself",
+        _ if reason.starts_with("no mutants") => "the C text has nothing to mutate",
+        _ => reason,
+    }
+}
+
+/// Reasons with their numbers and a few symbols each, the most frequent first.
+fn reasons(title: &str, all: &[(&str, u64, Vec<&str>)]) -> String {
+    let mut groups: BTreeMap<String, (u64, Vec<&str>)> = BTreeMap::new();
+    for (reason, count, symbols) in all {
+        let group = groups.entry(without_names(reason)).or_default();
+        group.0 += count;
+        group.1.extend(symbols);
+    }
+    if groups.is_empty() {
+        return String::new();
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(reason, (count, _))| (Reverse(*count), reason.clone()));
+    let total: u64 = groups.iter().map(|(_, (count, _))| count).sum();
+    let mut page = format!("\n{title}: {total}.\n\n");
+    for (reason, (count, symbols)) in groups.iter().take(SHOWN) {
+        let examples: Vec<String> = symbols.iter().take(EXAMPLES).map(|name| format!("`{name}`")).collect();
+        let more = if *count as usize > examples.len() { ", ..." } else { "" };
+        writeln!(page, "- {count} × {reason}: {}{more}", examples.join(", ")).unwrap();
+    }
+    let rest: u64 = groups.iter().skip(SHOWN).map(|(_, (count, _))| count).sum();
+    if rest > 0 {
+        writeln!(page, "- {rest} × other reasons").unwrap();
+    }
+    page
+}
+
+/// A reason with an ellipsis for each name, and without the function through which it applies.
+fn without_names(reason: &str) -> String {
+    let mut text = String::new();
+    for (i, part) in reason.split('`').enumerate() {
+        text += match part {
+            _ if i % 2 == 0 => part,
+            "void *" => "`void *`",
+            _ => "`...`",
+        };
+    }
+    text.replace(" (through `...`)", "")
 }

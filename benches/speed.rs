@@ -1,11 +1,11 @@
-//! What judging costs, against the same without sanitizers and against cargo-fuzz's defaults, in one run:
+//! The cost of judging, beside the same harness without sanitizers and beside a hand-written target of cargo-fuzz, in one run:
 //! `cargo bench --bench speed`. With `-- --write` the tables go into docs/oracle-speed.md; `-- --rounds N` measures so often.
 //!
 //! All variants run in turn, round by round, and a ratio is the median of the ratios of its rounds: a machine that is busy for a
 //! while makes all of them slow. Throughput is counted in processor time, builds in wall time.
 //!
-//! cargo-fuzz itself is not needed: what `cargo fuzz build` passes to cargo is passed here, and its profile is written into
-//! a copy of the fuzz crate.
+//! The hand-written target is in `peer/`; the real `cargo fuzz` builds it (`cargo install cargo-fuzz`), by a nightly rustc or with
+//! RUSTC_BOOTSTRAP=1.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,13 +21,16 @@
 
 #[path = "../tests/suite/support/mod.rs"]
 mod support;
+#[path = "peer/mod.rs"]
+mod peer;
 
 use cargo_implfuzz::fuzz::build::{Builder, Built, Counts};
-use cargo_implfuzz::fuzz::edges::{Edges, FLAGS};
+use cargo_implfuzz::fuzz::campaign::ASAN_OPTIONS;
+use cargo_implfuzz::fuzz::instrumentation::Edges;
 use cargo_implfuzz::fuzz::overlay::Overlay;
-use cargo_implfuzz::fuzz::run::ASAN_OPTIONS;
-use cargo_implfuzz::process::Interrupt;
-use cargo_implfuzz::toolchain::{Search, Toolchain};
+use cargo_implfuzz::platform::process::Interrupt;
+use cargo_implfuzz::platform::toolchain::{Search, Toolchain};
+use peer::Peer;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -76,8 +79,6 @@ const PORTS: [(&str, &str, &str); 3] = [
 
 /// Length of the inputs, and executions of a measurement: enough that starting the process does not count.
 const SIZES: [(usize, u64); 2] = [(4096, 1_000_000), (64, 2_000_000)];
-/// cargo-fuzz's targets need as long for so many times fewer.
-const SLOWER: u64 = 15;
 /// The function whose text is edited.
 const EDITED: &str = "kit_fnv1a64";
 /// Functions whose mutants are judged.
@@ -91,8 +92,6 @@ enum Variant {
     Own,
     /// The same without sanitizers and without the guard.
     Bare,
-    /// As `cargo fuzz build` does.
-    CargoFuzz,
 }
 
 /// The fixture with some functions ported.
@@ -117,9 +116,9 @@ fn main() {
 
 fn head(rounds: usize) -> String {
     format!(
-        "# What judging costs\n\n\
-         Written by `cargo bench --bench speed -- --rounds {rounds} --write`; every number was measured in one run on one machine. Ratios are \
-         medians of the ratios of rounds in which all variants ran in turn.\n"
+        "# The cost of judging\n\n\
+         Written by `cargo bench --bench speed -- --rounds {rounds} --write`; all numbers are from one run on one machine. Ratios are \
+         medians over rounds in which all variants ran in turn.\n"
     )
 }
 
@@ -159,7 +158,6 @@ impl Bench {
         let binary = match variant {
             Variant::Own => self.build_own(&overlay),
             Variant::Bare => self.cargo(&overlay, variant, "implfuzz_all"),
-            Variant::CargoFuzz => self.cargo(&overlay, variant, &format!("fuzz_{EDITED}")),
         };
         (binary, start.elapsed().as_secs_f64())
     }
@@ -185,11 +183,6 @@ impl Bench {
                 let plain = format!("{guard}    if true {{ call(); return Ok(()); }}\n");
                 all.push(swap("fuzz/runtime/src/guard.rs", &[(guard, &plain)]));
             }
-            // The profile of cargo-fuzz; what counts as a finding is the same.
-            Variant::CargoFuzz => all.push(swap(
-                "fuzz/Cargo.toml",
-                &[("incremental = true\n", ""), ("codegen-units = 256\n", ""), ("lto = \"off\"\n", "")],
-            )),
         }
         all
     }
@@ -199,6 +192,7 @@ impl Bench {
             toolchain: &self.toolchain,
             root: &self.root,
             target_dir: target_dir(Variant::Own.name()).join("target"),
+            user_dir: target_dir("user"),
             libfuzzer: None,
             bin_dir: target_dir(Variant::Own.name()).join("bin"),
             counts: Counts::Edges,
@@ -214,17 +208,8 @@ impl Bench {
         let mut cargo = Command::new(&self.toolchain.cargo);
         cargo.args(["build", "--release", "--quiet", "--bin", bin, "--target", &self.toolchain.host]);
         cargo.arg("--manifest-path").arg(overlay.fuzz_manifest()).arg("--target-dir").arg(&dir);
-        if variant == Variant::CargoFuzz {
-            cargo.args(["--config", "profile.release.debug=true"]);
-            match nightly() {
-                Some(rustc) => cargo.env("RUSTC", rustc),
-                None => cargo.env("RUSTC_BOOTSTRAP", "1"),
-            };
-            cargo.env("RUSTFLAGS", format!("{} --cfg=fuzzing {CARGO_FUZZ}", FLAGS.join(" ")));
-        } else {
-            let edges = Edges::place(&dir).unwrap();
-            cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(overlay));
-        }
+        let edges = Edges::place(&dir).unwrap();
+        cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(overlay));
         cargo.env("IMPLFUZZ_C_ROOT", &self.root);
         cargo.env("CC", &self.toolchain.cc.path).env("CXX", &self.toolchain.cxx);
         cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("IMPLFUZZ_ASAN");
@@ -232,36 +217,27 @@ impl Bench {
         dir.join(&self.toolchain.host).join("release").join(bin)
     }
 
-    /// Builds thin targets of all ports with cargo-fuzz's flags; the other variants have all targets in one binary.
-    fn binary(&self, variant: Variant, built: &Path, symbol: &str) -> PathBuf {
-        if variant != Variant::CargoFuzz {
-            return built.to_owned();
-        }
-        let (target, rust) = (target_dir(variant.name()), self.root.join("rust"));
-        let replaced = self.replaced(variant, 0);
-        let overlay = Overlay::sync(&rust, &target.join("overlay"), &target, &replaced).unwrap();
-        self.cargo(&overlay, variant, &format!("fuzz_{symbol}"))
-    }
-
     fn throughput(&self, rounds: usize) -> String {
         let mut text = format!(
             "## Throughput\n\nExecutions per second of processor time under libFuzzer, inputs of at most so many bytes, {rounds} rounds. \
-             `no sanitizer`: the same harness, allocators, coverage and manifest, without ASan, UBSan and guard. cargo-fuzz: the thin target with {}.\n\n\
-             | function | bytes | executions/s | no sanitizer | cargo-fuzz's defaults | to no sanitizer | to cargo-fuzz |\n|---|--:|--:|--:|--:|--:|--:|\n",
-            description()
+             `no sanitizer`: the same harness, allocators, coverage and manifest, without ASan, UBSan and guard. `cargo fuzz`: a \
+             hand-written thin target with `arbitrary` that calls C and the port and compares the results ([benches/peer](../benches/peer)), built by \
+             the real `cargo fuzz build` with its defaults ({}). It checks less: no sanitizer sees its C, and it compares return values alone.\n\n\
+             | function | bytes | executions/s | no sanitizer | `cargo fuzz` | to no sanitizer | to `cargo fuzz` |\n|---|--:|--:|--:|--:|--:|--:|\n",
+            toolchain_words()
         );
-        let all = [Variant::Own, Variant::Bare, Variant::CargoFuzz];
-        let built = all.map(|variant| self.build(variant, 0).0);
+        let peer = Peer::prepare(PORTS.len(), &self.toolchain.host);
+        let built = [Variant::Own, Variant::Bare].map(|variant| self.build(variant, 0).0);
         for (symbol, ..) in PORTS {
-            let binaries: Vec<PathBuf> =
-                all.iter().zip(&built).map(|(v, built)| self.binary(*v, built, symbol)).collect();
+            peer.build(Some(symbol));
+            let binaries = [built[0].clone(), built[1].clone(), peer.binary(symbol)];
             for (size, runs) in SIZES {
                 let mut speeds = [const { Vec::new() }; 3];
                 for _ in 0..rounds {
-                    for ((variant, binary), speeds) in all.iter().zip(&binaries).zip(&mut speeds) {
-                        let runs = if *variant == Variant::CargoFuzz { runs / SLOWER } else { runs };
-                        let seconds = fuzz(*variant, binary, symbol, size, runs);
-                        speeds.push(runs as f64 / seconds);
+                    for (binary, (own, speeds)) in
+                        binaries.iter().zip([true, true, false].into_iter().zip(&mut speeds))
+                    {
+                        speeds.push(runs as f64 / fuzz(own, binary, symbol, size, runs));
                     }
                 }
                 let ratio = |other: usize| {
@@ -275,28 +251,46 @@ impl Bench {
                     ratio(2)
                 )
                 .unwrap();
-                eprintln!("{symbol} {size}: {:.2} of no sanitizer, {:.2} of cargo-fuzz", ratio(1), ratio(2));
+                eprintln!("{symbol} {size}: {:.2} of no sanitizer, {:.2} of cargo fuzz", ratio(1), ratio(2));
             }
         }
         text
     }
 
     fn edits(&self, rounds: usize) -> String {
-        let mut times = [Vec::new(), Vec::new()];
+        let small = Peer::prepare(PORTS.len(), &self.toolchain.host);
+        let large = Peer::prepare(peer::LARGE, &self.toolchain.host);
+        // Dependencies and everything else that an edit does not touch.
+        small.build(Some(EDITED));
+        large.build(None);
+        self.build(Variant::Own, 0);
+        let mut times = [const { Vec::new() }; 4];
         for round in 1..=rounds as u64 {
             times[0].push(self.build(Variant::Own, round).1);
-            times[1].push(self.build(Variant::CargoFuzz, round).1);
+            small.edit(round);
+            times[1].push(small.build(Some(EDITED)));
+            large.edit(2 * round);
+            times[2].push(large.build(Some(EDITED)));
+            large.edit(2 * round + 1);
+            times[3].push(large.build(None));
             eprintln!(
-                "edit to runnable: {:.2} s, cargo-fuzz {:.2} s",
-                times[0][round as usize - 1],
-                times[1][round as usize - 1]
+                "edit to runnable, own, small, large, all of the large: {:.2?}",
+                times.each_ref().map(|t| t.last())
             );
         }
-        let ratio = median(times[0].iter().zip(&times[1]).map(|(own, theirs)| theirs / own).collect());
-        let [own, theirs] = times.map(median);
+        let [own, one_of_few, one_of_many, all_of_many] = times.map(median);
         format!(
-            "## From an edit to a running target\n\nWall time from a changed constant in a port to a binary that runs, {rounds} rounds.\n\n\
-             | this tool, s | cargo-fuzz's defaults, s | ratio |\n|--:|--:|--:|\n| {own:.2} | {theirs:.2} | {ratio:.1} |\n"
+            "## From an edit to a running target\n\nWall time from a changed constant in a port to a binary that runs, {rounds} rounds. \
+             This tool builds one binary with the harnesses of all 64 functions of the fixture, under ASan and UBSan; `cargo fuzz` builds \
+             the target that is asked for, or all.\n\n\
+             | what is built | s |\n|---|--:|\n\
+             | this tool, 64 harnesses in one binary | {own:.2} |\n\
+             | `cargo fuzz`, one target of {} | {one_of_few:.2} |\n\
+             | `cargo fuzz`, one target of {} | {one_of_many:.2} |\n\
+             | `cargo fuzz`, all {} targets | {all_of_many:.2} |\n",
+            PORTS.len(),
+            peer::LARGE,
+            peer::LARGE
         )
     }
 
@@ -335,32 +329,20 @@ impl Variant {
         match self {
             Self::Own => "own",
             Self::Bare => "bare",
-            Self::CargoFuzz => "cargo-fuzz",
         }
     }
 }
 
-/// What cargo-fuzz passes for all crates, besides what this tool passes for the port.
-const CARGO_FUZZ: &str = "-Clink-dead-code -Zsanitizer=address -Ccodegen-units=1";
-
-/// Nightly's compiler, if rustup has one.
-fn nightly() -> Option<PathBuf> {
-    let output = Command::new("rustup").args(["which", "rustc", "--toolchain", "nightly"]).output().ok()?;
-    output.status.success().then(|| PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()))
-}
-
-fn description() -> String {
-    let rustc =
-        if nightly().is_some() { "a nightly rustc" } else { "the stable rustc and RUSTC_BOOTSTRAP=1" };
-    format!("what `cargo fuzz build` passes (`{CARGO_FUZZ}`, debug information) and its profile, by {rustc}")
+fn toolchain_words() -> &'static str {
+    if peer::has_nightly() { "a nightly rustc" } else { "the stable rustc and RUSTC_BOOTSTRAP=1" }
 }
 
 fn target_dir(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("speed-builds").join(name)
 }
 
-/// Processor seconds of so many executions.
-fn fuzz(variant: Variant, binary: &Path, symbol: &str, size: usize, runs: u64) -> f64 {
+/// Processor seconds of so many executions, of a binary of this tool or of `cargo fuzz`.
+fn fuzz(own: bool, binary: &Path, symbol: &str, size: usize, runs: u64) -> f64 {
     let corpus = clib::scratch("speed-corpus");
     let mut state = 1u64;
     for file in 0..16 {
@@ -375,10 +357,12 @@ fn fuzz(variant: Variant, binary: &Path, symbol: &str, size: usize, runs: u64) -
     let mut command = Command::new(binary);
     command.current_dir(&corpus).env_clear().env("IMPLFUZZ_TARGET", symbol);
     command.arg(format!("-runs={runs}")).arg(format!("-max_len={size}")).args(["-seed=1", "-len_control=0"]);
-    match variant {
-        Variant::CargoFuzz => command.env("ASAN_OPTIONS", "detect_odr_violation=0"),
-        _ => command.env("ASAN_OPTIONS", ASAN_OPTIONS).arg("-detect_leaks=0"),
-    };
+    if own {
+        command.env("ASAN_OPTIONS", ASAN_OPTIONS).arg("-detect_leaks=0");
+    } else {
+        // As `cargo fuzz run` sets it.
+        command.env("ASAN_OPTIONS", "detect_odr_violation=0");
+    }
     let child = command.arg(&corpus).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let pid = libc::pid_t::try_from(child.id()).unwrap();
     let (mut status, mut usage) = (0, std::mem::MaybeUninit::<libc::rusage>::zeroed());

@@ -97,11 +97,11 @@ fn head(Work { functions, latency, accept }: Work) -> String {
     format!(
         "# Waiting for models\n\n\
          Written by `cargo bench --bench waiting -- --write`: `port --all` over {functions} generated functions that do not call each \
-         other, with a server of this machine that gives the right answer to every question after {} s, and acceptance runs of {accept} s.\n\n\
-         *Asked* is the time of all questions, each for itself. *Waiting* is the time of the run in which questions were out and no \
-         step that computes was under way or queued for a core. *Computing* is the rest of the run. *Processors* is what the tool and \
-         all that it started took of them; with every core busy, computing would take that divided by the number of cores, and *over* \
-         says how much longer it took.\n",
+         other, with a local server that gives the right answer to every question after {} s, and acceptance runs of {accept} s.\n\n\
+         - *asked*: the sum of the times of all model calls.\n\
+         - *waiting*: the time in which a model call was open and no computing step ran or was queued for a core.\n\
+         - *computing*: the rest of the run.\n\
+         - *processors*: processor time of the tool and its child processes. With all cores busy, computing would take this divided by the number of cores; *over* is the ratio of the real time to that.\n",
         latency.as_secs_f32()
     )
 }

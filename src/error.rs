@@ -1,7 +1,7 @@
-//! The one error type: something that *we*, the environment or the user's input broke.
+//! The one error type: a failure of the tool, the environment or the user's input.
 //!
-//! Verdicts about ports are values (see `verdict`), never errors. An error says what happened, where, and,
-//! wherever one exists, the command that mends it.
+//! Verdicts about ports are values (see `verdict`), never errors. An error states the failure, its place
+//! and, where there is one, the command that fixes it.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub enum ExitCode {
     /// A token, money or time budget ran out.
     Budget = 12,
     /// The C original breaks, hangs or disagrees with itself, so that its port cannot be judged.
-    CBug = 13,
+    CFault = 13,
     /// A defect of this tool.
     Internal = 70,
     /// Ctrl-C.

@@ -1,7 +1,7 @@
-//! What happens while the tool works. Code emits events; the reporters in `report` decide how they look.
+//! Events of a running command. Code emits them; the reporters in `report` display them.
 
 use crate::symbol::SymbolName;
-use crate::testgen::{EvolutionRound, TestGenEvent};
+use crate::test_record::{EvolutionRound, TestGenEvent};
 use crate::verdict::{Finding, RunStats};
 
 /// Something that happened.

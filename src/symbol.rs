@@ -1,6 +1,6 @@
-//! What a C library consists of, as the rest of the tool sees it: names, types, functions, globals.
+//! The contents of a C library as the rest of the tool sees them: names, types, functions, globals.
 //!
-//! Plain data. How it is read from C lives in `c`; what Rust makes of it lives in `rust` and `contract`.
+//! Plain data. `c` reads it from C; `rust` and `contract` turn it into Rust.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -64,7 +64,7 @@ pub struct Place {
     pub end_line: u32,
 }
 
-/// Who sees a symbol.
+/// The visibility of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Linkage {
     External,
@@ -196,7 +196,7 @@ pub struct Function {
     pub externs: Vec<String>,
     /// Calls through pointers.
     pub indirect_calls: u32,
-    /// Library functions whose address is taken.
+    /// Library functions with their address taken.
     pub address_taken: Vec<SymbolKey>,
     pub globals_read: Vec<SymbolKey>,
     pub globals_written: Vec<SymbolKey>,

@@ -5,8 +5,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// The state of a symbol. What leads to which is in `grade`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Grade {
     /// The Rust body is still the generated stub.
     Stub,
@@ -30,16 +44,7 @@ pub enum Grade {
 impl Grade {
     /// One word, as in tables and JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Stub => "stub",
-            Self::Unjudged => "unjudged",
-            Self::Stale => "stale",
-            Self::Refuted => "refuted",
-            Self::Unverifiable => "unverifiable",
-            Self::Weak => "weak",
-            Self::Verified => "verified",
-            Self::Exhaustive => "exhaustive",
-        }
+        self.into()
     }
 }
 
@@ -100,8 +105,9 @@ pub struct Proofs {
 }
 
 /// Classes of findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FindingClass {
     /// Both sides returned, with different effects.
     Mismatch,
@@ -135,24 +141,7 @@ pub enum FindingClass {
 impl FindingClass {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Mismatch => "mismatch",
-            Self::Panic => "panic",
-            Self::Abort => "abort",
-            Self::Timeout => "timeout",
-            Self::OutOfMemory => "out-of-memory",
-            Self::OutOfBounds => "out-of-bounds",
-            Self::Leak => "leak",
-            Self::SilentExit => "silent-exit",
-            Self::HeapBufferOverflow => "heap-buffer-overflow",
-            Self::StackBufferOverflow => "stack-buffer-overflow",
-            Self::GlobalBufferOverflow => "global-buffer-overflow",
-            Self::UseAfterFree => "use-after-free",
-            Self::DoubleFree => "double-free",
-            Self::NullDeref => "null-deref",
-            Self::IntegerUb => "integer-ub",
-            Self::NonDeterminism => "non-determinism",
-        }
+        self.into()
     }
 }
 
@@ -179,58 +168,59 @@ pub struct Finding {
 }
 
 /// What the C original does alone on an input that the contract admits, so that no port can be blamed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum CFault {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
+pub enum CFaultKind {
     /// It breaks: a bug of C, or an input that it must not be given. Which of both, nothing here decides: this is where whoever
     /// reads reports and callers joins.
     #[serde(rename = "c-breaks")]
+    #[strum(serialize = "c-breaks")]
     Breaks,
     /// It does not return in time: a precondition, or a bug.
     #[serde(rename = "c-hangs")]
+    #[strum(serialize = "c-hangs")]
     Hangs,
     /// Two runs of it disagree.
     #[serde(rename = "c-differs")]
+    #[strum(serialize = "c-differs")]
     Differs,
 }
 
-impl CFault {
+impl CFaultKind {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Breaks => "c-breaks",
-            Self::Hangs => "c-hangs",
-            Self::Differs => "c-differs",
-        }
+        self.into()
     }
 
     /// The same for people, with what this tool leaves open.
     pub fn told(self) -> &'static str {
         match self {
             Self::Breaks => {
-                "the C original breaks on an input that the contract admits: a bug of C, or an input that it must not be given; the tool does not decide which"
+                "the C original crashes on an input that the contract allows: either a bug in C or a missing precondition; the tool does not decide which"
             }
             Self::Hangs => {
-                "the C original does not return in time on an input that the contract admits: a bug of C, or an input that it must not be given; the tool does not decide which"
+                "the C original does not return in time on an input that the contract allows: either a bug in C or a missing precondition; the tool does not decide which"
             }
             Self::Differs => {
-                "two runs of the C original on the same input disagree: it uses something that is no input, such as an address or memory that nobody wrote"
+                "two runs of the C original on the same input disagree: its result depends on something besides the input, such as an address or uninitialised memory"
             }
         }
     }
 }
 
-/// Whose a finding is.
+/// What a finding is attributed to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Blame {
+pub enum Attribution {
     /// C answers the input, always the same, and the port does not.
     Port,
-    C(CFault),
+    CFault(CFaultKind),
 }
 
 /// One input on which the C original alone breaks, hangs or disagrees with itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CFinding {
-    pub fault: CFault,
+pub struct CFault {
+    #[serde(rename = "fault")]
+    pub kind: CFaultKind,
     /// Where two runs disagree, both of them in the places of C and the port.
     pub finding: Finding,
     /// What the sanitizer says, with the stack; empty where it says nothing.
@@ -260,7 +250,7 @@ pub struct RunStats {
     pub broken: BTreeMap<String, Vec<u8>>,
     /// What became of those, where they were looked at.
     #[serde(skip)]
-    pub of_c: Vec<CFinding>,
+    pub c_faults: Vec<CFault>,
 }
 
 impl RunStats {
@@ -283,8 +273,9 @@ pub enum Verdict {
         stats: RunStats,
     },
     /// An input told the two sides apart, and C alone is the reason.
-    OfC {
-        found: Box<CFinding>,
+    #[serde(rename = "OfC")]
+    CFault {
+        found: Box<CFault>,
         stats: RunStats,
     },
     /// The run says nothing: no execution, no accepted input, one side never called.
@@ -300,18 +291,18 @@ impl Verdict {
         match self {
             Self::Unrefuted(stats)
             | Self::Refuted { stats, .. }
-            | Self::OfC { stats, .. }
+            | Self::CFault { stats, .. }
             | Self::Vacuous { stats, .. } => stats,
         }
     }
 
     /// What the run found out about C.
-    pub fn of_c(&self) -> impl Iterator<Item = &CFinding> {
+    pub fn c_faults(&self) -> impl Iterator<Item = &CFault> {
         let decides = match self {
-            Self::OfC { found, .. } => Some(&**found),
+            Self::CFault { found, .. } => Some(&**found),
             Self::Unrefuted(_) | Self::Refuted { .. } | Self::Vacuous { .. } => None,
         };
-        decides.into_iter().chain(&self.stats().of_c)
+        decides.into_iter().chain(&self.stats().c_faults)
     }
 
     /// The same statistics, to be completed.
@@ -319,7 +310,7 @@ impl Verdict {
         match self {
             Self::Unrefuted(stats)
             | Self::Refuted { stats, .. }
-            | Self::OfC { stats, .. }
+            | Self::CFault { stats, .. }
             | Self::Vacuous { stats, .. } => stats,
         }
     }

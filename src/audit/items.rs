@@ -1,15 +1,17 @@
-//! Items that may stand in a reply: imports, statics, `impl` blocks, and what of them is refused.
+//! The items that a reply may contain: imports, statics and `impl` blocks, with their restrictions.
 
+use super::interior::interior;
+use super::refusals::foreign_name;
 use super::scope::{Meaning, Scope, Space};
+use super::scopes::Scopes;
+use super::std_and_libc::{self, Refusal};
 use super::walk::Walker;
-use super::{Rule, judge, platform};
+use super::{Rule, path_meaning, reserved};
 use crate::rust::item::{UseLeaf, item_name, plain, use_leaves};
-use crate::rust::open;
-use proc_macro2::{TokenStream, TokenTree};
+use crate::rust::nonlocal_items;
 use quote::ToTokens;
-use std::collections::BTreeSet;
 use syn::spanned::Spanned;
-use syn::visit;
+use syn::visit::{self, Visit};
 
 impl Walker<'_, '_, '_> {
     /// Judges what a `use` brings in; names that come through it are judged again where they are used.
@@ -17,9 +19,10 @@ impl Walker<'_, '_, '_> {
         for leaf in use_leaves(item) {
             let written = leaf.path.join("::");
             let meaning = self.scopes.resolve_use(&leaf);
-            let refusal = judge::meaning(&self.scopes, &meaning, &written, Space::Either)
+            let refusal = path_meaning::meaning(self.scopes.requested(), &meaning, &written, Space::Either)
                 .err()
                 .or_else(|| self.refused_glob(&leaf, &meaning))
+                .or_else(|| import_refusal(&self.scopes, &leaf))
                 .or_else(|| self.refused_name(&leaf, &meaning));
             if let Some((rule, reason)) = refusal {
                 self.refuse(rule, leaf.span.0, reason);
@@ -40,17 +43,18 @@ impl Walker<'_, '_, '_> {
                 _ => false,
             };
             let judged = || {
-                judge::meaning(&self.scopes, &meaning, &written, Space::Either)
+                path_meaning::meaning(self.scopes.requested(), &meaning, &written, Space::Either)
                     .err()
                     .or_else(|| self.refused_glob(leaf, &meaning))
             };
-            if let Some((rule, reason)) = is_judged.then(judged).flatten() {
+            let refusal = import_refusal(&self.scopes, leaf);
+            if let Some((rule, reason)) = refusal.or_else(|| is_judged.then(judged).flatten()) {
                 self.refuse_in_module(rule, format!("line {line} of the module imports it: {reason}"));
             }
         }
     }
 
-    fn refused_glob(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<platform::Refusal> {
+    fn refused_glob(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<std_and_libc::Refusal> {
         let Meaning::Path(path) = meaning else { return None };
         if !leaf.glob || is_closed(path, self.scopes.levels.len() > 1) {
             return None;
@@ -61,7 +65,7 @@ impl Walker<'_, '_, '_> {
     }
 
     /// A type with the name of a C function would hide from the audit which of the two a call means.
-    fn refused_name(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<platform::Refusal> {
+    fn refused_name(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<std_and_libc::Refusal> {
         let name = leaf.name.as_ref().filter(|name| self.scopes.allowed.ffi.foreign.contains(*name))?;
         let itself = matches!(meaning, Meaning::Path(path) if path.len() == 3 && path[0] == "crate" && path[2] == *name);
         (!itself).then(|| foreign_name(name))
@@ -113,6 +117,33 @@ impl Walker<'_, '_, '_> {
         self.inside(Scope::of_item(&item.generics), |walker| visit::visit_item_impl(walker, item));
     }
 
+    /// An item with the name of a crate or a generated module; a function of C has the name that it has.
+    pub(super) fn reserved_item(&mut self, item: &syn::Item) {
+        let of_c =
+            |name: &String| matches!(item, syn::Item::Fn(_)) && self.scopes.allowed.ffi.is_foreign(name);
+        if let Some(name) = item_name(item).filter(|name| !of_c(name)) {
+            self.reserved(&name, item.span());
+        }
+    }
+
+    /// A parameter of the requested function, which may have its name from C: a variable begins no longer path.
+    pub(super) fn parameter(&mut self, pat: &syn::Pat) {
+        match pat {
+            syn::Pat::Ident(name)
+                if self.scopes.allowed.signature.inputs.iter().any(|wanted| has_name(wanted, name)) =>
+            {
+                self.scopes.top().variables.insert(plain(&name.ident));
+            }
+            other => self.visit_pat(other),
+        }
+    }
+
+    pub(super) fn reserved(&mut self, name: &str, span: proc_macro2::Span) {
+        if let Some((rule, reason)) = reserved::refusal(name) {
+            self.refuse(rule, span, reason);
+        }
+    }
+
     /// A helper must be private; the requested function may be `pub`.
     pub(super) fn visibility(&mut self, item: &syn::Item, vis: &syn::Visibility) {
         let requested = self.scopes.levels.len() == 1 && item_name(item).as_deref() == Some(self.scopes.name);
@@ -122,8 +153,9 @@ impl Walker<'_, '_, '_> {
     }
 }
 
-pub(super) fn foreign_name(name: &str) -> platform::Refusal {
-    (Rule::CallThrough, format!("`{name}` is the name of a C function; nothing else may get it"))
+fn has_name(wanted: &syn::FnArg, name: &syn::PatIdent) -> bool {
+    let syn::FnArg::Typed(wanted) = wanted else { return false };
+    name.subpat.is_none() && matches!(&*wanted.pat, syn::Pat::Ident(wanted) if wanted.ident == name.ident)
 }
 
 /// Whether the names behind a glob import are known, or harmless.
@@ -132,64 +164,25 @@ fn is_closed(path: &[String], in_function: bool) -> bool {
     match parts.as_slice() {
         ["crate"] | ["core" | "alloc" | "std"] | ["core" | "alloc" | "std", "os" | "sync"] => false,
         // What other ports' modules hold is theirs: nobody reads it with this port.
-        ["crate", module, ..] => open::GENERATED.contains(module),
+        ["crate", module, ..] => nonlocal_items::GENERATED.contains(module),
         // Inside a function, a glob would come before the module's own items.
         [.., last] => !in_function || last.starts_with(|c: char| c.is_ascii_uppercase()),
         [] => false,
     }
 }
 
-/// Why an item may not stand in a reply.
-pub(super) fn refused_item(item: &syn::Item) -> String {
-    use syn::Item;
-    let what = match item {
-        Item::ForeignMod(_) => "an `extern` block binds C functions; a port may not",
-        Item::ExternCrate(_) => "`extern crate` may not stand in a reply",
-        Item::Macro(_) => "`macro_rules!` can hide names from the audit; write a function",
-        Item::Mod(_) => "`mod` may not stand in a reply; helpers go beside the function",
-        Item::Trait(_) | Item::TraitAlias(_) => {
-            "`trait` may not stand in a reply; use functions or an `impl`"
-        }
-        Item::Union(_) => "`union` may not stand in a reply; use `to_ne_bytes`, `from_bits` and the like",
-        _ => "the audit cannot read this item",
+/// Why an import may not have its name: the crate or the module itself may come in.
+fn import_refusal(scopes: &Scopes<'_>, leaf: &UseLeaf) -> Option<Refusal> {
+    let name = leaf.name.as_deref()?;
+    let refusal = reserved::refusal(name)?;
+    let Meaning::Path(path) = scopes.resolve_use(leaf) else { return Some(refusal) };
+    let parts: Vec<&str> = path.iter().map(String::as_str).collect();
+    let itself = match parts.as_slice() {
+        [root] => reserved::is_crate(root) && *root == name,
+        ["crate", module] => *module == name,
+        // Types of C, as Rust's own libraries have them.
+        ["core" | "std", "ffi"] => name == "ffi",
+        _ => false,
     };
-    what.to_string()
-}
-
-/// The first type with interior mutability in a token stream; `hidden` are names that stand for such types.
-pub(super) fn interior(tokens: TokenStream, hidden: &BTreeSet<String>) -> Option<String> {
-    tokens.into_iter().find_map(|token| match token {
-        TokenTree::Ident(ident) => {
-            Some(plain(&ident)).filter(|name| platform::is_interior(name) || hidden.contains(name))
-        }
-        TokenTree::Group(group) => interior(group.stream(), hidden),
-        _ => None,
-    })
-}
-
-/// Names under which a module has types with interior mutability: renamed imports, aliases, and types made of them.
-pub(super) fn hidden_interior(items: &[&syn::Item]) -> BTreeSet<String> {
-    let mut hidden = BTreeSet::new();
-    loop {
-        let before = hidden.len();
-        for item in items {
-            match item {
-                syn::Item::Use(i) => {
-                    let leaves = use_leaves(i).into_iter().filter(|leaf| {
-                        leaf.path.last().is_some_and(|n| platform::is_interior(n) || hidden.contains(n))
-                    });
-                    let names: Vec<String> = leaves.filter_map(|leaf| leaf.name).collect();
-                    hidden.extend(names);
-                }
-                syn::Item::Type(_) | syn::Item::Struct(_) | syn::Item::Enum(_) => {
-                    let is_interior = interior(item.to_token_stream(), &hidden).is_some();
-                    hidden.extend(item_name(item).filter(|_| is_interior));
-                }
-                _ => {}
-            }
-        }
-        if hidden.len() == before {
-            return hidden;
-        }
-    }
+    (!itself).then_some(refusal)
 }

@@ -1,7 +1,7 @@
-//! `Cargo.toml` of the port's crate, which can lead names that the audit knows to other crates than it takes them for, and
-//! the compiler to other files than it reads. A dependency is a registry's, and goes by its own name.
+//! Audits the port crate's `Cargo.toml`: it must not rename a dependency, redirect it, or point the compiler to other
+//! source files. Every dependency comes from a registry under its own name.
 
-use super::platform;
+use super::std_and_libc;
 use toml::{Table, Value};
 
 /// Crates that come with the compiler.
@@ -9,7 +9,7 @@ const RUST: [&str; 5] = ["alloc", "core", "proc_macro", "std", "test"];
 
 /// Whether a crate of this name would hide what the audit takes the name for: the compiler prefers the crate.
 pub fn hides(name: &str) -> bool {
-    RUST.contains(&name) || platform::is_prelude(name)
+    RUST.contains(&name) || std_and_libc::is_prelude(name)
 }
 
 /// Why a port cannot be judged with this manifest.
@@ -35,16 +35,53 @@ pub fn manifest_refusal(text: &str) -> Option<String> {
         .or_else(|| dependencies(&manifest).find_map(|(name, wanted)| dependency(name, wanted)))
 }
 
-/// The dependencies beside `libc`, each once in a line; empty where there are none.
-pub fn other_dependencies(text: &str) -> String {
-    let manifest: Table = toml::from_str(text).unwrap_or_default();
-    let mut lines: Vec<String> = dependencies(&manifest)
-        .filter(|(name, _)| *name != "libc")
-        .map(|(name, wanted)| format!("{name} = {wanted}\n"))
-        .collect();
+/// Keys of `[package]` that change no code.
+const DESCRIPTIVE: [&str; 17] = [
+    "name",
+    "version",
+    "description",
+    "authors",
+    "license",
+    "license-file",
+    "repository",
+    "homepage",
+    "documentation",
+    "readme",
+    "keywords",
+    "categories",
+    "publish",
+    "rust-version",
+    "include",
+    "exclude",
+    "metadata",
+];
+
+/// Tables of other targets, which the library does not read.
+const OF_OTHER_TARGETS: [&str; 6] = ["badges", "bench", "bin", "dev-dependencies", "example", "test"];
+
+/// The settings of a manifest that decide how the library is compiled, each in a line: edition, features, lints,
+/// profiles, dependencies. Order, layout and comments do not count.
+pub fn deciding_settings(text: &str) -> String {
+    let Ok(mut manifest) = toml::from_str::<Table>(text) else { return text.to_owned() };
+    manifest.retain(|name, _| !OF_OTHER_TARGETS.contains(&name));
+    if let Some(package) = manifest.get_mut("package").and_then(Value::as_table_mut) {
+        package.retain(|name, _| !DESCRIPTIVE.contains(&name));
+    }
+    let mut lines = Vec::new();
+    settings(String::new(), &Value::Table(manifest), &mut lines);
     lines.sort();
-    lines.dedup();
     lines.concat()
+}
+
+fn settings(path: String, value: &Value, lines: &mut Vec<String>) {
+    match value {
+        Value::Table(table) if !table.is_empty() => {
+            for (name, value) in table {
+                settings(format!("{path}.{name:?}"), value, lines);
+            }
+        }
+        _ => lines.push(format!("{path} = {value}\n")),
+    }
 }
 
 /// Those of every platform, and those that they may be inherited from.
@@ -124,12 +161,24 @@ mod tests {
     }
 
     #[test]
-    fn dependencies_beside_libc_are_listed() {
-        let one =
-            "[dependencies]\nlibc = \"0.2\"\nb = \"1\"\n[target.x.dependencies]\na = { version = \"2\" }";
-        let other = one.replace("libc = \"0.2\"\n", "").replace("\"1\"", "'1'");
-        assert_eq!(other_dependencies(one), other_dependencies(&other));
-        assert_eq!(other_dependencies(one).lines().count(), 2);
-        assert_eq!(other_dependencies("[dependencies]\nlibc = \"0.2\"\n"), "");
+    fn the_edition_decides_and_the_version_does_not() {
+        let manifest = crate::harness::files::port_manifest("kit").unwrap();
+        let same = manifest.replace("\"kit\"", "\"other\"").replace("0.1.0", "0.2.0")
+            + "# a remark\n[[test]]\nname = \"t\"\n";
+        assert_ne!(manifest, same);
+        assert_eq!(deciding_settings(&manifest), deciding_settings(&same));
+        for (from, to) in [
+            ("2024", "2021"),
+            ("capi = []", "capi = [\"c-original\"]"),
+            ("libc = \"0.2\"", "libc = \"=0.2.1\""),
+        ] {
+            assert_ne!(
+                deciding_settings(&manifest),
+                deciding_settings(&manifest.replace(from, to)),
+                "{from}"
+            );
+        }
+        let linted = format!("{manifest}\n[profile.release]\nlto = true\n");
+        assert_ne!(deciding_settings(&manifest), deciding_settings(&linted));
     }
 }

@@ -1,17 +1,23 @@
-//! The audit of a candidate: a pure function from the text of a reply to a list of problems, run before anything is
-//! compiled. It resolves paths through `use`, renames, globs and locals, and refuses what it cannot resolve. It reads
-//! syntax only: what a port computes is judged by fuzzing, what it links against by the linkage proof.
+//! The audit of a candidate: a pure function from the text of a reply to a list of problems, run before compilation.
+//! It resolves paths through `use`, renames, globs and locals, and refuses unresolved ones. It reads syntax only:
+//! fuzzing judges the port's results, and the linkage proof its symbols.
 //!
-//! Known limits: a function pointer that an `unsafe` port digs out of memory through a structure, and constant or
+//! Known limits: a function pointer that an `unsafe` port reads from memory through a structure, and constant or
 //! recorded answers, look like ordinary code here.
 
-mod platform;
+pub mod linkage;
+mod std_and_libc;
 mod manifest;
-mod allowed;
+mod own_crate;
 mod attributes;
 mod macros;
+mod reserved;
+mod fn_types;
+mod interior;
+mod refusals;
 mod scope;
-mod judge;
+mod scopes;
+mod path_meaning;
 mod shape;
 mod walk;
 mod items;
@@ -20,8 +26,8 @@ mod pointers;
 #[cfg(test)]
 mod tests;
 
-pub use allowed::{Allowed, Around, FfiNames};
-pub use manifest::{hides, manifest_refusal, other_dependencies};
+pub use manifest::{deciding_settings, hides, manifest_refusal};
+pub use own_crate::{Allowed, Around, FfiNames};
 
 use crate::rust::{item, stub};
 use std::fmt;
@@ -74,7 +80,7 @@ pub struct Problem {
     pub column: usize,
     /// The line as written, trimmed.
     pub excerpt: String,
-    /// What is wrong and, where one exists, the way out.
+    /// The problem and, where there is one, the remedy.
     pub reason: String,
 }
 
@@ -84,7 +90,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What the audit says about a candidate.
+/// The audit's result for a candidate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditReport {
     /// In the order of the text.
@@ -146,7 +152,7 @@ fn items_with(
 /// Whether compiled code of a port may lead to this symbol of the C library of the system; `by_c` says that its original
 /// does.
 pub fn links_to(symbol: &str, by_c: bool) -> bool {
-    platform::libc_symbol(symbol, by_c)
+    std_and_libc::libc_symbol(symbol, by_c)
 }
 
 /// Problems as they are found.

@@ -1,17 +1,13 @@
 //! Function pointers that come out of other memory: `transmute`, casts of data pointers, aliases that hide the type.
 
 use super::Rule;
-use super::allowed::{mentions, mentions_fn};
+use super::own_crate::mentions;
 use super::scope::{Meaning, Space};
 use super::walk::Walker;
 use crate::rust::item::plain;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
-use std::collections::BTreeSet;
 use syn::spanned::Spanned;
-use syn::visit::Visit;
-
-pub(super) const FN_POINTER: &str = "a function pointer may not be made from other memory";
 
 const FN_TYPE: &str = "a reply with `unsafe` may not name the type of a function pointer, which memory could then be read \
     as: take `impl Fn(…)`, or the type of the bindings";
@@ -81,23 +77,5 @@ fn as_type(argument: &syn::GenericArgument) -> Option<&syn::Type> {
     match argument {
         syn::GenericArgument::Type(ty) => Some(ty),
         _ => None,
-    }
-}
-
-/// Names that items give to types that are function pointers.
-pub(super) fn fn_types(items: &[&syn::Item]) -> BTreeSet<String> {
-    let mut aliases = FnAliases::default();
-    items.iter().for_each(|item| aliases.visit_item(item));
-    aliases.0
-}
-
-#[derive(Default)]
-struct FnAliases(BTreeSet<String>);
-
-impl<'ast> Visit<'ast> for FnAliases {
-    fn visit_item_type(&mut self, item: &'ast syn::ItemType) {
-        if mentions_fn(item.ty.to_token_stream()) {
-            self.0.insert(plain(&item.ident));
-        }
     }
 }

@@ -1,7 +1,8 @@
-//! The shape of a reply: the requested function once and with its signature, helpers that belong to nobody else. What
-//! stands inside the items is looked at in `walk`.
+//! The shape of a reply: the requested function once, with its signature, and helpers that no other port owns. `walk`
+//! checks the contents of the items.
 
-use super::scope::{Meaning, Scopes, Space};
+use super::scope::{Meaning, Space};
+use super::scopes::Scopes;
 use super::{Allowed, Candidate, Problems, Rule};
 use crate::rust::item::{item_name, plain};
 use crate::rust::signature::bare;

@@ -1,8 +1,10 @@
-//! The walk over a reply: every path, macro, attribute and nested item, with the names in scope at that place. Judges
-//! nothing itself; refusals come from `judge` and `platform`.
+//! The walk over a reply: every path, macro, attribute and nested item, with the names in scope there. It decides
+//! nothing; `path_meaning` and `std_and_libc` refuse.
 
-use super::scope::{Meaning, Scope, Scopes, Space};
-use super::{Allowed, Candidate, Problems, Rule, attributes, items, judge, macros, platform, pointers};
+use super::fn_types::{FN_POINTER, fn_types};
+use super::scope::{Meaning, Scope, Space};
+use super::scopes::Scopes;
+use super::{Allowed, Candidate, Problems, Rule, attributes, macros, path_meaning, refusals, std_and_libc};
 use crate::rust::item::plain;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -23,7 +25,7 @@ pub(super) fn check(
         problems,
         unsafe_count: 0,
         fn_type_spans: Vec::new(),
-        fn_types: pointers::fn_types(items),
+        fn_types: fn_types(items),
     };
     for item in items {
         walker.visit_item(item);
@@ -65,7 +67,9 @@ impl Walker<'_, '_, '_> {
         let names: Vec<String> = path.segments.iter().map(|s| plain(&s.ident)).collect();
         let absolute = path.leading_colon.is_some();
         let meaning = self.scopes.resolve(&names, absolute, space);
-        if let Err((rule, reason)) = judge::meaning(&self.scopes, &meaning, &names.join("::"), space) {
+        if let Err((rule, reason)) =
+            path_meaning::meaning(self.scopes.requested(), &meaning, &names.join("::"), space)
+        {
             self.refuse(rule, path.span(), reason);
         }
         if path.segments.len() > 1 {
@@ -92,9 +96,9 @@ impl Walker<'_, '_, '_> {
         Meaning::Local
     }
 
-    /// Methods that no port may call, by name: syntax does not tell whose they are.
+    /// Methods that no port may call, by name: syntax does not show their type.
     fn method(&mut self, name: &syn::Ident) {
-        if let Some((rule, reason)) = platform::method_refusal(&plain(name)) {
+        if let Some((rule, reason)) = std_and_libc::method_refusal(&plain(name)) {
             self.refuse(rule, name.span(), reason);
         }
     }
@@ -112,7 +116,7 @@ impl Walker<'_, '_, '_> {
                 for input in &signature.inputs {
                     if let syn::FnArg::Typed(input) = input {
                         input.attrs.iter().for_each(|attr| walker.visit_attribute(attr));
-                        walker.visit_pat(&input.pat);
+                        walker.parameter(&input.pat);
                     }
                 }
             } else {
@@ -130,7 +134,9 @@ impl Walker<'_, '_, '_> {
                     continue;
                 }
                 let meaning = self.scopes.resolve(std::slice::from_ref(&name), false, Space::Value);
-                if let Err((rule, reason)) = judge::meaning(&self.scopes, &meaning, &name, Space::Value) {
+                if let Err((rule, reason)) =
+                    path_meaning::meaning(self.scopes.requested(), &meaning, &name, Space::Value)
+                {
                     self.refuse(rule, text.span(), reason);
                 }
             }
@@ -138,26 +144,22 @@ impl Walker<'_, '_, '_> {
     }
 
     /// The name of a macro behind imports and paths, or the refusal of its path.
-    fn macro_name(&mut self, path: &syn::Path) -> Result<String, platform::Refusal> {
+    fn macro_name(&mut self, path: &syn::Path) -> Result<String, std_and_libc::Refusal> {
         let names: Vec<String> = path.segments.iter().map(|s| plain(&s.ident)).collect();
         let last = names.last().cloned().unwrap_or_default();
+        let what = names.join("::");
+        let refused = || (Rule::Macro, format!("`{what}!` is not among the macros that a port may call"));
         match self.scopes.resolve(&names, path.leading_colon.is_some(), Space::Macro) {
             Meaning::Path(full) => match full.as_slice() {
                 [root, .., name] if matches!(root.as_str(), "core" | "alloc" | "std") => {
-                    judge::judge(&self.scopes, &full, Space::Either)?;
+                    path_meaning::judge(self.scopes.requested(), &full, Space::Either)?;
                     Ok(name.clone())
                 }
-                _ => Err((
-                    Rule::Macro,
-                    format!("`{}!` is not among the macros that a port may call", names.join("::")),
-                )),
+                _ => Err(refused()),
             },
-            Meaning::Ambiguous(name) => Err((Rule::UnknownPath, judge::ambiguous(&name))),
+            Meaning::Ambiguous(name) => Err((Rule::UnknownPath, path_meaning::ambiguous(&name))),
             Meaning::Prelude | Meaning::Unknown if names.len() == 1 => Ok(last),
-            _ => Err((
-                Rule::Macro,
-                format!("`{}!` is not among the macros that a port may call", names.join("::")),
-            )),
+            _ => Err(refused()),
         }
     }
 }
@@ -165,6 +167,7 @@ impl Walker<'_, '_, '_> {
 impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
     fn visit_item(&mut self, item: &'ast syn::Item) {
         use syn::Item;
+        self.reserved_item(item);
         match item {
             Item::Fn(i) => {
                 self.visibility(item, &i.vis);
@@ -202,7 +205,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
             Item::Impl(i) => self.impl_item(i),
             // A call, not a definition: `thread_local! { … }`.
             Item::Macro(i) if i.ident.is_none() => self.visit_macro(&i.mac),
-            other => self.refuse(Rule::Item, other.span(), items::refused_item(other)),
+            other => self.refuse(Rule::Item, other.span(), refusals::refused_item(other)),
         }
     }
 
@@ -224,10 +227,21 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
     fn visit_variant(&mut self, variant: &'ast syn::Variant) {
         let name = plain(&variant.ident);
         if self.scopes.allowed.ffi.foreign.contains(&name) {
-            let (rule, reason) = items::foreign_name(&name);
+            let (rule, reason) = refusals::foreign_name(&name);
             self.refuse(rule, variant.ident.span(), reason);
         }
+        self.reserved(&name, variant.ident.span());
         visit::visit_variant(self, variant);
+    }
+
+    fn visit_type_param(&mut self, param: &'ast syn::TypeParam) {
+        self.reserved(&plain(&param.ident), param.ident.span());
+        visit::visit_type_param(self, param);
+    }
+
+    fn visit_const_param(&mut self, param: &'ast syn::ConstParam) {
+        self.reserved(&plain(&param.ident), param.ident.span());
+        visit::visit_const_param(self, param);
     }
 
     fn visit_block(&mut self, block: &'ast syn::Block) {
@@ -254,6 +268,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
 
     fn visit_pat_ident(&mut self, pat: &'ast syn::PatIdent) {
         visit::visit_pat_ident(self, pat);
+        self.reserved(&plain(&pat.ident), pat.ident.span());
         self.scopes.top().variables.insert(plain(&pat.ident));
     }
 
@@ -316,7 +331,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
         if let Some(types) = &call.turbofish
             && self.is_fn_type(types.to_token_stream())
         {
-            self.refuse(Rule::FnPointer, call.method.span(), pointers::FN_POINTER);
+            self.refuse(Rule::FnPointer, call.method.span(), FN_POINTER);
         }
         self.method(&call.method);
         visit::visit_expr_method_call(self, call);
@@ -345,7 +360,7 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
 
     fn visit_type_ptr(&mut self, ty: &'ast syn::TypePtr) {
         if self.is_fn_type(ty.elem.to_token_stream()) {
-            self.refuse(Rule::FnPointer, ty.span(), pointers::FN_POINTER);
+            self.refuse(Rule::FnPointer, ty.span(), FN_POINTER);
         }
         visit::visit_type_ptr(self, ty);
     }
@@ -355,19 +370,16 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
             Ok(name) => name,
             Err((rule, reason)) => return self.refuse(rule, mac.path.span(), reason),
         };
-        let Some(kind) = platform::macro_arguments(&name) else {
+        let Some(kind) = std_and_libc::macro_arguments(&name) else {
             let unknown = || (Rule::Macro, format!("`{name}!` is not among the macros that a port may call"));
-            let (rule, reason) = platform::macro_refusal(&name).unwrap_or_else(unknown);
+            let (rule, reason) = std_and_libc::macro_refusal(&name).unwrap_or_else(unknown);
             return self.refuse(rule, mac.path.span(), reason);
         };
         let Ok(arguments) = macros::arguments(mac, kind) else {
-            return self.refuse(
-                Rule::Macro,
-                mac.path.span(),
-                format!("the arguments of `{name}!` cannot be read"),
-            );
+            let reason = format!("the arguments of `{name}!` cannot be read");
+            return self.refuse(Rule::Macro, mac.path.span(), reason);
         };
-        if kind == platform::MacroArguments::Format {
+        if kind == std_and_libc::MacroArguments::Format {
             self.captures(&arguments);
         }
         arguments.expressions.iter().for_each(|expr| self.visit_expr(expr));

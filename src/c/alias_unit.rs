@@ -1,7 +1,7 @@
-//! What stands behind the `#include` in the alias unit of a source, one entry for each thing: a second name for every
-//! static, so that it can be reached from outside, and an assertion of the layout of every record.
+//! The lines after the `#include` in the alias unit of a source: a second name for every static, so that other units
+//! can reach it, and a layout assertion for every record.
 //!
-//! Which of the entries a compiler accepts is asked in `translate`.
+//! `translate` finds out which lines a compiler accepts.
 
 use super::merge::Merged;
 use crate::symbol::{Library, Linkage, Record, RelPath, SymbolKey};
@@ -75,7 +75,7 @@ pub(super) fn lines(merged: &Merged) -> BTreeMap<RelPath, Vec<Line>> {
     lines
 }
 
-/// Size, alignment and offsets as libclang has them, and bindgen from it; `None` for what has no name or no layout.
+/// Size, alignment and offsets from libclang, as bindgen uses them; `None` without a name or a layout.
 fn assertion(record: &Record) -> Option<String> {
     if !record.complete || record.c_name.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! The C side as the generated build script builds it: which units with which alias lines, which renames.
+//! The C archive as the generated build script builds it: its units, their alias lines, and the renames.
 
 use super::alias_unit::{alias, statics};
 use crate::symbol::{Library, Linkage};

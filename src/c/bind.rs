@@ -1,5 +1,5 @@
-//! `ffi.rs`: what the renamed C library offers, as Rust declarations. bindgen gives signatures and types unit by unit;
-//! here they become one file in which every function and global of the library is linked by its name in the archive.
+//! `ffi.rs`: the renamed C library as Rust declarations. bindgen gives signatures and types unit by unit; this module
+//! merges them into one file and links every function and global by its name in the archive.
 
 use super::alias_unit::alias;
 use super::bind_generate::{self, STATIC_MARK};

@@ -1,4 +1,4 @@
-//! Runs bindgen on one unit and reads its output back. What the units' outputs become together is decided in `bind`.
+//! Runs bindgen on one unit and parses its output. `bind` merges the outputs.
 
 use super::flags::clang_arguments;
 use crate::error::{Error, ErrorKind, Result};

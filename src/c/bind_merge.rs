@@ -1,5 +1,5 @@
-//! One set of types and constants out of the outputs for all units: the complete type wins; different things of one
-//! name are kept apart by the module's name and reported.
+//! Merges the types and constants of all units: the complete type wins; different items of the same name get their
+//! module's name as a prefix and are reported.
 
 use super::bind_rename::{Renames, rename_item, rename_type};
 use crate::symbol::RelPath;
@@ -22,7 +22,7 @@ pub(super) struct Types {
     position: BTreeMap<String, usize>,
     /// The different values of each constant, with the module that first had it.
     constants: BTreeMap<String, Vec<(String, String, syn::ItemConst)>>,
-    /// What had to be renamed, by unit.
+    /// Renamed items, by unit.
     pub renames: BTreeMap<RelPath, Renames>,
     /// One sentence per name that means different things.
     pub conflicts: Vec<String>,

@@ -3,7 +3,7 @@
 use super::bind::Bindings;
 use super::front::Analysis;
 use super::front_tests::{load, project, why};
-use crate::process::{Interrupt, Job};
+use crate::platform::process::{Interrupt, Job};
 use crate::symbol::*;
 
 /// Loads a project and has rustc check `ffi.rs` on its own.

@@ -1,5 +1,5 @@
-//! Command lines of C compilers: their words as a shell sees them, and which of them change what the code means.
-//! Whoever finds command lines (`compdb`, `build_system`) reads them with this.
+//! Command lines of C compilers: splits them like a shell and keeps the flags that change the meaning of code.
+//! Used by `compdb` and `build_system`.
 
 use super::places::Places;
 use crate::symbol::RelPath;

@@ -1,4 +1,4 @@
-//! `compile_commands.json`: what each source is compiled with.
+//! `compile_commands.json`: the flags of each source.
 
 use super::command_line::{self, Command, split};
 use super::places::Places;

@@ -1,5 +1,5 @@
-//! A thin layer over libclang: cursors, types, translation units as values with methods. All calls into libclang
-//! happen here; what they mean for a C library is decided in `parse*` and `types`.
+//! A thin layer over libclang: cursors, types and translation units as values with methods. All calls of
+//! libclang are here; `parse*` and `types` interpret the results.
 
 use clang_sys::*;
 use std::ffi::{CStr, CString};

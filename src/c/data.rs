@@ -1,6 +1,6 @@
-//! Initial values of C globals and tables: the compiler evaluates them, the object file is read.
+//! Initial values of C globals and tables: the compiler evaluates them and the object file is read.
 //!
-//! What Rust statics look like is decided in `rust::globals`; reading an object file lives in `image`.
+//! `rust::globals` writes the Rust statics; `image` reads the object file.
 
 mod image;
 

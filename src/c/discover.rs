@@ -1,5 +1,5 @@
-//! Which sources a library consists of and what they are compiled with: named in the settings, else as
-//! `compile_commands.json`, CMake or make say, else guessed from the `#include` lines.
+//! The sources of a library and their flags: from the settings, else from `compile_commands.json`,
+//! CMake or make, else guessed from the `#include` lines.
 
 use super::build_system::{self, BuildTools};
 use super::command_line::Command;
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
     use crate::c::flags::clang_arguments;
     use crate::c::front_tests::{project, tools};
-    use crate::process::Interrupt;
+    use crate::platform::process::Interrupt;
 
     /// As `super::discover`, with the tools of this machine.
     fn discover(root: &Utf8Path, settings: &CSettings) -> Result<Discovery> {

@@ -1,5 +1,5 @@
-//! Questions about C expressions that both the body walk and the use analysis ask: what stands beneath the casts,
-//! how an lvalue is accessed, what the source text of a node is.
+//! Questions about C expressions, shared by the body walk and the use analysis: the expression beneath the casts,
+//! how an lvalue is accessed, the source text of a node.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -120,7 +120,7 @@ fn escapes(node: Cursor<'_>) -> bool {
     is_array(node) || node.kind() == CXCursor_UnaryOperator && node.unary_operator() == CXUnaryOperator_AddrOf
 }
 
-/// What somebody who gets this address may do with the object.
+/// How code with this address may access the object.
 fn by_pointer(node: Cursor<'_>) -> Access {
     let ty = node.ty().canonical();
     if !is_pointer(node) || !escapes(node) {

@@ -1,5 +1,4 @@
-//! What a library is compiled with: what the user says of it, where the flags come from, what clang is given. They are
-//! found in `discover`.
+//! The flags of a library: the user's settings, the source of the flags, and clang's arguments. `discover` finds them.
 
 use super::command_line::PATH_FLAGS;
 use crate::config::FlagsFrom;

@@ -1,12 +1,12 @@
-//! The one door to the C front end: from a folder to a library with its bindings.
+//! The entry point of the C front end: from a folder to a library with its bindings.
 
-use super::agree::agree;
+use super::analysis_cache::{Keeper, Tools};
 use super::bind::{self, Bindings};
 use super::data::Data;
 use super::discover::{canonical, discover};
 use super::flags::{CSettings, FlagSource, Warning};
 use super::inputs::keep;
-use super::keeper::{Keeper, Tools};
+use super::layout_check::agree;
 use super::merge::{self, Merged};
 use super::{alias_unit, graph, parse, sources, unit_work};
 use crate::digest::of_parts;

@@ -1,13 +1,13 @@
 //! What the front end makes of small pieces of C.
 
+use super::analysis_cache::{Programs, Tools};
 use super::build_system::BuildTools;
 use super::discover::{canonical, discover};
 use super::flags::CSettings;
 use super::flags::clang_arguments;
 use super::front::{self, Analysis};
-use super::keeper::{Programs, Tools};
 use super::{graph, merge, parse_unit, workers};
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 use crate::store::Store;
 use crate::symbol::*;
 use camino::{Utf8Path, Utf8PathBuf};

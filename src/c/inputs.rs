@@ -1,4 +1,4 @@
-//! What an analysis came from: files by their hashes. An analysis that is kept holds as long as they are the same.
+//! The inputs of an analysis: files with their hashes. A cached analysis is valid while they are unchanged.
 
 use crate::digest::sha256;
 use crate::error::Result;

@@ -1,5 +1,5 @@
-//! Finding and loading libclang. The library is loaded for one thread at a time: worker threads get it by
-//! `Loaded::attach`. What is asked of it lives in `cursor` and the modules above it.
+//! Finds and loads libclang. It is loaded for one thread at a time; worker threads get it by
+//! `Loaded::attach`. `cursor` and the modules above it call it.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Makes one library of what the translation units hold: names, modules, calls by key, one table of records.
+//! Merges the translation units into one library: names, modules, calls by key, one table of records.
 
 use super::flags::{Discovery, FlagSource};
 use super::merge_records::Records;
@@ -10,7 +10,7 @@ use crate::symbol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A library whose functions are not in order yet.
+/// A library before its functions are ordered.
 #[derive(Default)]
 pub(super) struct Merged {
     pub library: Library,
@@ -32,7 +32,7 @@ const BARE_INLINE: &str = "inline without an external definition";
 /// How the reason begins for a text that two units understand differently.
 const TWO_MEANINGS: &str = "its text means one function in";
 
-/// Merges what was read; `outcomes` stand in the order of the units.
+/// Merges the units; `outcomes` are in the order of the units.
 pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
     let mut all = All::default();
     all.library.left_out = discovery.left_out;

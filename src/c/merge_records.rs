@@ -1,5 +1,5 @@
-//! One table of records out of many units: the complete definition wins, and two different records of one name stay
-//! apart.
+//! Merges the records of all units into one table: the complete definition wins, and two different records of the
+//! same name stay apart.
 
 use super::parse_unit::UnitFacts;
 use crate::symbol::{CType, Record, RelPath, TypeKind};

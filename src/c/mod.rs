@@ -3,6 +3,7 @@
 //! `discover` finds the sources and their flags (in `compdb`, `build_system` or `include_guess`), `parse` reads their
 //! functions, `graph` orders them, `bind` makes `ffi.rs`, `front` does all of it.
 
+pub mod text;
 mod cursor;
 pub mod libclang;
 mod workers;
@@ -17,7 +18,7 @@ mod include_guess;
 pub mod flags;
 mod discover;
 mod inputs;
-mod keeper;
+mod analysis_cache;
 mod types;
 mod expr;
 mod parse_uses;
@@ -34,7 +35,7 @@ mod parse;
 pub mod graph;
 mod bind_generate;
 mod unit_work;
-mod agree;
+mod layout_check;
 mod bind_rename;
 mod bind_merge;
 mod rust_type;
@@ -43,11 +44,12 @@ mod record_names;
 pub mod bind;
 pub mod front;
 pub mod mutants;
+pub mod call_sites;
 pub mod optimised;
 
+pub use analysis_cache::{Programs, Tools};
 pub use build_system::copy_sources;
 pub use front::{Analysis, load};
-pub use keeper::{Programs, Tools};
 
 #[cfg(test)]
 mod analysis_tests;

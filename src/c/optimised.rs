@@ -1,8 +1,8 @@
-//! What an optimising compiler makes of a unit, as LLVM's text: what it has found out about the code stands there.
+//! A unit as optimised LLVM text, which shows what the compiler has proved about the code.
 
 use super::translate::Compiler;
 use crate::error::Result;
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 use crate::symbol::{Library, RelPath};
 use camino::Utf8Path;
 use std::path::Path;

@@ -1,8 +1,8 @@
-//! Reads the units of a library through libclang, several at a time, and only those that changed.
+//! Reads the units of a library through libclang, several concurrently, and only changed ones.
 
+use super::analysis_cache::Keeper;
 use super::flags::{Discovery, clang_arguments};
 use super::inputs::keep;
-use super::keeper::Keeper;
 use super::merge::Merged;
 use super::parse_unit::{self, UnitFacts};
 use super::workers;

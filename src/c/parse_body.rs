@@ -1,5 +1,5 @@
-//! What a function's body mentions and does: calls, globals, comparisons, returns, and what cannot be ported. Uses of
-//! parameters are told by `parse_uses`.
+//! The facts of a function's body: calls, globals, comparisons, returns, and unsupported constructs. `parse_uses`
+//! reads the uses of parameters.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -23,7 +23,7 @@ const JUMPS: &[&str] = &[
     "__builtin_longjmp",
 ];
 
-/// What was found in one body.
+/// The facts of one body.
 #[derive(Default)]
 pub(super) struct Body {
     /// Functions called, and those whose address is taken, with their C names.

@@ -1,5 +1,5 @@
-//! Definitions of structs, unions, enums and typedefs, as symbols. What they mean for signatures and layouts is read
-//! by `types`.
+//! Definitions of structs, unions, enums and typedefs, as symbols. `types` reads their layouts and their meaning in
+//! signatures.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 

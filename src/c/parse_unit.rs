@@ -1,5 +1,5 @@
-//! One translation unit: its functions, globals, records and macros, as far as they stand in files of the project.
-//! How the units become one library is decided in `merge`.
+//! One translation unit: its functions, globals, records and macros from files of the project. `merge` joins the
+//! units.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 

@@ -1,5 +1,5 @@
-//! How a body uses its parameters, directly or through locals that are plain copies of them. What the uses mean (a
-//! length, a string, an out-parameter) is decided in `contract`.
+//! How a body uses its parameters, directly or through plain local copies. `contract` interprets the uses (a
+//! length, a string, an out-parameter).
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 

@@ -1,4 +1,4 @@
-//! Where the paths of a build lead, as seen from the root of the project.
+//! Resolves the paths of a build relative to the project's root.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 

@@ -1,4 +1,4 @@
-//! The names that records have in `ffi.rs`: bindgen makes names up for records without one, and the merge renames.
+//! The names of records in `ffi.rs`: bindgen names anonymous records, and the merge renames some.
 
 use super::bind_rename::Renames;
 use super::modules::is_keyword;

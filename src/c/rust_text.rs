@@ -1,4 +1,4 @@
-//! How pieces of Rust are kept in the store: as text.
+//! Serialises pieces of Rust as text for the store.
 
 use crate::symbol::SymbolName;
 use quote::ToTokens;

@@ -1,4 +1,4 @@
-//! The Rust type that stands for a C type in `ffi.rs`. Used where bindgen gives a value instead of a type.
+//! The Rust type of a C type in `ffi.rs`, for items that bindgen gives only a value.
 
 use crate::symbol::{CType, Record, TypeKind};
 use proc_macro2::TokenStream;

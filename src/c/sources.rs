@@ -1,10 +1,10 @@
-//! Which files of a C project are looked at: walking the tree, what is left out by its folder, comments and
-//! `#include` lines. Flags are found in `discover`.
+//! Lists the files of a C project: walks the tree, skips excluded folders, and reads `#include` lines.
+//! `discover` finds flags.
 
 use super::glob;
 use crate::error::Result;
+use crate::platform::workspace::CONFIG_FILE;
 use crate::symbol::{LeftOut, RelPath};
-use crate::workspace::CONFIG_FILE;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 

@@ -1,10 +1,11 @@
-//! The C compiler's own opinion of a unit: which lines of its alias unit it accepts, and the object file.
+//! Compiles a unit with the C compiler: which lines of its alias unit it accepts, and the object file.
 //!
-//! libclang may see another program than the compiler does: it claims to be an old gcc, and headers look at that.
+//! libclang may see another program than the compiler does: it claims to be an old gcc, and headers test for
+//! that.
 
 use super::flags::old_c_flags;
 use crate::error::{Context, Result};
-use crate::process::{Exit, Interrupt, Job};
+use crate::platform::process::{Exit, Interrupt, Job};
 use crate::symbol::Unit;
 use camino::Utf8Path;
 use fs_err as fs;
@@ -154,8 +155,8 @@ fn first_error(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::toolchain::{Search, Toolchain};
     use crate::symbol::RelPath;
-    use crate::toolchain::{Search, Toolchain};
 
     /// gcc, and the compiler that the tool would take on this machine: the newest clang where there is one.
     fn compilers() -> [String; 2] {

@@ -1,5 +1,5 @@
-//! C types as libclang sees them, turned into `symbol::CType` and `symbol::Record`. How records of several
-//! translation units become one table is decided in `merge`.
+//! Converts libclang's C types to `symbol::CType` and `symbol::Record`. `merge` joins the records of all
+//! units.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 

@@ -1,11 +1,10 @@
-//! What bindgen and the C compiler say of each unit: two kinds of work that need nothing of each other, so that they are
-//! done side by side, and only for units that changed.
+//! Runs bindgen and the C compiler on each changed unit. The two are independent, so they run concurrently.
 
 use super::alias_unit::{Line, Subject};
+use super::analysis_cache::Keeper;
 use super::bind_generate;
 use super::data::{self, Data};
 use super::inputs::keep;
-use super::keeper::Keeper;
 use super::merge::Merged;
 use super::parse::unit_print;
 use super::translate::{Compiler, PLAIN};

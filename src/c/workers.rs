@@ -1,4 +1,4 @@
-//! Work on all units of a library, several at a time, each worker with libclang at hand.
+//! Runs work on all units of a library, several concurrently, with libclang loaded in each worker.
 
 use super::libclang;
 use crate::error::{Error, ErrorKind, Result};

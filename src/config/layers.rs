@@ -1,7 +1,8 @@
-//! The layers of the configuration: defaults, file, environment, command line. Each is read alone first, so that an
-//! error can say where it stands; then they are merged as TOML tables.
+//! The layers of the configuration: defaults, file, environment, command line. Each is parsed alone first, so that
+//! an error can name its layer; then they are merged as TOML tables.
 
 use super::model::{OF_ONE_PROVIDER, PORT_ROLES, TEST_ROLES};
+use super::suggest::nearest_help;
 use super::{Config, Maker, VERSION};
 use crate::error::{Error, ErrorKind, Result};
 use std::path::Path;
@@ -101,15 +102,6 @@ pub(crate) fn misread(message: &str, place: &str) -> Error {
     let all = format!("known keys here: {}", known.join(", "));
     Error::new(ErrorKind::Config, format!("{place}: unknown key `{key}`"))
         .help(nearest_help(key, &known, &all))
-}
-
-/// "did you mean" with the known name that is nearest to `name`, else `otherwise`.
-pub(super) fn nearest_help(name: &str, known: &[&str], otherwise: &str) -> String {
-    let rated = known.iter().map(|k| (strsim::jaro_winkler(name, k), k));
-    match rated.max_by(|a, b| a.0.total_cmp(&b.0)) {
-        Some((score, nearest)) if score > 0.75 => format!("did you mean `{nearest}`?"),
-        _ => otherwise.to_owned(),
-    }
 }
 
 fn one_line(error: &toml::de::Error) -> String {

@@ -1,6 +1,6 @@
-//! `[llm]`: providers, profiles, roles, prices and budgets; and which settings a role ends up with.
+//! `[llm]`: providers, profiles, roles, prices and budgets, and the settings of each role.
 //!
-//! What the settings do is in `crate::llm`.
+//! `crate::llm` applies them.
 
 use crate::error::{Error, ErrorKind, Result};
 use serde::de::value::MapAccessDeserializer;
@@ -22,12 +22,14 @@ pub const TEST_ROLES: [&str; 3] = ["testgen", "testgen-reflect", "testgen-config
 pub(super) const OF_ONE_PROVIDER: [&str; 4] = ["model", "base_url", "api_key_env", "prices"];
 
 /// Who answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Provider {
     /// Anthropic's Messages API.
     Anthropic,
     /// Chat Completions, of OpenAI or any server that speaks them.
+    #[strum(serialize = "openai")]
     OpenAi,
     /// A program of the user's.
     Command,
@@ -38,12 +40,7 @@ pub enum Provider {
 impl Provider {
     /// The word in the configuration.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Anthropic => "anthropic",
-            Self::OpenAi => "openai",
-            Self::Command => "command",
-            Self::Replay => "replay",
-        }
+        self.into()
     }
 }
 
@@ -252,7 +249,7 @@ impl Llm {
     fn no_profile(&self, role: &str, name: &str) -> Error {
         let known: Vec<&str> = self.profiles.keys().map(String::as_str).collect();
         Error::new(ErrorKind::Config, format!("llm.roles.{role}: there is no profile `{name}`"))
-            .help(super::layers::nearest_help(name, &known, &format!("add [llm.profiles.{name}]")))
+            .help(super::suggest::nearest_help(name, &known, &format!("add [llm.profiles.{name}]")))
     }
 
     fn base(&self) -> Profile {

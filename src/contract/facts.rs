@@ -2,7 +2,9 @@
 //!
 //! Facts only; what role follows from them is decided in `contract::infer`.
 
-use crate::symbol::{Access, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
+use super::libc::{self, PointerUse};
+use super::types::Direction;
+use crate::symbol::{Access, CType, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
 /// What is done with one parameter, in the function itself and in what it passes the parameter to.
@@ -157,8 +159,8 @@ impl<'a> FactTable<'a> {
             facts.walks |= there.walks || args.get(position).is_some_and(|text| text.contains('+'));
             return;
         }
-        match known(callee, position) {
-            Some(External { reads, writes, string, size }) => {
+        match libc::pointer_use(callee, position) {
+            Some(PointerUse { reads, writes, string, size }) => {
                 facts.reads |= reads;
                 facts.writes |= writes;
                 facts.string |= string;
@@ -170,7 +172,7 @@ impl<'a> FactTable<'a> {
                     mention(function, param, text, line, facts);
                 }
             }
-            None if callee == "free" || callee == "realloc" => facts.freed = true,
+            None if libc::frees(callee) && position == 0 => facts.freed = true,
             None => facts.escapes = facts.escapes.take().or_else(|| Some(callee.to_owned())),
         }
     }
@@ -230,39 +232,12 @@ pub fn identifiers(text: &str) -> Vec<&str> {
         .collect()
 }
 
-struct External {
-    reads: bool,
-    writes: bool,
-    string: bool,
-    /// Index of the argument that says how many bytes.
-    size: Option<usize>,
-}
-
-/// What the C library's functions do with a pointer argument.
-fn known(callee: &str, position: usize) -> Option<External> {
-    let callee = callee.trim_start_matches("__builtin_").trim_start_matches("__").trim_end_matches("_chk");
-    let make = |reads, writes, string, size| Some(External { reads, writes, string, size });
-    match (callee, position) {
-        ("memcpy" | "memmove" | "strncpy", 0) => make(false, true, false, Some(2)),
-        ("memcpy" | "memmove", 1) => make(true, false, false, Some(2)),
-        ("memset", 0) => make(false, true, false, Some(2)),
-        ("memcmp", 0 | 1) | ("memchr", 0) => make(true, false, false, Some(2)),
-        ("snprintf" | "vsnprintf", 0) => make(false, true, false, Some(1)),
-        ("read", 1) => make(false, true, false, Some(2)),
-        ("write", 1) => make(true, false, false, Some(2)),
-        ("open" | "open64", 0) | ("snprintf", 2..) => make(true, false, true, None),
-        ("strcpy" | "strcat", 0) => make(false, true, false, None),
-        (
-            "strlen" | "strchr" | "strrchr" | "strdup" | "strtol" | "strtoul" | "strtoll" | "strtoull"
-            | "strtod" | "atoi" | "atol" | "atof",
-            0,
-        )
-        | (
-            "strcmp" | "strncmp" | "strcasecmp" | "strncasecmp" | "strstr" | "strspn" | "strcspn" | "strpbrk",
-            0 | 1,
-        )
-        | ("strcpy" | "strcat" | "strncpy" | "strncat", 1) => make(true, false, true, None),
-        _ => None,
+/// The direction of the data behind a pointer, from its type and the uses of it in the C text.
+pub(super) fn direction(target: &CType, facts: &Facts) -> Direction {
+    match (target.is_const || !facts.writes, facts.reads) {
+        (true, _) => Direction::In,
+        (false, true) => Direction::InOut,
+        (false, false) => Direction::Out,
     }
 }
 
@@ -273,11 +248,5 @@ mod tests {
     #[test]
     fn identifiers_leave_numbers_and_operators_out() {
         assert_eq!(identifiers("2 * len_1 - (i + 0x1f)"), ["len_1", "i"]);
-    }
-
-    #[test]
-    fn fortified_names_are_the_same_functions() {
-        assert_eq!(known("__builtin___memcpy_chk", 1).and_then(|e| e.size), Some(2));
-        assert!(known("unheard_of", 0).is_none());
     }
 }

@@ -102,7 +102,8 @@ enum RoleName {
     FixedArray,
     Elements,
     Callback,
-    Token,
+    #[serde(rename = "token")]
+    UserData,
     Handle,
     Lent,
     Room,
@@ -295,7 +296,7 @@ fn param_file(param: &Parameter) -> ParamFile {
             (out.role, out.direction, out.len) = (RoleName::Room, Some(*direction), Some(*len));
             out.nullable = *nullable;
         }
-        Role::Token => out.role = RoleName::Token,
+        Role::UserData => out.role = RoleName::UserData,
         Role::Given { max, nullable } => {
             (out.role, out.max, out.nullable) = (RoleName::Given, Some(*max as i64), *nullable);
         }
@@ -349,7 +350,7 @@ fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
             len: param.len.filter(|len| (1..=1 << 24).contains(len)).ok_or_else(|| need("len"))?,
             nullable: param.nullable,
         },
-        RoleName::Token => Role::Token,
+        RoleName::UserData => Role::UserData,
         RoleName::Given => Role::Given { max: max()?, nullable: param.nullable },
         RoleName::Lent => Role::Lent {
             of: param.of.clone().ok_or_else(|| need("of"))?,
@@ -388,7 +389,7 @@ fn role_word(role: RoleName) -> &'static str {
         RoleName::FixedArray => "fixed-array",
         RoleName::Elements => "elements",
         RoleName::Callback => "callback",
-        RoleName::Token => "token",
+        RoleName::UserData => "token",
         RoleName::Handle => "handle",
         RoleName::Room => "room",
         RoleName::Lent => "lent struct",
@@ -437,7 +438,7 @@ mod tests {
                     },
                 ),
                 param("cb", Role::Callback { order: !nullable, nullable }),
-                param("token", Role::Token),
+                param("token", Role::UserData),
                 param(
                     "e",
                     Role::Elements { direction: Direction::In, count: "n".into(), size: "n".into(), max },

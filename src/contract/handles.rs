@@ -8,10 +8,10 @@ use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::lengths::free_lengths;
-use super::outside::{is_on_descriptors, is_shimmed};
+use super::libc::{is_answered, is_on_descriptors};
 use super::returned::returns_of;
 use super::types::{Contract, Harness, Life, Parameter, Returns, Role, Sequence, Signature};
-use super::{lent, likely, state};
+use super::{borrowed, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -176,7 +176,7 @@ impl<'a> Handles<'a> {
         if let Some(used) = all.first() {
             return Err(format!("a function on handles that depends on the mutable global `{}`", used.name));
         }
-        if self.facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name))) {
+        if self.facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_answered(name))) {
             return Err("a function on handles that asks for chance or the time".to_owned());
         }
         let life = self.life(of, function);
@@ -201,7 +201,7 @@ impl<'a> Handles<'a> {
             roles.push(match is_handle {
                 false => plain
                     .or_else(|why| {
-                        lent::structure(self.library, param, &self.facts.of(function, index)).ok_or(why)
+                        borrowed::structure(self.library, param, &self.facts.of(function, index)).ok_or(why)
                     })
                     .and_then(|role| {
                         if matches!(role, Role::Given { .. }) {

@@ -1,11 +1,11 @@
 //! Roles from facts: which contract a function has, or why none can be made yet.
 
+use super::borrowed;
 use super::callback;
-use super::facts::{FactTable, Facts, identifiers};
+use super::facts::{FactTable, Facts, direction, identifiers};
 use super::flat::flat;
 use super::lengths::{counts_behind, free_lengths, length_partners, most};
-use super::lent;
-use super::outside::is_shimmed;
+use super::libc::{self, is_answered};
 use super::returned::{self, returns_of};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Returns, Role, Signature};
@@ -44,7 +44,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let returns = returns_of(library, facts, function)?;
     let signature = signature_of(function, &params, returns);
     let errno = facts.index.reached(function).any(sets_errno);
-    let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name)));
+    let chance = facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_answered(name)));
     Ok(Contract {
         symbol: function.name.clone(),
         harness: Harness::Inferred,
@@ -97,10 +97,7 @@ pub(super) fn roles_where(
 }
 
 pub(super) fn sets_errno(function: &Function) -> bool {
-    const SETTERS: [&str; 8] =
-        ["__errno_location", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "strtold"];
-    function.externs.iter().any(|e| SETTERS.contains(&e.as_str()))
-        || function.macros.iter().any(|m| m == "errno")
+    function.externs.iter().any(|name| libc::sets_errno(name)) || function.macros.iter().any(|m| m == "errno")
 }
 
 fn role_of(
@@ -182,7 +179,7 @@ fn pointer(
         return callback::role(param, facts);
     }
     if callback::is_token(&param.ty, facts) {
-        return Ok(Role::Token);
+        return Ok(Role::UserData);
     }
     if matches!(target.kind, TypeKind::Pointer(_)) {
         return Err(format!("`{name}` is a pointer to a pointer"));
@@ -205,7 +202,7 @@ fn pointer(
         return Err(format!("`{name}` points to `{}`: a handle", target.spelling));
     }
     let direction = direction(target, facts);
-    let room = || lent::room(library, param, facts);
+    let room = || borrowed::room(library, param, facts);
     if let Some(length) = length {
         let max = max.min(most(function, &length));
         return Ok(Role::Buffer { direction, length, max, nullable });
@@ -232,14 +229,6 @@ fn pointer(
             Ok(Role::Pointer { direction, nullable })
         }
         _ => room().ok_or_else(|| format!("nothing says how much memory `{name}` points to")),
-    }
-}
-
-pub(super) fn direction(target: &CType, facts: &Facts) -> Direction {
-    match (target.is_const || !facts.writes, facts.reads) {
-        (true, _) => Direction::In,
-        (false, true) => Direction::InOut,
-        (false, false) => Direction::Out,
     }
 }
 

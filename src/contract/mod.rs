@@ -2,19 +2,20 @@
 
 pub mod types;
 pub mod archetype;
+pub mod libc;
 mod sound;
 pub mod file;
 pub mod facts;
 pub mod flat;
-pub mod made;
+pub mod producers;
 pub mod callback;
 mod lengths;
-mod outside;
+mod external_effects;
 mod returned;
 pub mod state;
 pub mod infer;
 mod constructors;
-mod lent;
+mod borrowed;
 mod likely;
 pub mod target;
 pub mod handles;

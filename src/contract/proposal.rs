@@ -4,7 +4,7 @@
 use super::facts::{FactTable, Facts};
 use super::file;
 use super::infer::{MAX, constants, sets_errno, signature_of};
-use super::outside::is_shimmed;
+use super::libc::is_answered;
 use super::returned::returns_of;
 use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
@@ -36,7 +36,7 @@ impl Frame {
             returns: returns_of(library, facts, function)?,
             globals: state::globals(library, &facts.index, function)?,
             errno: facts.index.reached(function).any(sets_errno),
-            chance: reached.any(|f| f.externs.iter().any(|name| is_shimmed(name))),
+            chance: reached.any(|f| f.externs.iter().any(|name| is_answered(name))),
             max: interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64)),
             interesting,
             facts: (0..function.params.len()).map(|index| facts.of(function, index)).collect(),
@@ -92,7 +92,7 @@ fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String
         Role::OneOf { .. } => return wrong("no value may be ruled out: `one-of` is not for proposals"),
         Role::Handle { .. } | Role::Lent { .. } => return wrong("handles cannot be proposed"),
         // The C text tells these, or nobody knows.
-        Role::Callback { .. } | Role::Token => {
+        Role::Callback { .. } | Role::UserData => {
             return wrong("callbacks, and what they get, cannot be proposed");
         }
         Role::FixedArray { len, .. } if !(1..=LONGEST).contains(len) => {
@@ -246,7 +246,7 @@ mod tests {
             (value(None, None), &pointer()),
             (param(Role::OneOf { values: vec![1] }), &int),
             (param(Role::CString { max: 9, nullable: false }), &int),
-            (param(Role::Token), &pointer()),
+            (param(Role::UserData), &pointer()),
             (param(Role::Callback { order: false, nullable: false }), &pointer()),
             (param(Role::FixedArray { direction: Direction::In, len: 0 }), &pointer()),
         ] {

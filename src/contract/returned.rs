@@ -3,17 +3,9 @@
 use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
 use super::flat::flat;
+use super::libc;
 use super::types::{Returns, Role};
 use crate::symbol::{CType, Function, Library, Returned, TypeKind, UseKind};
-
-/// Functions whose blocks the ledger of a harness knows.
-const ALLOCATORS: [&str; 4] = ["malloc", "calloc", "realloc", "strdup"];
-
-/// Functions of the system that return a pointer into their first argument, or null.
-const LEAD_BACK: [&str; 11] = [
-    "memcpy", "memmove", "memset", "memchr", "strcpy", "strncpy", "strcat", "strncat", "strchr", "strrchr",
-    "strstr",
-];
 
 /// So many functions hand on what the last one has allocated.
 const DEPTH: usize = 4;
@@ -75,13 +67,11 @@ fn table(facts: &FactTable, function: &Function, target: &CType) -> Option<usize
 
 /// Whether all that is returned is null or was allocated just now. A harness turns away what is not.
 fn allocates(facts: &FactTable, function: &Function, depth: usize) -> bool {
-    let is_allocator =
-        |name: &str| ALLOCATORS.contains(&name.trim_start_matches("__builtin_").trim_end_matches("_chk"));
     let through = |name: &str| {
         let callee = facts.resolve(function, name);
-        is_allocator(name) || depth > 0 && callee.is_some_and(|callee| allocates(facts, callee, depth - 1))
+        libc::allocates(name) || depth > 0 && callee.is_some_and(|callee| allocates(facts, callee, depth - 1))
     };
-    let called = |name: &&String| is_allocator(name);
+    let called = |name: &&String| libc::allocates(name);
     let own = function.externs.iter().any(|name| called(&name));
     let inner = |key| facts.index.function(key).is_some_and(|f| depth > 0 && allocates(facts, f, depth - 1));
     let makes = own || function.calls.iter().any(inner);
@@ -111,13 +101,9 @@ fn leads_back(facts: &FactTable, function: &Function) -> bool {
         let mut uses = function.params.iter().flat_map(|param| &param.uses);
         uses.any(|used| matches!(&used.kind, UseKind::Argument { callee, position: 0, .. } if callee == name))
     };
-    let plain = |name: &str| {
-        let name = name.trim_start_matches("__builtin_").trim_start_matches("__").trim_end_matches("_chk");
-        LEAD_BACK.contains(&name)
-    };
     let is_known = |returned: &Returned| match returned {
         Returned::Constant(_) | Returned::Param(_) => true,
-        Returned::Call(name) => plain(name) && goes_first(name),
+        Returned::Call(name) => libc::leads_back(name) && goes_first(name),
         Returned::Expression(text) => returns_argument(facts, function) || is_about_pointer(function, text),
         Returned::Local(_) => returns_argument(facts, function),
         Returned::Global(_) | Returned::StringLiteral => false,

@@ -3,7 +3,7 @@
 
 use super::facts::identifiers;
 use super::flat::{flat, size};
-use super::outside::{is_shimmed, only_computes};
+use super::libc::{is_answered, only_computes};
 use super::types::{Contract, Direction, GlobalUse};
 use crate::symbol::{CType, Function, Global, Library, LibraryIndex, SymbolKey, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ pub(super) fn globals_where(
             return Err(format!("depends on `{name}`{via}, a variable that the library does not define"));
         }
         for external in &callee.externs {
-            if !only_computes(external) && !is_shimmed(external) && !allowed(external) {
+            if !only_computes(external) && !is_answered(external) && !allowed(external) {
                 return Err(format!(
                     "calls `{external}`{via}, which does more than compute, or is not known"
                 ));

@@ -4,7 +4,7 @@
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, sets_errno};
-use super::outside::is_shimmed;
+use super::libc::is_answered;
 use super::state;
 use super::types::{Contract, Harness, Judgeable, Returns, Signature};
 use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
@@ -53,7 +53,7 @@ fn without_roles(library: &Library, facts: &FactTable, function: &Function) -> R
         require: Vec::new(),
         interesting: constants(library, function),
         equivalent: Vec::new(),
-        chance: facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_shimmed(name))),
+        chance: facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_answered(name))),
         globals,
         sequence: None,
         proposed_by: None,

@@ -2,11 +2,11 @@
 //! outside: five tiers, each with a reason. Whether one can be made today is `contract::infer`'s business.
 
 use super::constructors::{Constructors, record, target};
+use super::external_effects::{Reach, Realm, outside};
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{MAX, roles};
 use super::lengths::partner;
-use super::outside::{Reach, Realm, outside};
 use super::types::{Direction, Judgeable, Role};
 use crate::symbol::{CType, Function, Library, Param, SymbolKey, TypeKind, UseKind};
 use serde::Serialize;
@@ -269,7 +269,7 @@ fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
             Some(Role::FixedArray { .. }) => "arrays of a fixed length",
             Some(Role::Elements { .. }) => "elements of a size",
             Some(Role::Callback { .. }) => "callbacks",
-            Some(Role::Token) => continue,
+            Some(Role::UserData) => continue,
             Some(Role::Handle { .. }) => "handles",
             Some(Role::Room { .. }) => "memory that nothing measures",
             Some(Role::Given { .. }) => "blocks to free",

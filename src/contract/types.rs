@@ -42,7 +42,7 @@ pub enum Role {
     /// A handle; with `through`, what this field of the handle points to.
     Handle { life: Life, through: Option<String>, nullable: bool },
     /// A pointer that is only handed on to a callback.
-    Token,
+    UserData,
     /// A block of at most `max` bytes that each side's own allocator made, for the function to free or to keep.
     Given { max: usize, nullable: bool },
     /// A struct `of` the caller's that may be kept, by its name in `ffi.rs`: the fields that point to bytes, each with the
@@ -67,7 +67,7 @@ impl Role {
             | Self::Length
             | Self::FixedArray { .. }
             | Self::Elements { .. }
-            | Self::Token => false,
+            | Self::UserData => false,
         }
     }
 
@@ -77,7 +77,7 @@ impl Role {
             self,
             Self::Elements { .. }
                 | Self::Callback { .. }
-                | Self::Token
+                | Self::UserData
                 | Self::Lent { .. }
                 | Self::Room { .. }
                 | Self::Given { .. }
@@ -232,7 +232,7 @@ pub struct Contract {
     /// One for each parameter of C; none where a fuzz target alone knows how the function is called.
     pub params: Vec<Parameter>,
     pub returns: Returns,
-    /// `errno` is zeroed before and compared after.
+    /// `errno` is compared after the call; before it, it holds what the input chooses.
     pub errno: bool,
     /// Expressions over parameters that must hold.
     pub require: Vec<String>,

@@ -1,4 +1,4 @@
-//! The command line of a C compiler, as far as it says what is compiled and what is linked.
+//! Parses a C compiler's command line for the files that it compiles and links.
 
 use std::path::{Path, PathBuf};
 

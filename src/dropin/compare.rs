@@ -1,7 +1,7 @@
-//! What both sides did, side by side.
+//! Compares the results of both sides.
 
 use super::side::{Ran, last_lines};
-use crate::process::Exit;
+use crate::platform::process::Exit;
 
 /// How many lines of each side a difference shows.
 const SHOWN: usize = 5;

@@ -22,9 +22,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
 use crate::llm;
+use crate::platform::toolchain::Search;
 use crate::project::Project;
 use crate::symbol::SymbolName;
-use crate::toolchain::Search;
 use camino::Utf8Path;
 use fs_err as fs;
 use plan::{PortedFunction, Route};
@@ -62,7 +62,8 @@ pub struct Counted {
 }
 
 /// What it means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     Same,
     /// A command ends or says something else with the port.
@@ -76,12 +77,7 @@ pub enum Verdict {
 impl Verdict {
     /// One word, as in JSON.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Differs => "differs",
-            Self::RanAsC => "ran-as-c",
-            Self::NothingCalled => "nothing-called",
-        }
+        self.into()
     }
 }
 

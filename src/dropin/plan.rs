@@ -1,9 +1,9 @@
-//! Which ports C programs can be made to call, and what is done to the text of each C source for it.
+//! Selects the ports that C programs can call, and plans the edits to each C source.
 
 use super::names::Name;
-use crate::chunks::body;
-use crate::ported::Ported;
-use crate::project::{Planned, Project};
+use crate::c::text::body;
+use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
 use crate::symbol::{Function, Linkage, RelPath};
 
 /// What becomes of calls that C makes.
@@ -18,7 +18,7 @@ pub(super) enum Route {
 /// A function that has a body in Rust.
 #[derive(Debug, Clone)]
 pub(super) struct PortedFunction<'p> {
-    pub planned: &'p Planned,
+    pub planned: &'p FunctionPlan,
     /// The source that the C function is compiled in.
     pub unit: Option<&'p RelPath>,
     pub route: Route,
@@ -55,7 +55,7 @@ fn body_of(project: &Project, function: &Function, unit: Option<&RelPath>) -> Op
     is_there.then(|| body(&function.text)).flatten().map(|at| place.start + at)
 }
 
-fn route(project: &Project, planned: &Planned, unit: Option<&RelPath>) -> Route {
+fn route(project: &Project, planned: &FunctionPlan, unit: Option<&RelPath>) -> Route {
     let function = &planned.function;
     let is_there = |unit: &&RelPath| project.workspace.root().join(&unit.0).is_file();
     match unit.filter(is_there) {
@@ -147,8 +147,8 @@ impl Edit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::{Interrupt, Job};
-    use crate::toolchain::Search;
+    use crate::platform::process::{Interrupt, Job};
+    use crate::platform::toolchain::Search;
 
     /// What a compiler sees of a source.
     fn preprocessed(dir: &std::path::Path, source: &str) -> Vec<String> {

@@ -1,15 +1,15 @@
-//! The port built for a C program: what it calls and has not, and the library's variables, are the program's.
+//! Builds the port for a C program: the program provides the library's variables and the functions that the port lacks.
 
 use super::names::{Name, of_library, open};
 use super::plan::PortedFunction;
 use crate::c::archive::reached_by;
 use crate::error::{Error, ErrorKind, Result};
 use crate::judge::Judge;
-use crate::ported::Ported;
 use crate::project::Project;
+use crate::project::ported::Ported;
 use crate::rust::emit::{callee_file, counting_capi_file};
 use crate::rust::shims::Bound;
-use crate::rust::{globals, in_program};
+use crate::rust::{dropin_crate, globals};
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,11 +55,11 @@ fn generated(project: &Project, ported: &[PortedFunction]) -> Result<(Vec<File>,
         .map(|g| (globals::identifier(g.name.as_str()), reached_by(g.linkage, &g.module, &g.c_name)))
         .collect();
     let (text, _) = globals::globals_file(&project.library, &project.values);
-    let (text, apart) = in_program::globals_file(&text, &variables).map_err(|error| {
+    let (text, apart) = dropin_crate::globals_file(&text, &variables).map_err(|error| {
         Error::new(ErrorKind::Internal, format!("the text of globals.rs is not Rust: {error}"))
     })?;
     let files = [
-        ("src/ffi.rs", in_program::ffi_file(&project.ffi)),
+        ("src/ffi.rs", dropin_crate::ffi_file(&project.ffi)),
         ("src/globals.rs", text),
         ("src/capi.rs", counting_capi_file(&exported)),
         ("src/callee.rs", callee),

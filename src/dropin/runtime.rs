@@ -3,7 +3,7 @@
 
 use super::names::Name;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Interrupt, Job};
+use crate::platform::process::{Interrupt, Job};
 use fs_err as fs;
 use std::path::Path;
 use std::time::Duration;

@@ -1,9 +1,9 @@
-//! One side: the commands of the configuration in a copy of the library, with compilers of ours in front of all others.
+//! One side: runs the configured commands in a copy of the library, with our compiler wrappers first in `PATH`.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::process::{Exit, Interrupt, Job, Output};
-use crate::toolchain::Search;
+use crate::platform::process::{Exit, Interrupt, Job, Output};
+use crate::platform::toolchain::Search;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

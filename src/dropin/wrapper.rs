@@ -4,9 +4,9 @@
 use super::arguments::Line;
 use super::names::defines;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Interrupt, Job};
+use crate::platform::process::{Interrupt, Job};
+use crate::platform::workspace::write_atomic;
 use crate::symbol::RelPath;
-use crate::workspace::write_atomic;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,7 +179,7 @@ fn is_compiler(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::Exit;
+    use crate::platform::process::Exit;
 
     #[test]
     fn a_launcher_gets_its_compiler_first() {

@@ -1,12 +1,13 @@
 //! Building the fuzz binary: one binary with all targets, incremental, C and the port instrumented, on stable Rust.
 
-use super::edges::{self, Edges};
+use super::cargo::cargo;
+use super::disk_space;
+use super::instrumentation::{self, Edges};
 use super::overlay::Overlay;
-use super::room;
 use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Exit, Interrupt, Job, Output};
-use crate::toolchain::Toolchain;
+use crate::platform::process::{Exit, Interrupt, Job, Output};
+use crate::platform::toolchain::Toolchain;
 use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
 use fs_err as fs;
@@ -27,7 +28,7 @@ pub struct Diagnostic {
     pub rendered: String,
 }
 
-/// What came of a build.
+/// The result of a build.
 #[derive(Debug, Clone)]
 pub enum Built {
     /// The binary with all targets.
@@ -44,6 +45,8 @@ pub struct Builder<'a> {
     pub root: &'a Path,
     /// Cargo's target directory.
     pub target_dir: PathBuf,
+    /// What the builds of all repositories of this user share.
+    pub user_dir: PathBuf,
     /// libFuzzer as an earlier build compiled it; none: it is compiled.
     pub libfuzzer: Option<PathBuf>,
     /// Where the binary is put, out of the way of other builds in the same target directory.
@@ -112,7 +115,7 @@ impl Builder<'_> {
         let port = port.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo told of no compiled port"))?;
         let own = self.bin_dir.join("implfuzz_all");
         place(port.as_std_path(), &compiled_crate(&own))?;
-        if self.counts == Counts::Edges && !edges::are_in(&compiled_crate(&own))? {
+        if self.counts == Counts::Edges && !instrumentation::are_in(&compiled_crate(&own))? {
             let text = format!("{port} was compiled without what guides the fuzzer");
             return Err(Error::new(ErrorKind::Environment, text)
                 .help(format!("rm -r {}, and run it again", self.target_dir.display())));
@@ -147,14 +150,13 @@ impl Builder<'_> {
             Counts::Edges => {
                 let edges = Edges::place(&self.target_dir)?;
                 let flags = edges.rustflags().into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
-                let job =
-                    self.cargo(overlay).env("CARGO_ENCODED_RUSTFLAGS", flags).env_remove("IMPLFUZZ_COVERAGE");
+                let job = self.cargo(overlay)?.env("CARGO_ENCODED_RUSTFLAGS", flags);
                 edges.env(overlay).into_iter().fold(job, |job, (key, value)| job.env(key, value))
             }
             Counts::Sources { c } => {
                 let flags =
                     SOURCES.map(str::to_owned).into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
-                let job = self.cargo(overlay).env("CARGO_ENCODED_RUSTFLAGS", flags);
+                let job = self.cargo(overlay)?.env("CARGO_ENCODED_RUSTFLAGS", flags);
                 job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" })
             }
         };
@@ -164,8 +166,8 @@ impl Builder<'_> {
         })
     }
 
-    fn cargo(&self, overlay: &Overlay) -> Job {
-        Job::new(&self.toolchain.cargo)
+    fn cargo(&self, overlay: &Overlay) -> Result<Job> {
+        Ok(cargo(self.toolchain, &self.user_dir)?
             .args(["build", "--release", "--message-format=json", "--bin", "implfuzz_all", "--target"])
             .arg(&self.toolchain.host)
             .arg("--manifest-path")
@@ -180,10 +182,7 @@ impl Builder<'_> {
             .env("CC", &self.toolchain.cc.path)
             .env("CXX", &self.toolchain.cxx)
             .env("AR", &self.toolchain.ar)
-            .env("OBJCOPY", &self.toolchain.objcopy)
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_TARGET_DIR")
-            .timeout(Duration::from_secs(20 * 60))
+            .env("OBJCOPY", &self.toolchain.objcopy))
     }
 
     fn failed(&self, output: &Output, errors: Vec<Diagnostic>) -> Result<Built> {
@@ -191,7 +190,7 @@ impl Builder<'_> {
         // What stands in a source is the port's to mend, whatever else went wrong.
         if errors.iter().all(|error| error.line == 0) {
             let placeless = errors.iter().map(|error| error.rendered.as_str()).chain([stderr.as_str()]);
-            room::check(output, &placeless.collect::<String>(), &self.target_dir)?;
+            disk_space::check(output, &placeless.collect::<String>(), &self.target_dir)?;
         }
         if errors.is_empty() { Err(self.unexplained(&stderr)) } else { Ok(Built::Errors(errors)) }
     }
@@ -210,7 +209,7 @@ pub fn compiled_crate(binary: &Path) -> PathBuf {
     binary.with_file_name("port.rlib")
 }
 
-/// Copies a file so that nobody ever sees half of it.
+/// Copies a file atomically.
 pub(super) fn place(from: &Path, to: &Path) -> Result<()> {
     let fresh = to.with_extension("new");
     fs::copy(from, &fresh)?;

@@ -1,10 +1,12 @@
-//! The exhaustive engine: every input of a contract through both sides, in ranges, several at a time.
+//! The exhaustive engine: runs every input of a contract on both sides, in ranges, several
+//! concurrently.
 
-use super::once::Once;
+use super::campaign::{Budget, Campaign, sum};
+use super::confirm::Once;
 use super::report::Found;
-use super::run::{Budget, Campaign, conclude, sum};
+use super::run_campaign::conclude;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Exit, Interrupt};
+use crate::platform::process::{Exit, Interrupt};
 use crate::verdict::{Finding, RunStats, Verdict};
 use fs_err as fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -137,7 +139,7 @@ impl Campaign {
             // libFuzzer, which would watch the memory, is not at work here.
             .env(
                 "ASAN_OPTIONS",
-                format!("{}:hard_rss_limit_mb={}", super::run::ASAN_OPTIONS, self.rss_limit_mb),
+                format!("{}:hard_rss_limit_mb={}", super::campaign::ASAN_OPTIONS, self.rss_limit_mb),
             )
             .timeout(deadline.saturating_duration_since(Instant::now()));
         let (output, mut told) = self.listen(job, interrupt, see)?;
@@ -185,7 +187,7 @@ impl Campaign {
     }
 }
 
-/// What all ranges together have said.
+/// The merged reports of all ranges.
 #[derive(Default)]
 struct Enumerated {
     parts: std::collections::BTreeMap<u64, RunStats>,

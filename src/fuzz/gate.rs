@@ -1,13 +1,10 @@
-//! The hidden gate: inputs that no run inside the loop uses, so that no prompt can show them. What was written to fit the
-//! counterexamples that it was shown meets them at the end.
+//! The hidden gate: held-back inputs, which no prompt can show. A port fitted to the counterexamples in its prompts
+//! meets them at the end.
 
-use super::run::{Budget, Campaign};
 use crate::digest::sha256;
 use crate::error::Result;
-use crate::process::Interrupt;
-use crate::verdict::{RunStats, Verdict};
 use fs_err as fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Which inputs are held back: about half of them, by a hash with this key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,24 +39,6 @@ impl HeldBack {
             }
         }
         Ok(())
-    }
-}
-
-impl Campaign {
-    /// A run with all boundary inputs, those that earlier gates found in `hidden`, and another way through the space.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
-    pub fn gate(
-        &self,
-        budget: Budget,
-        hidden: PathBuf,
-        interrupt: &Interrupt,
-        see: &mut dyn FnMut(&RunStats),
-    ) -> Result<Verdict> {
-        let mut own = Campaign { held_back: None, seed: self.seed.wrapping_add(7), ..self.clone() };
-        own.regressions.push(hidden);
-        own.judge_with(None, budget, interrupt, see)
     }
 }
 

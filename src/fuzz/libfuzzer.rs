@@ -1,5 +1,4 @@
-//! libFuzzer itself, which takes longer to compile than a small library with all its harnesses: once for both kinds of
-//! builds.
+//! Compiles libFuzzer once for both kinds of builds: it takes longer than a small library with all its harnesses.
 
 use super::build::place;
 use crate::error::Result;

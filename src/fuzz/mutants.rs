@@ -1,23 +1,18 @@
-//! Runs that say what a harness is worth: the original against itself, which must never differ, and against its
-//! mutants, which should.
+//! Measures a harness: runs the C original against itself, which must never differ, and against its mutants,
+//! which should.
 
-use super::leg::{Ended, Leg};
-use super::run::{Budget, Campaign, Subject, sum};
+use super::campaign::{Budget, Campaign, Leg, Subject, sum};
+use super::libfuzzer_process::Ended;
+use super::report::Kill;
 use crate::error::Result;
-use crate::process::{Exit, Interrupt};
+use crate::platform::process::{Exit, Interrupt};
 use crate::verdict::{Finding, RunStats};
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How a mutant gave itself away.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kill {
-    pub what: String,
-}
-
-/// What came of a run over mutants.
+/// The result of a run over mutants.
 #[derive(Debug, Clone, Default)]
 pub struct MutantRun {
     pub stats: RunStats,

@@ -1,11 +1,12 @@
-//! A copy of the port's crate in which a candidate is tried: the user's tree stays untouched until a port is accepted.
+//! The overlay: a copy of the port crate in which candidates are tried. The user's tree stays untouched until a port
+//! is accepted.
 //!
-//! The copy stays where it is between runs and only files whose content differs are written, so that cargo's
-//! incremental build sees just the edit.
+//! The copy persists between runs and only changed files are written, so that cargo rebuilds only the edit.
 
+use super::leftovers::remove_others;
 use super::runtime;
 use crate::error::Result;
-use crate::workspace::{is_temporary, write_atomic};
+use crate::platform::workspace::write_atomic;
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -80,31 +81,6 @@ fn copy(
         } else if !replaced.iter().any(|(other, _)| *other == relative) {
             write_atomic(&dir.join(&relative), &fs::read(&path)?)?;
             wanted.insert(relative);
-        }
-    }
-    Ok(())
-}
-
-/// Removes what an earlier state left; lock files stay, they are cargo's, and what another process is just writing into a directory
-/// that both share.
-pub(super) fn remove_others(root: &Path, dir: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let path = entry.path();
-        if entry.file_type()?.is_dir() {
-            if entry.file_name() != "target" {
-                remove_others(root, &path, wanted)?;
-            }
-        } else {
-            let relative = path.strip_prefix(root).unwrap_or(&path);
-            let stays =
-                entry.file_name() == "Cargo.lock" || is_temporary(&entry.file_name().to_string_lossy());
-            if !wanted.contains(relative) && !stays {
-                match fs::remove_file(&path) {
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
-                    _ => {}
-                }
-            }
         }
     }
     Ok(())

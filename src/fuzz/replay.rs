@@ -1,14 +1,14 @@
-//! Replaying what earlier runs have found, in the build that counts how often each part of the sources runs.
+//! Replays the inputs of earlier runs in the coverage build.
 
-use super::run::{ASAN_OPTIONS, Campaign, Subject};
+use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What was replayed.
+/// Counts of replayed inputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inputs {
     /// Also those that are changed copies of others.
@@ -32,7 +32,7 @@ pub enum Extent {
     Exact,
 }
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replay {
     /// The raw profile.

@@ -1,11 +1,16 @@
-//! What the fuzz process says over its pipe, parsed. Lines without the run's nonce do not count.
+//! Parses the fuzz process's report from its pipe. Lines without the run's nonce are ignored.
 
-use super::mutants::Kill;
 use crate::verdict::{Finding, FindingClass, RunStats};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// Everything that one run said.
+/// How a mutant gave itself away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kill {
+    pub what: String,
+}
+
+/// The parsed report of one run.
 #[derive(Debug, Default)]
 pub struct Told {
     pub stats: RunStats,
@@ -19,9 +24,9 @@ pub struct Told {
     /// What one side alone made of the inputs, and whether it got through them.
     pub alone: Vec<Alone>,
     pub alone_done: bool,
-    /// Mutants that were told from the original, by number.
+    /// Killed mutants, by number.
     pub killed: BTreeMap<usize, Kill>,
-    /// What inputs mean that somebody wrote, by number.
+    /// The decoded meaning of written inputs, by number.
     pub read: BTreeMap<usize, Said>,
     /// Inputs with the mutants that they tell from the original, and whether all were tried.
     pub kills: Vec<(usize, usize)>,
@@ -47,7 +52,7 @@ impl From<Finding> for Found {
     }
 }
 
-/// What a harness makes of an input that somebody wrote.
+/// How a harness decodes a written input.
 #[derive(Debug)]
 pub struct Said {
     pub input: Vec<u8>,
@@ -116,7 +121,7 @@ struct Line {
 }
 
 impl Told {
-    /// Takes one line; what is no line of this run is ignored.
+    /// Takes one line; ignores lines of other runs.
     pub fn take(&mut self, line: &[u8], nonce: &str) {
         let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
         if line.nonce != nonce {

@@ -1,11 +1,11 @@
-//! The harness runtime, compiled once for all copies of a port and, where they share a target directory, for all ports: its
-//! text is the same everywhere, only the harnesses on top of it differ. A copy of a port therefore names one that stands in
+//! Compiles the harness runtime once for all copies of a port crate, and for all port crates that share a target
+//! directory. Its text is the same everywhere; only the harnesses differ. Each copy therefore refers to the runtime in
 //! the target directory.
 
-use super::overlay::remove_others;
+use super::leftovers::remove_others;
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
-use crate::workspace::write_atomic;
+use crate::platform::workspace::write_atomic;
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

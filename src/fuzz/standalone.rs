@@ -1,12 +1,12 @@
-//! The port's crate without the C original: does everything link?
+//! Links the port crate without the C original, to find missing symbols.
 
 use super::build::Builder;
+use super::cargo::cargo;
+use super::disk_space;
 use super::overlay::Overlay;
-use super::room;
 use crate::error::Result;
-use crate::process::{Interrupt, Job};
+use crate::platform::process::Interrupt;
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// Whether the crate of the port stands on its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ impl Standalone {
     }
 }
 
-/// How many lines of a linker are told.
+/// How many lines of linker output are reported.
 const TOLD: usize = 3;
 
 impl Builder<'_> {
@@ -34,23 +34,19 @@ impl Builder<'_> {
     /// # Errors
     /// Those of starting cargo, Ctrl-C, and a full disk.
     pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
-        let job = Job::new(&self.toolchain.cargo)
+        let job = cargo(self.toolchain, &self.user_dir)?
             .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--no-default-features"])
             .args(["--features", "capi", "--manifest-path"])
             .arg(overlay.dir().join("Cargo.toml"))
             .arg("--target-dir")
             .arg(self.target_dir.join("standalone"))
-            .args(["--", "-Clink-arg=-Wl,-z,defs"])
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .env_remove("CARGO_TARGET_DIR")
-            .timeout(Duration::from_secs(20 * 60));
+            .args(["--", "-Clink-arg=-Wl,-z,defs"]);
         let output = job.run(interrupt)?;
         if output.exit.success() {
             return Ok(Standalone { links: true, why: None });
         }
         let stderr = output.stderr_text();
-        room::check(&output, &unquoted(&stderr), &self.target_dir)?;
+        disk_space::check(&output, &unquoted(&stderr), &self.target_dir)?;
         Ok(Standalone::no(reason(&stderr)))
     }
 }
@@ -64,7 +60,7 @@ fn unquoted(stderr: &str) -> String {
     stderr.lines().filter(|line| !is_quote(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// What the linker misses, or else what went wrong first.
+/// The missing symbols, or else the first error.
 fn reason(stderr: &str) -> String {
     let missed = |line: &str| {
         let rest =

@@ -1,18 +1,18 @@
-//! The port's crate as a static library, for C programs to be linked with.
+//! Builds the port crate as a static library for C programs.
 
 use super::build::{Builder, place};
+use super::cargo::cargo;
+use super::disk_space;
 use super::overlay::Overlay;
-use super::room;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Interrupt, Job};
+use crate::platform::process::Interrupt;
 use cargo_metadata::Message;
 use std::path::Path;
-use std::time::Duration;
 
 /// What rustc says before the libraries that a C linker must be given beside its own.
 const NATIVE: &str = "native-static-libs:";
 
-/// How many lines of a compiler are told.
+/// How many lines of compiler output are reported.
 const TOLD: usize = 15;
 
 impl Builder<'_> {
@@ -25,17 +25,13 @@ impl Builder<'_> {
         fs_err::create_dir_all(&self.target_dir)?;
         // Ports of other repositories may have the same name, and the library's file with it.
         let _lock = self.lock(interrupt)?;
-        let job = Job::new(&self.toolchain.cargo)
+        let job = cargo(self.toolchain, &self.user_dir)?
             .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--no-default-features"])
             .args(["--features", "capi", "--message-format=json", "--manifest-path"])
             .arg(overlay.dir().join("Cargo.toml"))
             .arg("--target-dir")
             .arg(self.target_dir.join("dropin"))
-            .args(["--", "--print=native-static-libs"])
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .env_remove("CARGO_TARGET_DIR")
-            .timeout(Duration::from_secs(20 * 60));
+            .args(["--", "--print=native-static-libs"]);
         let output = job.run(interrupt)?;
         let (mut library, mut native) = (None, None);
         // What is said of a place in a source, and of none.
@@ -60,7 +56,7 @@ impl Builder<'_> {
         }
         let stderr = output.stderr_text();
         if !output.exit.success() {
-            room::check(&output, &[placeless.as_str(), &stderr].concat(), &self.target_dir)?;
+            disk_space::check(&output, &[placeless.as_str(), &stderr].concat(), &self.target_dir)?;
             let text = if errors.is_empty() { stderr } else { errors };
             let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(TOLD).collect();
             let text = format!("the port does not compile for a C program:\n  {}", lines.join("\n  "));

@@ -1,9 +1,8 @@
-//! Whose a finding is: from what the C original does with its input alone. Pure; who runs it stands in `twin`.
+//! Decides from runs of the C original alone whether the port or C is at fault. Pure; `attribution` does the runs.
 //!
-//! C decides: where it answers, and always the same, whatever the port did is the port's. Anything else is never blamed on
-//! the port.
+//! If C returns, and always with the same result, the port is at fault. In every other case the port is not blamed.
 
-use crate::verdict::{Blame, CFault, FindingClass};
+use crate::verdict::{Attribution, CFaultKind, FindingClass};
 
 type Parts = Vec<(String, String)>;
 
@@ -23,20 +22,20 @@ pub enum CRun {
 }
 
 /// The verdict over all runs of C on one input.
-pub fn blame(runs: &[CRun]) -> Blame {
+pub fn attribute(runs: &[CRun]) -> Attribution {
     if runs.iter().any(|run| matches!(run, CRun::Broke(_))) {
-        return Blame::C(CFault::Breaks);
+        return Attribution::CFault(CFaultKind::Breaks);
     }
     if runs.contains(&CRun::RuledOut) {
-        return Blame::Port;
+        return Attribution::Port;
     }
     let returned = runs.iter().any(|run| matches!(run, CRun::Returned { .. }));
     let hung = runs.contains(&CRun::Hung);
     match returned {
-        false if runs.is_empty() => Blame::Port,
-        false => Blame::C(CFault::Hangs),
-        true if hung || disagree(runs).is_some() => Blame::C(CFault::Differs),
-        true => Blame::Port,
+        false if runs.is_empty() => Attribution::Port,
+        false => Attribution::CFault(CFaultKind::Hangs),
+        true if hung || disagree(runs).is_some() => Attribution::CFault(CFaultKind::Differs),
+        true => Attribution::Port,
     }
 }
 
@@ -117,32 +116,32 @@ mod tests {
         let (same, other) = (|| returned("1"), || returned("2"));
         let table = [
             // C answers, always the same: a bug of the port, whether it differs, panics, aborts or hangs.
-            (vec![same(), same(), same()], Blame::Port),
-            (vec![same()], Blame::Port),
+            (vec![same(), same(), same()], Attribution::Port),
+            (vec![same()], Attribution::Port),
             // The sanitizers report, once is enough.
-            (vec![broke(), broke(), broke()], Blame::C(CFault::Breaks)),
-            (vec![same(), broke(), same()], Blame::C(CFault::Breaks)),
-            (vec![CRun::Hung, broke()], Blame::C(CFault::Breaks)),
-            (vec![same(), other(), broke()], Blame::C(CFault::Breaks)),
+            (vec![broke(), broke(), broke()], Attribution::CFault(CFaultKind::Breaks)),
+            (vec![same(), broke(), same()], Attribution::CFault(CFaultKind::Breaks)),
+            (vec![CRun::Hung, broke()], Attribution::CFault(CFaultKind::Breaks)),
+            (vec![same(), other(), broke()], Attribution::CFault(CFaultKind::Breaks)),
             // Two runs disagree.
-            (vec![same(), other()], Blame::C(CFault::Differs)),
-            (vec![same(), same(), other()], Blame::C(CFault::Differs)),
-            (vec![same(), CRun::Hung], Blame::C(CFault::Differs)),
+            (vec![same(), other()], Attribution::CFault(CFaultKind::Differs)),
+            (vec![same(), same(), other()], Attribution::CFault(CFaultKind::Differs)),
+            (vec![same(), CRun::Hung], Attribution::CFault(CFaultKind::Differs)),
             // C hangs.
-            (vec![CRun::Hung], Blame::C(CFault::Hangs)),
-            (vec![CRun::Hung, CRun::Hung], Blame::C(CFault::Hangs)),
+            (vec![CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
+            (vec![CRun::Hung, CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
             // A machine that is busy is not C's fault; what waits in every run is.
-            (vec![same(), CRun::Late], Blame::Port),
-            (vec![same(), other(), CRun::Late], Blame::C(CFault::Differs)),
-            (vec![CRun::Late, CRun::Hung], Blame::C(CFault::Hangs)),
-            (vec![CRun::Late, CRun::Late], Blame::C(CFault::Hangs)),
+            (vec![same(), CRun::Late], Attribution::Port),
+            (vec![same(), other(), CRun::Late], Attribution::CFault(CFaultKind::Differs)),
+            (vec![CRun::Late, CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
+            (vec![CRun::Late, CRun::Late], Attribution::CFault(CFaultKind::Hangs)),
             // What C was never called with says nothing in favour of the port.
-            (vec![CRun::RuledOut, CRun::RuledOut], Blame::Port),
-            (vec![CRun::RuledOut, CRun::Hung], Blame::Port),
-            (vec![], Blame::Port),
+            (vec![CRun::RuledOut, CRun::RuledOut], Attribution::Port),
+            (vec![CRun::RuledOut, CRun::Hung], Attribution::Port),
+            (vec![], Attribution::Port),
         ];
         for (runs, expected) in table {
-            assert_eq!(blame(&runs), expected, "{runs:?}");
+            assert_eq!(attribute(&runs), expected, "{runs:?}");
         }
     }
 

@@ -157,7 +157,7 @@ pub fn c_argument(slot: &Slot) -> TokenStream {
             let function = format_ident!("{}_function", name);
             quote!(#function)
         }
-        Role::Token => {
+        Role::UserData => {
             let at = slot.at;
             quote!(crate::runtime::callback::token(#at) as _)
         }
@@ -183,7 +183,7 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
         // Only in signatures of C.
         Role::Elements { .. }
         | Role::Callback { .. }
-        | Role::Token
+        | Role::UserData
         | Role::Lent { .. }
         | Role::Given { .. }
         | Role::Room { .. } => c_argument(slot),

@@ -1,6 +1,6 @@
 //! `Value` implementations for the flat structs of a library: field by field, never padding.
 
-use crate::rust::emit::pretty;
+use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Library, TypeKind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -6,7 +6,8 @@ use crate::fuzz::build::{Builder, Built, Counts};
 use crate::fuzz::libfuzzer;
 use crate::fuzz::overlay::Overlay;
 use crate::fuzz::standalone::Standalone;
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
+use crate::platform::workspace::user_cache;
 use std::path::{Path, PathBuf};
 
 /// A build that is described here and done elsewhere: on a thread of its own, in one of several places.
@@ -111,7 +112,7 @@ impl<'p> Judge<'p> {
         let workspace = &self.project.workspace;
         // Deeper than the user's own directory, so that both can be used at the same time.
         let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
-            Some(dir) => Path::new(&dir).join("implfuzz"),
+            Some(dir) => std::path::absolute(dir)?.join("implfuzz"),
             None => workspace.cache().join("target"),
         };
         let toolchain = self.project.toolchain(self.interrupt)?;
@@ -123,10 +124,12 @@ impl<'p> Judge<'p> {
                 (own, libfuzzer)
             }
         };
+        let usable = user_cache().filter(|dir| fs_err::create_dir_all(dir).is_ok());
         Ok(Builder {
             toolchain,
             root: workspace.root(),
             target_dir,
+            user_dir: usable.unwrap_or_else(|| workspace.cache().join("user")),
             libfuzzer,
             bin_dir: bin_dir.to_owned(),
             counts,

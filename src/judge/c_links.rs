@@ -1,9 +1,8 @@
 //! What each chunk of C leads to, as libclang sees it: functions called, types, globals, functions in tables. Macros are
 //! found in the text by `evidence`.
 
-use crate::chunks::{Chunk, enumerators};
-use crate::evidence::CTree;
-use crate::lock::Links;
+use crate::c::text::{Chunk, enumerators};
+use crate::evidence::fingerprint::{CTree, Links};
 use crate::symbol::{Library, Place, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -94,7 +93,7 @@ impl<'l> Names<'l> {
 mod tests {
     use super::*;
     use crate::c::front_tests::load_into;
-    use crate::evidence::{Root, UnitFlags, Web};
+    use crate::evidence::fingerprint::{DependencyGraph, Root, UnitFlags};
 
     /// The functions whose hash changes when the C text changes from the first to the second.
     fn changed(before: &str, after: &str) -> Vec<String> {
@@ -108,7 +107,7 @@ mod tests {
             let chunks: Vec<Ids> =
                 library.functions.iter().map(|f| tree.at("a.c", &(f.place.start..f.place.end))).collect();
             let roots: Vec<Root> = chunks.iter().map(|chunks| Root { chunks, unit: "a.c" }).collect();
-            let digests = Web::of(&tree, &|id| links.get(id), &roots).digests();
+            let digests = DependencyGraph::of(&tree, &|id| links.get(id), &roots).digests();
             library.functions.iter().map(|f| f.name.to_string()).zip(digests).collect::<BTreeMap<_, _>>()
         };
         let (before, after) = (hashes(before), hashes(after));

@@ -2,61 +2,23 @@
 
 use super::ways::with_callees;
 use super::{Judge, does_not_compile};
+use crate::contract::libc;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fuzz::build::Built;
+use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::gate::HeldBack;
-use crate::fuzz::run::{Budget, Campaign};
 use crate::harness::emit::space;
-use crate::ported::Ported;
-use crate::project::Planned;
+use crate::project::FunctionPlan;
+use crate::project::ported::Ported;
 use crate::symbol::{Function, Library};
 use crate::verdict::{RunStats, Verdict};
 use std::path::PathBuf;
 
-/// Functions of the C library that answer the same to the same, and leave nothing behind. What is not among them may
-/// have a state, and then a list of inputs is not all there is to try.
-const STATELESS: &[&str] = &[
-    "__errno_location",
-    "abort",
-    "abs",
-    "calloc",
-    "ceil",
-    "ceilf",
-    "fabs",
-    "fabsf",
-    "floor",
-    "floorf",
-    "fmod",
-    "fmodf",
-    "free",
-    "labs",
-    "llabs",
-    "malloc",
-    "memchr",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
-    "realloc",
-    "sqrt",
-    "sqrtf",
-    "strchr",
-    "strcmp",
-    "strcpy",
-    "strlen",
-    "strncmp",
-    "strncpy",
-    "strrchr",
-    "strstr",
-    "trunc",
-    "truncf",
-];
-
 impl Judge<'_> {
     /// How many inputs the function has, where they are few enough to be tried one by one and nothing else decides what
     /// it does.
-    pub fn points(&self, planned: &Planned) -> Option<u64> {
+    pub fn points(&self, planned: &FunctionPlan) -> Option<u64> {
         let contract = planned.judgeable.contract()?;
         let points = space::points(&planned.bound(), contract)?;
         let most = self.project.config.fuzz.exhaustive_points;
@@ -67,7 +29,7 @@ impl Judge<'_> {
     ///
     /// # Errors
     /// Those of its harness.
-    pub fn held_back(&self, planned: &Planned) -> Result<HeldBack> {
+    pub fn held_back(&self, planned: &FunctionPlan) -> Result<HeldBack> {
         Ok(HeldBack { key: self.harness_hashes(planned)?.contract })
     }
 
@@ -78,7 +40,7 @@ impl Judge<'_> {
     pub fn run(
         &self,
         campaign: &Campaign,
-        planned: &Planned,
+        planned: &FunctionPlan,
         budget: Budget,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Verdict> {
@@ -89,7 +51,7 @@ impl Judge<'_> {
     ///
     /// # Errors
     /// `Usage` where there is nothing to run, and those of the build.
-    pub fn by_hand(&self, planned: &Planned) -> Result<PathBuf> {
+    pub fn by_hand(&self, planned: &FunctionPlan) -> Result<PathBuf> {
         let name = &planned.function.name;
         let unusable = |text: String| Error::new(ErrorKind::Usage, text);
         if let Judgeable::NotYet(why) = &planned.judgeable {
@@ -124,7 +86,7 @@ fn is_stateless(library: &Library, function: &Function) -> bool {
             && f.address_taken.is_empty()
             && f.local_statics.is_empty()
             && f.foreign_globals.is_empty()
-            && f.externs.iter().all(|name| STATELESS.contains(&name.as_str()))
+            && f.externs.iter().all(|name| libc::is_stateless(name))
             && globals.all(|key| library.global(key).is_some_and(|global| global.is_const))
     })
 }

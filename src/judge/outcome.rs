@@ -1,8 +1,8 @@
 //! What a port turned out to be worth, as it is stored.
 
 use crate::config::Grades;
-use crate::grade;
-use crate::project::Planned;
+use crate::evidence::grade;
+use crate::project::FunctionPlan;
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Proofs, RunStats, Verdict};
 
@@ -26,7 +26,7 @@ impl Outcome {
     pub fn of(
         verdict: &Verdict,
         proofs: Proofs,
-        (callees_in_c, planned): (&[SymbolName], &Planned),
+        (callees_in_c, planned): (&[SymbolName], &FunctionPlan),
         asked: &Grades,
     ) -> Self {
         let proposed_by = planned.judgeable.contract().and_then(|contract| contract.proposed_by.as_deref());
@@ -36,8 +36,8 @@ impl Outcome {
             Verdict::Refuted { finding, .. } => {
                 (Grade::Refuted, vec![format!("{}: {}", finding.class, finding.what)])
             }
-            Verdict::OfC { found, .. } => {
-                (Grade::Unverifiable, vec![format!("{}: {}", found.fault.told(), found.finding.what)])
+            Verdict::CFault { found, .. } => {
+                (Grade::Unverifiable, vec![format!("{}: {}", found.kind.told(), found.finding.what)])
             }
             Verdict::Vacuous { reason, .. } => (Grade::Unverifiable, vec![reason.clone()]),
         };

@@ -2,9 +2,9 @@
 
 use super::{Judge, Outcome};
 use crate::error::Result;
-use crate::lock::{Entry, Lock};
-use crate::ported::PortModule;
-use crate::project::Planned;
+use crate::evidence::lock::{Entry, Lock};
+use crate::project::FunctionPlan;
+use crate::project::ported::PortModule;
 use crate::verdict::Grade;
 
 /// The least `unsafe` that a symbol was judged with, as the lock has it; a merge may bring it from two sides.
@@ -36,7 +36,7 @@ pub(super) fn take_out(lock: &mut Lock, name: &str) -> bool {
 
 impl Judge<'_> {
     /// What implfuzz.toml allows a port.
-    fn allowed(&self, planned: &Planned) -> usize {
+    fn allowed(&self, planned: &FunctionPlan) -> usize {
         let own = self.project.config.symbols.get(planned.function.name.as_str());
         own.and_then(|own| own.unsafe_most).unwrap_or(0)
     }
@@ -45,7 +45,12 @@ impl Judge<'_> {
     ///
     /// # Errors
     /// Those of reading the lock, and of a module that is not Rust.
-    pub fn ratcheted(&self, planned: &Planned, module: &PortModule, outcome: Outcome) -> Result<Outcome> {
+    pub fn ratcheted(
+        &self,
+        planned: &FunctionPlan,
+        module: &PortModule,
+        outcome: Outcome,
+    ) -> Result<Outcome> {
         if !holds(outcome.grade) {
             return Ok(outcome);
         }
@@ -66,7 +71,7 @@ impl Judge<'_> {
     /// What the next port must not exceed, where that is less than this one has.
     pub(super) fn unsafe_least(
         &self,
-        planned: &Planned,
+        planned: &FunctionPlan,
         lock: &Lock,
         (grade, count): (Grade, usize),
     ) -> Option<usize> {

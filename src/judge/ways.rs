@@ -1,31 +1,13 @@
-//! What a port may reach: which functions lead back to its original, and which variables of C are its own.
+//! What a port may reach: which functions its original calls, and which variables of C are its own.
 
 use crate::contract::state::is_variable;
-use crate::project::Planned;
-use crate::symbol::{Function, Library, SymbolKey};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// Functions whose C text leads back to the C original of `function`: its callers, directly or not, but for those that it
-/// calls itself.
-pub(super) fn ways_back<'l>(library: &'l Library, function: &'l Function) -> BTreeSet<&'l SymbolKey> {
-    let mut callers: BTreeMap<&SymbolKey, Vec<&SymbolKey>> = BTreeMap::new();
-    for caller in &library.functions {
-        for callee in &caller.calls {
-            callers.entry(callee).or_default().push(&caller.key);
-        }
-    }
-    let (mut found, mut todo) = (BTreeSet::new(), vec![&function.key]);
-    while let Some(next) = todo.pop() {
-        let more = callers.get(next).into_iter().flatten().copied();
-        todo.extend(more.filter(|key| found.insert(*key)));
-    }
-    found.retain(|key| !function.calls.contains(key));
-    found
-}
+use crate::project::FunctionPlan;
+use crate::symbol::{Function, Library};
+use std::collections::BTreeSet;
 
 /// The variables of C that a port may use: what its contract compares, else what its original or a callee of it reads or
 /// writes. In another variable it could keep notes that no comparison sees.
-pub(super) fn variables_of(library: &Library, planned: &Planned) -> Vec<String> {
+pub(super) fn variables_of(library: &Library, planned: &FunctionPlan) -> Vec<String> {
     let mut used = BTreeSet::new();
     match planned.judgeable.contract() {
         Some(contract) => used.extend(contract.globals.iter().map(|global| &global.name)),

@@ -3,9 +3,9 @@
 use super::error::ModelError;
 use super::exchange::{Prompt, Reply, StopReason};
 use super::http::Client;
+use super::model::{Asker, Model};
 use super::retry::Policy;
 use super::usage::{Tokens, Usage};
-use super::{Asker, Model};
 use crate::config::ModelSettings;
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -156,7 +156,7 @@ mod tests {
     use super::super::exchange::{Block, sample_prompt};
     use super::super::server::{Server, Step};
     use super::*;
-    use crate::process::Interrupt;
+    use crate::platform::process::Interrupt;
 
     const OK: &str = r#"{"type":"message","model":"m-1","content":[{"type":"thinking","thinking":"…"},{"type":"text","text":"a"},{"type":"text","text":"b"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":2,"cache_creation_input_tokens":10,"cache_read_input_tokens":100}}"#;
 

@@ -1,13 +1,14 @@
-//! Budgets: whether there is enough left for a call, decided before it is made. What calls under way may still use is
-//! set aside, so that several at a time keep the limits too.
+//! Budgets: decide before each call whether enough is left for it. Calls under way reserve their maximum, so that
+//! concurrent calls keep the limits too.
 
-use super::ask::Exchange;
-use super::exchange::Prompt;
+use super::error::ModelError;
+use super::exchange::{Prompt, Reply, StopReason};
 use super::usage::{Cost, Tokens, Usage, missing_prices};
 use crate::config::{Llm, ModelSettings, Prices};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What a run may spend and has spent.
 #[derive(Debug, Clone, Default)]
@@ -179,9 +180,39 @@ fn check_prices(settings: &ModelSettings) -> Result<()> {
     .help(format!("add to [llm]: prices = {{ {list} }}   (per million tokens), or take max_cost away")))
 }
 
+/// One question, its reply, and the time between them. A provider may send the request several times: it stays one
+/// exchange, and the waits count.
+#[derive(Debug, Clone)]
+pub struct Exchange {
+    pub prompt: Prompt,
+    pub reply: std::result::Result<Reply, ModelError>,
+    /// Of a recording: the time then.
+    pub took: Duration,
+    /// What was set aside for it.
+    pub(super) worst: Worst,
+}
+
+impl Exchange {
+    /// One that took no time.
+    #[cfg(test)]
+    pub(super) fn of(permit: Permit, reply: std::result::Result<Reply, ModelError>) -> Self {
+        Self { prompt: permit.prompt, reply, took: Duration::ZERO, worst: permit.worst }
+    }
+
+    /// The question once more with the double of `max_tokens`, where they cut the answer off for the first time. What is
+    /// cut off then, too, is not asked again (see [`StopReason::is_truncated`]).
+    pub fn longer(&self) -> Option<Prompt> {
+        let reply = self.reply.as_ref().ok()?;
+        if reply.stop != StopReason::MaxTokens || self.prompt.enlarged {
+            return None;
+        }
+        let max_tokens = self.prompt.max_tokens.saturating_mul(2);
+        Some(Prompt { max_tokens, enlarged: true, ..self.prompt.clone() })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::error::ModelError;
     use super::super::exchange::sample_prompt;
     use super::*;
     use crate::config::Provider;

@@ -1,15 +1,15 @@
-//! The `command` provider: a program of the user's, one process a call, prompt on standard input, answer on standard
-//! output. The protocol is in `docs/formats.md`.
+//! The `command` provider: runs a user's program once a call, with the prompt on standard input and the answer on
+//! standard output. The protocol is in `docs/formats.md`.
 
 use super::error::{ModelError, excerpt};
 use super::exchange::{Prompt, Reply, StopReason};
+use super::model::{Asker, Model};
 use super::retry::{self, Decision, Failure, Policy};
 use super::secret::Redactor;
 use super::usage::{Tokens, Usage};
-use super::{Asker, Model};
 use crate::config::ModelSettings;
 use crate::error::ErrorKind;
-use crate::process::{Exit, Interrupt, Job, Output};
+use crate::platform::process::{Exit, Interrupt, Job, Output};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What is asked and what is answered, as every provider sees it.
+//! Requests and replies, in the form that all providers share.
 
 use super::usage::{Tokens, Usage};
 use crate::symbol::SymbolName;
@@ -32,9 +32,10 @@ pub struct Block {
     pub cache: bool,
 }
 
-/// Who says something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// The author of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Speaker {
     User,
     Assistant,
@@ -43,10 +44,7 @@ pub enum Speaker {
 impl Speaker {
     /// The word on the wire.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Assistant => "assistant",
-        }
+        self.into()
     }
 }
 
@@ -112,7 +110,7 @@ impl Prompt {
 pub enum StopReason {
     /// It was done.
     End,
-    /// It came to a stop sequence.
+    /// It reached a stop sequence.
     StopSequence,
     /// `max_tokens` were used up: the answer is cut off.
     MaxTokens,

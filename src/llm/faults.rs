@@ -1,4 +1,4 @@
-//! Servers that misbehave, and what becomes of it. Tests only.
+//! Tests with misbehaving servers.
 
 use super::anthropic::Anthropic;
 use super::budget::Budget;
@@ -10,7 +10,7 @@ use super::server::{Server, Step};
 use super::usage::Tokens;
 use super::{Asker, Chosen, Exchange, Model, ModelError, Reply, ask};
 use crate::config::{Llm, ModelSettings};
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 use secrecy::SecretString;
 use std::time::{Duration, Instant};
 

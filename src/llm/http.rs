@@ -1,11 +1,11 @@
-//! JSON over HTTP: one request at a time on a thread of its own, so that Ctrl-C is obeyed even when the server never
-//! ends; retries; and errors that say which server said what.
+//! JSON over HTTP: one request at a time on its own thread, so that Ctrl-C works even if the server never ends its
+//! answer; retries; and errors that quote the server.
 
-use super::ask::Asker;
 use super::error::{ModelError, excerpt};
+use super::model::Asker;
 use super::retry::{self, Decision, Failure, Policy};
 use super::secret::{Redactor, shown_url};
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::io::Read;

@@ -1,6 +1,6 @@
 //! JSON as models write it: with trailing commas, comments, hexadecimal numbers, line feeds in strings, and cut off.
 //!
-//! What leaves no doubt is read; what is wrong is said with its place, and never ends the process.
+//! Unambiguous text is read; other text is reported with its position and never panics.
 
 use serde_json::{Map, Number, Value, json};
 

@@ -1,7 +1,7 @@
-//! Language models: one blocking trait and its providers, with retries, budgets, recordings and the parser of replies.
+//! Language models: one blocking trait and its providers, with retries, budgets, recordings and the parser of replies;
+//! prompt templates, quoting of foreign text, and tolerant JSON.
 //!
-//! What prompts say, and what replies are worth, is decided elsewhere (`port`, `generate`, `evolve`): here is what those have in common,
-//! templates, the quoting of foreign text, and JSON as models write it. `config` says which model is meant.
+//! `port` and `testgen` write the prompts and judge the replies. `config` selects the model.
 
 mod anthropic;
 mod ask;
@@ -14,6 +14,8 @@ mod faults;
 mod fence;
 mod http;
 pub mod json;
+pub mod model_session;
+mod model;
 mod openai;
 pub mod quoted;
 mod record;
@@ -27,20 +29,11 @@ mod server;
 pub mod templates;
 mod usage;
 
-pub use ask::{Asker, Exchange, ask};
-pub use budget::{Budget, Permit};
+pub use ask::ask;
+pub use budget::{Budget, Exchange, Permit};
 pub use error::{ModelError, excerpt};
 pub use exchange::{Block, Drift, Message, Prompt, Reply, Speaker, StopReason};
+pub use model::{Asker, Model};
 pub use reply::{Blocks, Label, ReplyProblem, after_thoughts};
 pub use select::{Chosen, key_variables, select};
 pub use usage::{Cost, Tokens, Usage};
-
-/// Something that answers prompts. The implementors are the providers and the recorder around them.
-pub trait Model: Send + Sync {
-    /// Asks and waits for the answer. A refusal or a truncated answer is a [`Reply`] with its [`StopReason`], not an
-    /// error. Obeys the asker's interrupt within 100 ms.
-    fn complete(&self, prompt: &Prompt, asker: &Asker) -> Result<Reply, ModelError>;
-
-    /// Provider and model, for people: `anthropic/claude-…`.
-    fn name(&self) -> String;
-}

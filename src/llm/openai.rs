@@ -3,11 +3,11 @@
 use super::error::ModelError;
 use super::exchange::{Prompt, Reply, StopReason};
 use super::http::Client;
+use super::model::{Asker, Model};
 use super::retry::Policy;
 use super::usage::{Tokens, Usage};
-use super::{Asker, Model};
 use crate::config::ModelSettings;
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,10 +1,10 @@
-//! Recordings: one JSON file an exchange, failed ones included, and the wrapper that writes them around any provider.
+//! Recordings: one JSON file an exchange, failed ones included, and the wrapper that records any provider.
 
 use super::error::ModelError;
 use super::exchange::{Block, Message, Prompt, Reply, StopReason};
+use super::model::{Asker, Model};
 use super::secret::Redactor;
 use super::usage::Usage;
-use super::{Asker, Model};
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
 use std::io::Write;

@@ -2,8 +2,8 @@
 
 use super::error::ModelError;
 use super::exchange::{Drift, Prompt, Reply};
+use super::model::{Asker, Model};
 use super::record::{self, Outcome, Recording};
-use super::{Asker, Model};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    /// Replays what is under `dir`.
+    /// Replays the recordings under `dir`.
     pub fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
@@ -76,7 +76,7 @@ mod tests {
     use super::super::secret::Redactor;
     use super::super::usage::{Tokens, Usage};
     use super::*;
-    use crate::process::Interrupt;
+    use crate::platform::process::Interrupt;
     use crate::symbol::SymbolName;
     use secrecy::SecretString;
 

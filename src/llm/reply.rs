@@ -1,5 +1,5 @@
-//! From a reply's text to its labelled blocks: tolerant of everything that leaves no doubt, and precise about the
-//! rest, so that the problem can be told to the model.
+//! Parses a reply into its labelled blocks. Unambiguous deviations are accepted; other problems are described
+//! precisely enough for the model to correct them.
 
 use super::fence::{Fence, fences};
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
-//! When a failed request is sent again, as a pure function; and a sleep that Ctrl-C ends.
+//! Decides, as a pure function, when to retry a failed request; and a sleep that Ctrl-C ends.
 
-use super::ask::Asker;
 use super::error::ModelError;
-use crate::process::Interrupt;
+use super::model::Asker;
+use crate::platform::process::Interrupt;
 use jiff::Timestamp;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ impl Policy {
     }
 }
 
-/// What went wrong.
+/// The kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     /// No answer at all, or one that broke off.
@@ -90,7 +90,7 @@ pub(super) fn jitter() -> f64 {
     RandomState::new().hash_one(0) as f64 / u64::MAX as f64
 }
 
-/// Says what went wrong, and waits before it is tried again.
+/// Reports the failure and waits before the retry.
 pub(super) fn wait(time: Duration, failed: &ModelError, asker: &Asker) -> Result<(), ModelError> {
     (asker.tell)(format!("{failed}; asking again in {:.1} s", time.as_secs_f32()));
     sleep(time, asker.interrupt)

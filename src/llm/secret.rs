@@ -1,4 +1,4 @@
-//! Keys: where they come from, and how they are kept out of every text.
+//! API keys: their sources, and their removal from every text.
 
 use crate::error::{Error, ErrorKind, Result};
 use secrecy::{ExposeSecret, SecretString};

@@ -1,15 +1,15 @@
-//! Which provider a role gets: what is configured, else what the environment offers.
+//! Selects the provider of a role: from the configuration, else from the environment.
 
-use super::Model;
 use super::anthropic::{self, Anthropic};
 use super::command::Command;
+use super::model::Model;
 use super::openai::{self, OpenAi};
 use super::record::Recorder;
 use super::replay::Replay;
 use super::secret::{self, Redactor};
 use crate::config::{Config, Llm, ModelSettings, Provider, RoleModel};
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 use secrecy::SecretString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -50,7 +50,7 @@ pub fn select(
     all.into_iter().map(|settings| choose(settings, root, env, LOCAL_SERVER, interrupt)).collect()
 }
 
-/// The variables that may hold a key, for who starts programs that have no use for one.
+/// The variables that may hold a key, so that programs can be started without them.
 pub fn key_variables(llm: &Llm) -> Vec<String> {
     let of_roles = llm.roles.values().filter_map(|role| match role {
         RoleModel::Settings(settings) => settings.api_key_env.clone(),
@@ -154,7 +154,7 @@ fn key(settings: &ModelSettings, provider: Provider, env: Env) -> Result<Option<
     }
 }
 
-/// Every key that might turn up in somebody's output.
+/// Every key that might appear in output.
 fn all_keys(key: Option<SecretString>, env: Env) -> Vec<SecretString> {
     let usual = [ANTHROPIC_KEY, OPENAI_KEY].into_iter().filter_map(|name| secret::from_env(name, env).ok());
     key.into_iter().chain(usual).collect()

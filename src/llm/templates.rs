@@ -1,5 +1,5 @@
-//! Templates of prompts: the built-in ones, each of which a file of the user's may replace. What text from outside is wrapped in,
-//! the filters `fenced` and `span`, is the same for all.
+//! Prompt templates: built-in, each replaceable by a user's file. The filters `fenced` and `span`, which wrap foreign
+//! text, are always the same.
 
 use super::quoted::{fenced, span};
 use crate::error::{Error, ErrorKind, Result};

@@ -103,7 +103,7 @@ impl Usage {
         Self { input: prompt, output: Tokens::estimate(reply), estimated: true, ..Self::default() }
     }
 
-    /// What it cost; `None` when a price that is needed is unknown.
+    /// The cost; `None` if a needed price is unknown.
     pub fn cost(&self, prices: &Prices) -> Option<Cost> {
         let fresh = self.input.0.saturating_sub(self.cached.0).saturating_sub(self.cache_write.0);
         let parts = [

@@ -2,40 +2,40 @@
 //! tried against C. A contract that C does not bear out leaves nothing behind; one that it does is the analyzer's until a
 //! person approves of it. What a model may propose is in `contract::proposal`.
 
-use super::attempt::context_without_contract;
-use super::call_sites::call_sites;
-use super::desk::rank_of;
-use super::inquiry::{Answer, Inquiry, Opened, Proposal, Tried, Turn, gist, never};
 use super::prompt::Question;
+use super::proposals::{Answer, Inquiry, Opened, Proposal, Tried, Turn, gist, never};
+use super::sources::context_without_contract;
+use crate::c::call_sites::call_sites;
 use crate::contract::facts::FactTable;
 use crate::contract::file;
 use crate::contract::proposal::Frame;
 use crate::contract::types::Judgeable;
 use crate::error::Result;
+use crate::llm::model_session::rank_of;
 use crate::llm::{Blocks, Reply};
-use crate::project::{Planned, Project};
+use crate::platform::workspace::Trial;
+use crate::project::{FunctionPlan, Project};
 use crate::store::Store;
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::workspace::Trial;
 use std::collections::BTreeSet;
 
 /// The functions whose contracts a model can be asked for: only the parameters are in the way of one, nobody has said that the
 /// function is to be left out, and no model has said before that there is none.
-pub fn open(project: &Project, store: &Store, wanted: &[&Planned]) -> Result<BTreeSet<SymbolKey>> {
-    let is_left_out = |planned: &Planned| {
+pub fn open(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Result<BTreeSet<SymbolKey>> {
+    let is_left_out = |planned: &FunctionPlan| {
         project.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
     };
     // Where a fuzz target is in the way, no contract helps.
-    let lacking = |planned: &&Planned| {
+    let lacking = |planned: &&FunctionPlan| {
         planned.judgeable.contract().is_none() && planned.target.is_none() && !is_left_out(planned)
     };
-    let lacking: Vec<&Planned> = wanted.iter().copied().filter(lacking).collect();
+    let lacking: Vec<&FunctionPlan> = wanted.iter().copied().filter(lacking).collect();
     if lacking.is_empty() || !project.config.asks_models() {
         return Ok(BTreeSet::new());
     }
     let facts = FactTable::build(&project.library);
     let known = store.memory()?;
-    let is_open = |planned: &&&Planned| {
+    let is_open = |planned: &&&FunctionPlan| {
         let key = never::<Roles>(planned);
         !known.iter().any(|row| row.item.lesson.key == key)
             && Frame::of(&project.library, &facts, &planned.function).is_ok()
@@ -49,7 +49,7 @@ pub(super) struct Roles;
 impl Proposal for Roles {
     const ROLE: &'static str = "analyzer";
     const NOUN: &'static str = "contract";
-    const DEED: &'static str = "says how to call";
+    const PURPOSE: &'static str = "says how to call";
 
     fn ask(
         inquiry: &mut Inquiry,
@@ -82,7 +82,7 @@ impl Proposal for Roles {
         name: &SymbolName,
         (attempt, text): (u32, &str),
     ) -> Result<Tried<String>> {
-        let (project, model) = (&opened.0, inquiry.desk.name(Self::ROLE, rank_of(attempt)));
+        let (project, model) = (&opened.0, inquiry.models.name(Self::ROLE, rank_of(attempt)));
         let facts = FactTable::build(&project.library);
         let function = &project.find(name.as_str())?.function;
         let frame = Frame::of(&project.library, &facts, function);

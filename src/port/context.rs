@@ -2,8 +2,8 @@
 //!
 //! How it reads as a prompt is in `prompt`.
 
+use super::describe_contract;
 use super::items;
-use super::words;
 use crate::contract::types::{Contract, Judgeable, Signature};
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
@@ -130,7 +130,9 @@ impl PortContext {
             module: format!("crate::{}", function.module),
             signature,
             safe: contract.is_some_and(|contract| contract.signature == Signature::Safe),
-            contract: contract.map(|contract| words::describe(contract, function)).unwrap_or_default(),
+            contract: contract
+                .map(|contract| describe_contract::describe(contract, function))
+                .unwrap_or_default(),
             types: items::types(sources.ffi, &words)?,
             macros,
             callees,
@@ -236,7 +238,7 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::contract::types::{Contract, Direction, Role};
     use crate::symbol::fixture::{self, int, place};

@@ -2,26 +2,26 @@
 //! precondition that it proposes is tried against C, and the function is judged once more under it. What triage decides by
 //! itself never comes here.
 
-use super::attempt::context;
-use super::call_sites::call_sites;
-use super::desk::{Desk, rank_of};
-use super::inquiry::{Inquiry, Opened, Tried, is_complete};
 use super::prompt::Question;
+use super::proposals::{Inquiry, Opened, Tried, is_complete};
+use super::sources::context;
+use crate::c::call_sites::call_sites;
 use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
 use crate::error::Result;
+use crate::evidence::grade;
 use crate::fuzz::build::Built;
+use crate::fuzz::campaign::Campaign;
 use crate::fuzz::gate::HeldBack;
-use crate::fuzz::run::Campaign;
-use crate::grade;
 use crate::judge::Judge;
+use crate::llm::model_session::{ModelSession, rank_of};
 use crate::llm::{Blocks, Reply};
-use crate::project::{Planned, Project};
+use crate::platform::workspace::Trial;
+use crate::project::{FunctionPlan, Project};
 use crate::store::{FindingRow, Side, Store};
 use crate::symbol::SymbolName;
-use crate::verdict::{CFault, CFinding};
-use crate::workspace::Trial;
+use crate::verdict::{CFault, CFaultKind};
 use serde::Deserialize;
 
 /// Lines of an answer that are kept.
@@ -48,14 +48,14 @@ struct Narrowing {
 }
 
 /// What there is to ask about: C breaks or hangs on it, and nobody has explained it. What this run has found comes first.
-fn open_findings(store: &Store, planned: &Planned, desk: &Desk) -> Result<Vec<FindingRow>> {
+fn open_findings(store: &Store, planned: &FunctionPlan, models: &ModelSession) -> Result<Vec<FindingRow>> {
     let mut rows = store.findings(Some(&planned.function.key))?;
     let is_open = |row: &FindingRow| {
-        let fault = matches!(row.fault, Some(CFault::Breaks | CFault::Hangs));
+        let fault = matches!(row.fault, Some(CFaultKind::Breaks | CFaultKind::Hangs));
         row.side == Side::C && fault && row.explanation.is_none()
     };
     rows.retain(is_open);
-    rows.sort_by_key(|row| row.run != Some(desk.id));
+    rows.sort_by_key(|row| row.run != Some(models.id));
     Ok(rows)
 }
 
@@ -90,7 +90,7 @@ impl Feasibility<'_, '_> {
         };
         opened.1.explain(row.id, &explanation)?;
         let mut problem: Option<String> = None;
-        for attempt in 1..=self.0.desk.questions("feasibility", &opened.0.config.limits) {
+        for attempt in 1..=self.0.models.questions("feasibility", &opened.0.config.limits) {
             let asked = (attempt, problem.as_deref());
             let reply = match self.ask(&mut opened, &planned, (&row, Some(&explanation)), asked)? {
                 Ok(reply) => reply,
@@ -138,16 +138,20 @@ impl Feasibility<'_, '_> {
 
     /// The finding to ask about. One of an earlier run, which ended before it asked, counts where it is one still: C or the
     /// contract may have changed since, so that it is told as it is now.
-    fn open_finding(&mut self, (project, store): &Opened, planned: &Planned) -> Result<Option<FindingRow>> {
-        for row in open_findings(store, planned, self.0.desk)? {
-            if row.run == Some(self.0.desk.id) {
+    fn open_finding(
+        &mut self,
+        (project, store): &Opened,
+        planned: &FunctionPlan,
+    ) -> Result<Option<FindingRow>> {
+        for row in open_findings(store, planned, self.0.models)? {
+            if row.run == Some(self.0.models.id) {
                 return Ok(Some(row));
             }
             let campaign = self.campaign(project, planned, "wider")?;
             let still = campaign.c_alone(&row.finding.input, self.0.interrupt)?;
-            let still = still.filter(|found| matches!(found.fault, CFault::Breaks | CFault::Hangs));
-            if let Some(CFinding { fault, finding, report }) = still {
-                return Ok(Some(FindingRow { finding, fault: Some(fault), report, ..row }));
+            let still = still.filter(|found| matches!(found.kind, CFaultKind::Breaks | CFaultKind::Hangs));
+            if let Some(CFault { kind, finding, report }) = still {
+                return Ok(Some(FindingRow { finding, fault: Some(kind), report, ..row }));
             }
         }
         Ok(None)
@@ -157,10 +161,10 @@ impl Feasibility<'_, '_> {
     fn explanation(
         &mut self,
         opened: &mut Opened,
-        planned: &Planned,
+        planned: &FunctionPlan,
         row: &FindingRow,
     ) -> Result<std::result::Result<String, String>> {
-        let models = u32::try_from(self.0.desk.ranks("crash-analyzer")).unwrap_or(u32::MAX).max(1);
+        let models = u32::try_from(self.0.models.ranks("crash-analyzer")).unwrap_or(u32::MAX).max(1);
         let mut attempt = 1;
         loop {
             match self.ask(opened, planned, (row, None), (attempt, None))? {
@@ -174,7 +178,7 @@ impl Feasibility<'_, '_> {
     fn ask(
         &mut self,
         (project, store): &mut Opened,
-        planned: &Planned,
+        planned: &FunctionPlan,
         (row, explanation): (&FindingRow, Option<&str>),
         asked: (u32, Option<&str>),
     ) -> Result<std::result::Result<Reply, String>> {
@@ -191,7 +195,7 @@ impl Feasibility<'_, '_> {
     fn try_out(
         &mut self,
         (project, store): Opened,
-        (planned, row): (&Planned, &FindingRow),
+        (planned, row): (&FunctionPlan, &FindingRow),
         (require, attempt): (Vec<String>, u32),
     ) -> Result<Tried<()>> {
         let Some(old) = planned.judgeable.contract() else {
@@ -228,13 +232,13 @@ impl Feasibility<'_, '_> {
         old: &Contract,
         (require, attempt): (Vec<String>, u32),
     ) -> std::result::Result<Contract, String> {
-        let model = self.0.desk.name("feasibility", rank_of(attempt));
+        let model = self.0.models.name("feasibility", rank_of(attempt));
         let require = old.require.iter().cloned().chain(require).collect();
         let contract = Contract { require, proposed_by: Some(model), ..old.clone() };
         file::parse(&file::render(&contract), "the contract").map_err(|error| error.to_string())
     }
 
-    fn campaign(&self, project: &Project, planned: &Planned, name: &str) -> Result<Campaign> {
+    fn campaign(&self, project: &Project, planned: &FunctionPlan, name: &str) -> Result<Campaign> {
         let judge = Judge::new(project, self.0.interrupt);
         match judge.build_beside(name, &[])? {
             Built::Binary(binary) => Ok(judge.campaign(&binary, planned)),

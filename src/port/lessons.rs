@@ -7,8 +7,8 @@
 use super::feedback::{Category, Feedback, normalised};
 use super::supervisor::{Outcome, Step};
 use crate::contract::archetype::Archetype;
-use crate::memory::{self, Item, Kind};
 use crate::store::MemoryId;
+use crate::store::lesson::{self, Item, Kind};
 use crate::symbol::SymbolName;
 use std::collections::BTreeSet;
 
@@ -135,7 +135,7 @@ pub fn constraint_text(symbol: &SymbolName, require: &[String]) -> String {
 /// What a prompt is told: the kind of the function, which rides free, and the lessons, each with the function that it comes from.
 /// Empty where there is no lesson.
 pub fn words(kind: Option<Archetype>, lessons: &[(&Item, Option<&SymbolName>)]) -> String {
-    let mut lines = memory::within(lessons.iter().map(|(item, at)| line(item, *at)).collect());
+    let mut lines = lesson::within(lessons.iter().map(|(item, at)| line(item, *at)).collect());
     if let (Some(kind), false) = (kind, lines.is_empty()) {
         lines.insert(0, format!("This function is of the kind: {}.", kind.text()));
     }

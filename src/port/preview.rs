@@ -1,16 +1,15 @@
 //! What a run would do, before it does it: the order, and how large the first prompts are. Asks nobody and writes nothing.
 
-use super::attempt::{context, context_without_contract};
-use super::call_sites::call_sites;
 use super::prompt::{Question, Templates};
-use super::recall::recalled;
-use super::resume::{self, Deed, Plan};
+use super::resume::{self, Action, Plan};
 use super::schedule::Schedule;
+use super::select_lessons::recalled;
+use super::sources::{context, context_without_contract};
 use super::targets::{calls_of, context_of};
+use crate::c::call_sites::call_sites;
 use crate::error::Result;
-use crate::judge::Judge;
 use crate::llm::Tokens;
-use crate::project::{Planned, Project};
+use crate::project::{FunctionPlan, Project};
 use crate::store::Store;
 use crate::symbol::SymbolName;
 use serde::Serialize;
@@ -19,7 +18,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Preview {
     pub symbol: SymbolName,
-    pub deed: Deed,
+    pub action: Action,
     pub reason: Option<String>,
     /// Number of the cycle, from 1, whose members follow one another and fail together.
     pub cycle: Option<usize>,
@@ -50,11 +49,11 @@ impl std::iter::Sum for Size {
 /// Those of reading the tree, the store and the lock, and of templates.
 pub fn preview(
     project: &Project,
-    (store, judge): (&Store, &Judge),
-    wanted: &[&Planned],
+    store: &Store,
+    wanted: &[&FunctionPlan],
     redo: bool,
 ) -> Result<Vec<Preview>> {
-    let plans = resume::plan(project, (store, judge), wanted, redo)?;
+    let plans = resume::plan(project, store, wanted, redo)?;
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let functions: Vec<_> = wanted.iter().map(|planned| &planned.function).collect();
     let mut schedule = Schedule::of(&functions);
@@ -63,12 +62,12 @@ pub fn preview(
     while let Some(at) = schedule.begin() {
         schedule.end(at, true);
         let (planned, plan) = (wanted[at], &plans[at]);
-        let prompt = (plan.deed.asks() && project.config.asks_models())
+        let prompt = (plan.action.asks() && project.config.asks_models())
             .then(|| size((project, store), &templates, (planned, plan)))
             .transpose()?;
         all.push(Preview {
             symbol: planned.function.name.clone(),
-            deed: plan.deed,
+            action: plan.action,
             reason: plan.reason.clone(),
             cycle: cycles[at],
             prompt,
@@ -81,16 +80,16 @@ pub fn preview(
 fn size(
     (project, store): (&Project, &Store),
     templates: &Templates,
-    (planned, plan): (&Planned, &Plan),
+    (planned, plan): (&FunctionPlan, &Plan),
 ) -> Result<Size> {
     let sites = call_sites(&project.library, &planned.function);
     let why = plan.reason.as_deref().unwrap_or_default();
     let calls = calls_of(project, planned);
-    let (context, question) = match plan.deed {
-        Deed::Analyze => {
+    let (context, question) = match plan.action {
+        Action::Analyze => {
             (context_without_contract(project, planned)?, Question::Analyze { why, sites: &sites })
         }
-        Deed::Target => {
+        Action::Target => {
             let question = Question::Target { calls: &calls, sites: &sites, candidate: None };
             (context_of(project, planned)?, question)
         }

@@ -2,20 +2,20 @@
 //!
 //! The order is fixed, the most stable first: rules, library, function, feedback; providers cache the first two.
 
-use super::call_sites::CallSite;
 use super::context::PortContext;
 use super::feedback::Feedback;
+use crate::c::call_sites::CallSite;
 use crate::error::Result;
 use crate::llm::{Block, Message, Prompt, Speaker, templates};
-use crate::store::FindingRow;
-use crate::verdict::CFault;
+use crate::store::{FindingRow, Phase};
+use crate::verdict::CFaultKind;
 use minijinja::context;
 use minijinja::value::Serde;
 use std::path::Path;
 
 /// The built-in templates: name and text.
 const BUILT_IN: [(&str, &str); 10] = [
-    ("crash.j2", include_str!("../../templates/prompts/crash.j2")),
+    ("c_fault.j2", include_str!("../../templates/prompts/c_fault.j2")),
     ("feasibility.j2", include_str!("../../templates/prompts/feasibility.j2")),
     ("analyzer.j2", include_str!("../../templates/prompts/analyzer.j2")),
     ("target.j2", include_str!("../../templates/prompts/target.j2")),
@@ -24,7 +24,7 @@ const BUILT_IN: [(&str, &str); 10] = [
     ("symbol.j2", include_str!("../../templates/prompts/symbol.j2")),
     ("memory.j2", include_str!("../../templates/prompts/memory.j2")),
     ("prototyper.j2", include_str!("../../templates/prompts/prototyper.j2")),
-    ("enhancer.j2", include_str!("../../templates/prompts/enhancer.j2")),
+    ("repair.j2", include_str!("../../templates/prompts/repair.j2")),
 ];
 
 /// Who is asked, and what it needs besides the function.
@@ -45,6 +45,14 @@ pub enum Question<'a> {
 }
 
 impl Question<'_> {
+    /// The half of a port that the question belongs to: what is asked about C's own faults comes after a run of both sides.
+    pub fn phase(&self) -> Phase {
+        match self {
+            Self::Analyze { .. } | Self::Target { .. } | Self::Prototype => Phase::Compilation,
+            Self::Crash { .. } | Self::Feasibility { .. } | Self::Enhance { .. } => Phase::Optimization,
+        }
+    }
+
     /// The role's name, as in the configuration.
     pub fn role(&self) -> &'static str {
         match self {
@@ -95,7 +103,7 @@ impl Templates {
             Question::Crash { row } => {
                 let (class, what) = (row.finding.class.word(), row.finding.what.as_str());
                 let (told, args, report) = (told(row), arguments(row), row.report.as_str());
-                self.0.render("crash.j2", context!(c, told, class, what, args, report))
+                self.0.render("c_fault.j2", context!(c, told, class, what, args, report))
             }
             Question::Feasibility { row, explanation, sites } => {
                 let sites = minijinja::Value::from(Serde(sites));
@@ -107,7 +115,7 @@ impl Templates {
             Question::Enhance { candidate, feedback, repeated } => {
                 let feedback = feedback.text.as_str();
                 self.0.render(
-                    "enhancer.j2",
+                    "repair.j2",
                     context!(c, reply_problem, memory, candidate => *candidate, feedback, repeated => *repeated),
                 )
             }
@@ -131,7 +139,7 @@ impl Templates {
 /// What C does, behind "it".
 fn told(row: &FindingRow) -> &'static str {
     match row.fault {
-        Some(CFault::Hangs) => "does not return in time",
+        Some(CFaultKind::Hangs) => "does not return in time",
         _ => "breaks",
     }
 }

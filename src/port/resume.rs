@@ -4,24 +4,23 @@
 //! Evidence that fits the tree is believed after the audit, the linkage proof and a short run; what has none is judged in full.
 
 use super::{analysis, targets};
-use crate::check::{self, Trouble};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::event::Reporter;
 use crate::judge::Judge;
-use crate::ported::Ported;
-use crate::project::{Planned, Project};
+use crate::judge::verify::{self, Ask, Judgement};
+use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
 use crate::store::{RunId, Store};
 use crate::symbol::{Function, SymbolKey, SymbolName};
 use crate::verdict::Grade;
-use crate::verify::{self, Ask, Judgement};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// What a run does about a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Deed {
+pub enum Action {
     /// A model is asked for it.
     Port,
     /// It is ported, and a model is asked for another port.
@@ -40,7 +39,7 @@ pub enum Deed {
     Leave,
 }
 
-impl Deed {
+impl Action {
     /// As in tables.
     pub fn text(self) -> &'static str {
         match self {
@@ -64,7 +63,7 @@ impl Deed {
 /// What a run does about a function, and why where that is not plain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    pub deed: Deed,
+    pub action: Action,
     pub reason: Option<String>,
 }
 
@@ -72,22 +71,17 @@ pub struct Plan {
 ///
 /// # Errors
 /// Those of reading the tree, the store and the lock.
-pub fn plan(
-    project: &Project,
-    (store, judge): (&Store, &Judge),
-    wanted: &[&Planned],
-    redo: bool,
-) -> Result<Vec<Plan>> {
-    let is_ported = |planned: &Planned| project.ported(&planned.function) == Ported::Yes;
-    let stands = |planned: &&Planned| is_ported(planned) && !redo && planned.judgeable.contract().is_some();
-    let standing: Vec<&Planned> = wanted.iter().copied().filter(stands).collect();
-    let known = verify::known(project, store, judge, &standing)?;
+pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bool) -> Result<Vec<Plan>> {
+    let is_ported = |planned: &FunctionPlan| project.ported(&planned.function) == Ported::Yes;
+    let stands =
+        |planned: &&FunctionPlan| is_ported(planned) && !redo && planned.judgeable.contract().is_some();
+    let standing: Vec<&FunctionPlan> = wanted.iter().copied().filter(stands).collect();
+    let known = verify::known(project, store, &standing)?;
     let known: BTreeMap<&SymbolKey, &Judgement> =
         standing.iter().map(|planned| &planned.function.key).zip(&known).collect();
-    let troubles = if standing.is_empty() { BTreeMap::new() } else { troubles(project)? };
     let open = analysis::open(project, store, wanted)?;
     let targets = targets::wanted(project, store, wanted)?;
-    let one = |planned: &&Planned| {
+    let one = |planned: &&FunctionPlan| {
         let key = &planned.function.key;
         let why = || match &planned.judgeable {
             Judgeable::NotYet(why) => Some(why.clone()),
@@ -96,50 +90,39 @@ pub fn plan(
         // A port that stands keeps the harness that judged it, unless a person asks for another.
         let is_asked_again = |asked: &Option<String>| redo && planned.wants_target && asked.is_none();
         let target = targets.get(key).filter(|asked| !is_ported(planned) || is_asked_again(asked));
-        let (deed, reason) = match (&planned.judgeable, known.get(key)) {
+        let (action, reason) = match (&planned.judgeable, known.get(key)) {
             // How it is called comes first where a contract may say it.
             _ if target.is_some() && (planned.wants_target || !open.contains(key)) => match &targets[key] {
-                None => (Deed::Target, why()),
-                gave_up => (Deed::Leave, gave_up.clone()),
+                None => (Action::Target, why()),
+                gave_up => (Action::Leave, gave_up.clone()),
             },
             (Judgeable::NotYet(why), _) if open.contains(&planned.function.key) && !is_ported(planned) => {
-                (Deed::Analyze, Some(why.clone()))
+                (Action::Analyze, Some(why.clone()))
             }
-            (Judgeable::NotYet(why), _) => (Deed::Leave, Some(why.clone())),
-            (Judgeable::Yes(_), Some(known)) => of_standing(known, &troubles),
-            (Judgeable::Yes(_), None) if is_ported(planned) => (Deed::PortAgain, None),
-            (Judgeable::Yes(_), None) => (Deed::Port, None),
+            (Judgeable::NotYet(why), _) => (Action::Leave, Some(why.clone())),
+            (Judgeable::Yes(_), Some(known)) => of_standing(known),
+            (Judgeable::Yes(_), None) if is_ported(planned) => (Action::PortAgain, None),
+            (Judgeable::Yes(_), None) => (Action::Port, None),
         };
-        Plan { deed, reason }
+        Plan { action, reason }
     };
     Ok(wanted.iter().map(one).collect())
 }
 
-/// What `check` has against the ports, by their names in Rust.
-fn troubles(project: &Project) -> Result<BTreeMap<String, (Trouble, String)>> {
-    let checked = check::check(project.workspace.root(), &project.config, &[], None)?;
-    Ok(checked.symbols.into_iter().map(|c| (c.symbol, (c.trouble, c.reason))).collect())
-}
-
-/// Of a port that stands, by what the store and the lock know of it.
-fn of_standing(known: &Judgement, troubles: &BTreeMap<String, (Trouble, String)>) -> (Deed, Option<String>) {
-    match troubles.get(known.symbol.as_str()) {
-        Some((Trouble::Refuted, reason)) if known.grade == Grade::Refuted => {
-            (Deed::Refuted, known.reason.clone().or_else(|| Some(reason.clone())))
-        }
-        Some((_, reason)) => (Deed::Verify, Some(reason.clone())),
-        // It may have been seen on another machine.
-        None if known.of_lock => (Deed::Verify, Some("only implfuzz.lock has evidence of it".to_owned())),
-        None => match known.grade {
-            Grade::Weak | Grade::Verified | Grade::Exhaustive => (Deed::Confirm, None),
-            _ => (Deed::Verify, known.reason.clone()),
-        },
+/// Of a port that stands, by its status.
+fn of_standing(known: &Judgement) -> (Action, Option<String>) {
+    let reason = || known.reason.clone();
+    match known.ask() {
+        None => (Action::Refuted, reason()),
+        Some(Ask::Short) => (Action::Confirm, None),
+        Some(Ask::Whole) if known.trouble.is_some() => (Action::Verify, reason()),
+        Some(Ask::Whole) => (Action::Verify, known.unconfirmed.clone().or_else(reason)),
     }
 }
 
 /// The ports that a function builds on, directly or not; those that also build on it are judged together with it.
-pub fn below<'p>(project: &'p Project, planned: &Planned) -> Vec<&'p Planned> {
-    let by_key: BTreeMap<&SymbolKey, &Planned> =
+pub fn below<'p>(project: &'p Project, planned: &FunctionPlan) -> Vec<&'p FunctionPlan> {
+    let by_key: BTreeMap<&SymbolKey, &FunctionPlan> =
         project.planned.iter().map(|planned| (&planned.function.key, planned)).collect();
     let needs = |function: &'p Function| function.calls.iter().chain(&function.address_taken);
     let own = by_key.get(&planned.function.key);
@@ -173,21 +156,21 @@ impl Standing {
     pub fn examine(
         project: &Project,
         store: &mut Store,
-        (wanted, plans): (&[&Planned], &[Plan]),
+        (wanted, plans): (&[&FunctionPlan], &[Plan]),
         (judge, run): (&Judge, RunId),
         reporter: &mut dyn Reporter,
     ) -> Result<Self> {
         let mut asked = Vec::new();
         let mut refuted = Vec::new();
         for (planned, plan) in wanted.iter().zip(plans) {
-            match plan.deed {
-                Deed::Verify => asked.push((*planned, Ask::Whole)),
-                Deed::Confirm => asked.push((*planned, Ask::Short)),
-                Deed::Refuted => refuted.push(*planned),
-                Deed::Port | Deed::PortAgain | Deed::Analyze | Deed::Target | Deed::Leave => {}
+            match plan.action {
+                Action::Verify => asked.push((*planned, Ask::Whole)),
+                Action::Confirm => asked.push((*planned, Ask::Short)),
+                Action::Refuted => refuted.push(*planned),
+                Action::Port | Action::PortAgain | Action::Analyze | Action::Target | Action::Leave => {}
             }
         }
-        let mut all = verify::known(project, store, judge, &refuted)?;
+        let mut all = verify::known(project, store, &refuted)?;
         if !asked.is_empty() {
             all.extend(verify::verify_in(project, store, &asked, None, (judge, run), reporter)?);
         }
@@ -204,7 +187,7 @@ impl Standing {
     }
 
     /// A port that this function builds on and that may not be built on any more.
-    pub fn in_the_way(&self, project: &Project, planned: &Planned) -> Option<SymbolName> {
+    pub fn in_the_way(&self, project: &Project, planned: &FunctionPlan) -> Option<SymbolName> {
         if self.0.values().all(|judgement| holds(judgement.grade)) {
             return None;
         }
@@ -216,7 +199,7 @@ impl Standing {
     }
 
     /// What is known of a port that stood; none of what was not looked at.
-    pub fn of(&self, planned: &Planned) -> Option<&Judgement> {
+    pub fn of(&self, planned: &FunctionPlan) -> Option<&Judgement> {
         self.0.get(&planned.function.key)
     }
 }

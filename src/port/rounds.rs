@@ -3,24 +3,25 @@
 //! every contract decides how others are judged.
 
 use super::analysis::Roles;
-use super::desk::{Asks, Desk};
 use super::feasibility::Feasibility;
-use super::inquiry::{Inquiry, Opened, Reopen};
-use super::resume::{self, Deed, Plan};
-use super::run::{self, End, Order, PortResult};
-use super::settle;
-use super::supervisor::Phase;
+use super::prompt::Templates;
+use super::proposals::{Inquiry, Opened, Reopen};
+use super::rejudge_callers;
+use super::result::{End, PortResult};
+use super::resume::{self, Action, Plan};
+use super::run::{self, Order};
 use super::targets::Target;
 use crate::config::{Maker, PORT_ROLES};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
-use crate::process::Interrupt;
-use crate::project::{Planned, Project};
+use crate::llm::model_session::{Asks, ModelSession};
+use crate::platform::process::Interrupt;
+use crate::platform::toolchain::Search;
+use crate::port::c2rust::{self, Transpiler};
+use crate::project::{FunctionPlan, Project};
 use crate::store::{Store, Totals};
 use crate::symbol::SymbolName;
-use crate::toolchain::Search;
-use crate::transpile::{self, Transpiler};
 use crate::verdict::Grade;
 use std::sync::Arc;
 
@@ -29,13 +30,19 @@ pub struct Request<'a> {
     /// As the store notes it down.
     pub command: &'a str,
     /// The functions, in porting order.
-    pub wanted: &'a dyn for<'p> Fn(&'p Project) -> Result<Vec<&'p Planned>>,
+    pub wanted: &'a dyn for<'p> Fn(&'p Project) -> Result<Vec<&'p FunctionPlan>>,
     /// What stands already is ported again.
     pub redo: bool,
     /// So many ports go on at a time.
     pub jobs: usize,
     pub reopen: Reopen<'a>,
     pub interrupt: &'a Interrupt,
+}
+
+/// What candidates and proposals are made with, beside models.
+struct Makers {
+    templates: Templates,
+    transpiler: Option<Arc<Transpiler>>,
 }
 
 /// Ports functions. The results say how each went; `Err` when the tool, the model or the user stopped it.
@@ -45,19 +52,21 @@ pub fn port(
     reporter: &mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
     let wanted = (request.wanted)(&project)?;
-    let judge = Judge::new(&project, request.interrupt);
-    let plans = resume::plan(&project, (&store, &judge), &wanted, request.redo)?;
-    let asks = plans.iter().any(|plan| plan.deed.asks());
+    let plans = resume::plan(&project, &store, &wanted, request.redo)?;
+    let asks = plans.iter().any(|plan| plan.action.asks());
     let transpiler = if asks { transpiler(&project, reporter)? } else { None };
+    let makers =
+        Makers { templates: Templates::load(Some(&project.workspace.root().join("prompts")))?, transpiler };
     let asks = asks && project.config.asks_models();
     let roles: &[&str] = if asks { &PORT_ROLES } else { &[] };
-    let asks = Asks { roles, config: &project.config, phase: Some(Phase::Compilation) };
-    let mut desk = Desk::open(&project, &mut store, (request.command, asks), request.interrupt)?;
+    let asks = Asks { roles, config: &project.config, workflow: Some(project.config.port.workflow) };
+    let mut models =
+        ModelSession::open(&project.workspace, &mut store, (request.command, asks), request.interrupt)?;
     let path = project.workspace.state_db();
-    match rounds((project, store), (request, &mut desk, transpiler), &plans, reporter) {
+    match rounds((project, store), (request, &mut models, &makers), &plans, reporter) {
         Ok(done) => Ok(done),
         Err(error) => {
-            desk.finish_with(&mut Store::open(&path)?, &error)?;
+            models.finish_with(&mut Store::open(&path)?, &error)?;
             Err(error)
         }
     }
@@ -65,30 +74,33 @@ pub fn port(
 
 fn rounds(
     mut opened: Opened,
-    (request, desk, transpiler): (&Request, &mut Desk, Option<Arc<Transpiler>>),
+    (request, models, makers): (&Request, &mut ModelSession, &Makers),
     plans: &[Plan],
     reporter: &mut dyn Reporter,
 ) -> Result<(Vec<PortResult>, Totals)> {
-    let (reopen, interrupt) = (request.reopen, request.interrupt);
-    let is_to_be = |deed| plans.iter().any(|plan| plan.deed == deed);
-    if is_to_be(Deed::Analyze) {
-        let lacking = names((&opened.0, &opened.1), request, Deed::Analyze)?;
-        let mut inquiry = Inquiry { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+    let (reopen, interrupt, templates) = (request.reopen, request.interrupt, &makers.templates);
+    let is_to_be = |action| plans.iter().any(|plan| plan.action == action);
+    if is_to_be(Action::Analyze) {
+        let lacking = names((&opened.0, &opened.1), request, Action::Analyze)?;
+        let mut inquiry =
+            Inquiry { models: &mut *models, templates, reopen, interrupt, reporter: &mut *reporter };
         opened = inquiry.run::<Roles>(opened, &lacking)?;
     }
     // What the analysis was about may be next here.
-    if is_to_be(Deed::Analyze) || is_to_be(Deed::Target) {
-        let lacking = names((&opened.0, &opened.1), request, Deed::Target)?;
-        let mut inquiry = Inquiry { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+    if is_to_be(Action::Analyze) || is_to_be(Action::Target) {
+        let lacking = names((&opened.0, &opened.1), request, Action::Target)?;
+        let mut inquiry =
+            Inquiry { models: &mut *models, templates, reopen, interrupt, reporter: &mut *reporter };
         opened = inquiry.run::<Target>(opened, &lacking)?;
     }
-    let mut results = round(&mut opened, (request, desk, transpiler.as_ref()), None, reporter)?;
+    let mut results = round(&mut opened, (request, models, makers), None, reporter)?;
     for _ in 0..opened.0.config.limits.false_positive_fixes {
         let names = at_fault(&results, &opened.0);
-        if names.is_empty() || desk.ranks("feasibility") == 0 {
+        if names.is_empty() || models.ranks("feasibility") == 0 {
             break;
         }
-        let mut inquiry = Inquiry { desk: &mut *desk, reopen, interrupt, reporter: &mut *reporter };
+        let mut inquiry =
+            Inquiry { models: &mut *models, templates, reopen, interrupt, reporter: &mut *reporter };
         let (after, narrowed) = Feasibility(&mut inquiry).run(opened, &names)?;
         opened = after;
         if narrowed.is_empty() {
@@ -97,7 +109,7 @@ fn rounds(
         // They may have waited for these.
         let skipped = results.iter().filter(|r| r.end == End::Skipped).map(|r| r.symbol.clone());
         let narrowed: Vec<SymbolName> = narrowed.into_iter().chain(skipped).collect();
-        for again in round(&mut opened, (request, desk, transpiler.as_ref()), Some(&narrowed), reporter)? {
+        for again in round(&mut opened, (request, models, makers), Some(&narrowed), reporter)? {
             if let Some(known) = results.iter_mut().find(|known| known.symbol == again.symbol) {
                 *known = again;
             }
@@ -105,8 +117,8 @@ fn rounds(
     }
     let (project, store) = &mut opened;
     let judge = Judge::new(project, interrupt);
-    settle::settle(project, store, (&judge, desk.id), &mut results, reporter)?;
-    let totals = run::finish(store, desk, &results)?;
+    rejudge_callers::settle(project, store, (&judge, models.id), &mut results, reporter)?;
+    let totals = run::finish(store, models, &results)?;
     Ok((results, totals))
 }
 
@@ -122,20 +134,19 @@ fn transpiler(project: &Project, reporter: &mut dyn Reporter) -> Result<Option<A
     if found.is_none() {
         let text = "`candidates` names c2rust, which is not installed";
         if !project.config.asks_models() {
-            return Err(Error::new(ErrorKind::Environment, text).help(transpile::MENDING_COMMAND));
+            return Err(Error::new(ErrorKind::Environment, text).help(c2rust::MENDING_COMMAND));
         }
-        let help = Some(transpile::MENDING_COMMAND.to_owned());
+        let help = Some(c2rust::MENDING_COMMAND.to_owned());
         reporter.event(Event::Warning { text: format!("{text}: only models are asked"), help });
     }
     Ok(found.map(Arc::new))
 }
 
 /// The functions about which this is to be done, as the tree stands now.
-fn names((project, store): (&Project, &Store), request: &Request, deed: Deed) -> Result<Vec<SymbolName>> {
+fn names((project, store): (&Project, &Store), request: &Request, action: Action) -> Result<Vec<SymbolName>> {
     let wanted = (request.wanted)(project)?;
-    let judge = Judge::new(project, request.interrupt);
-    let plans = resume::plan(project, (store, &judge), &wanted, request.redo)?;
-    let due = wanted.iter().zip(plans).filter(|(_, plan)| plan.deed == deed);
+    let plans = resume::plan(project, store, &wanted, request.redo)?;
+    let due = wanted.iter().zip(plans).filter(|(_, plan)| plan.action == action);
     Ok(due.map(|(planned, _)| planned.function.name.clone()).collect())
 }
 
@@ -147,7 +158,7 @@ fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
         |r: &PortResult| project.find(r.symbol.as_str()).is_ok_and(|planned| planned.target.is_some());
     let is_short = |r: &&PortResult| {
         !is_aimed(r)
-            && (r.end == End::StoppedByC
+            && (r.end == End::CFault
                 || r.grade == Some(Grade::Weak) && r.accept_rate.is_some_and(|rate| rate < least))
     };
     results.iter().filter(is_short).map(|r| r.symbol.clone()).collect()
@@ -156,7 +167,7 @@ fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
 /// All that is wanted, or of that these alone, which were taken up before.
 fn round(
     (project, store): &mut Opened,
-    (request, desk, transpiler): (&Request, &mut Desk, Option<&Arc<Transpiler>>),
+    (request, models, makers): (&Request, &mut ModelSession, &Makers),
     only: Option<&[SymbolName]>,
     reporter: &mut dyn Reporter,
 ) -> Result<Vec<PortResult>> {
@@ -165,5 +176,12 @@ fn round(
     let judge = Judge::new(project, request.interrupt);
     let redo = request.redo && only.is_none();
     let order = Order { wanted: &wanted, redo, jobs: request.jobs };
-    run::port(project, store, order, (judge, desk, transpiler), reporter)
+    run::port(
+        project,
+        store,
+        order,
+        (judge, &makers.templates),
+        (models, makers.transpiler.as_ref()),
+        reporter,
+    )
 }

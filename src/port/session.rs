@@ -1,19 +1,20 @@
 //! What the symbols of a run share: who is asked, the store, the grounds of proofs.
 
-use super::desk::{Asking, Desk};
+use super::prompt::Templates;
 use super::resume::{Plan, Standing};
 use crate::error::Result;
 use crate::event::Reporter;
-use crate::findings;
 use crate::judge::Judge;
+use crate::judge::findings;
+use crate::judge::proofs::Grounds;
 use crate::llm::Exchange;
-use crate::process::Interrupt;
-use crate::project::{Planned, Project};
-use crate::proofs::Grounds;
+use crate::llm::model_session::{ModelSession, Traced};
+use crate::platform::process::Interrupt;
+use crate::port::c2rust::{Text, Transpiler};
+use crate::project::{FunctionPlan, Project};
 use crate::store::{FindingId, Store};
 use crate::symbol::{Function, RelPath, SymbolKey};
-use crate::transpile::{Text, Transpiler};
-use crate::verdict::{CFinding, Finding};
+use crate::verdict::{CFault, Finding};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
@@ -25,7 +26,8 @@ pub struct Session<'p> {
     pub judge: Judge<'p>,
     pub store: &'p mut Store,
     pub reporter: &'p mut dyn Reporter,
-    pub desk: &'p mut Desk,
+    pub models: &'p mut ModelSession,
+    pub templates: &'p Templates,
     /// What proofs rest on, measured before any model was asked.
     pub grounds: Grounds,
     /// What is done about each function that is asked for.
@@ -46,17 +48,22 @@ pub struct Session<'p> {
 
 impl Session<'_> {
     /// What a model answered: charged and stored.
-    pub fn heard(&mut self, function: &Function, exchange: &Exchange, asking: &Asking) -> Result<()> {
-        self.desk.heard((self.store, self.reporter), function, exchange, asking)
+    pub fn heard(&mut self, function: &Function, exchange: &Exchange, traced: (usize, Traced)) -> Result<()> {
+        self.models.heard((self.store, self.reporter), function, exchange, traced)
     }
 
     /// Stores what this run found out about C, and says it.
-    pub fn keep_of_c(&mut self, planned: &Planned, found: &CFinding) -> Result<FindingId> {
-        findings::keep_of_c((self.store, Some(self.desk.id)), planned, found, self.reporter)
+    pub fn keep_c_fault(&mut self, planned: &FunctionPlan, found: &CFault) -> Result<FindingId> {
+        findings::keep_c_fault((self.store, Some(self.models.id)), planned, found, self.reporter)
     }
 
     /// Stores a finding of this run.
-    pub fn record_finding(&mut self, planned: &Planned, found: (&Finding, &str), dir: &Path) -> Result<()> {
-        self.judge.record_finding(self.store, self.desk.id, planned, found, dir).map(drop)
+    pub fn record_finding(
+        &mut self,
+        planned: &FunctionPlan,
+        found: (&Finding, &str),
+        dir: &Path,
+    ) -> Result<()> {
+        self.judge.record_finding(self.store, self.models.id, planned, found, dir).map(drop)
     }
 }

@@ -11,7 +11,8 @@
 mod step;
 mod trace;
 
-pub use step::{Circle, Node, Outcome, Phase, Step, StopReason, Why};
+pub use crate::store::Phase;
+pub use step::{Circle, Node, Outcome, Step, StopReason, Why};
 pub use trace::why;
 
 use crate::config::{Limits, Maker};
@@ -188,8 +189,8 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Stage {
     }
     match (node, outcome) {
         (_, Outcome::BudgetExhausted) => Stage::Stopped(StopReason::Budget),
-        (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::NotThePort(fault)) => {
-            Stage::Stopped(StopReason::NotThePort(fault))
+        (Node::Smoke | Node::Fuzz | Node::Accept, Outcome::CFault(fault)) => {
+            Stage::Stopped(StopReason::CFault(fault))
         }
         (Node::Translator, Outcome::NotTranslated(_)) => ended(state, StopReason::NotTranslated),
         (Node::Translator, Outcome::CandidateReceived(text)) => {

@@ -2,13 +2,11 @@
 //! names (`harness = "model"`). A target is on trial like a contract: only one that C never differs from itself by, and that tells
 //! mutants from it, stays in the tree.
 
-use super::attempt::{context, context_without_contract};
-use super::call_sites::call_sites;
 use super::context::PortContext;
-use super::desk::rank_of;
-use super::inquiry::{Answer, Inquiry, Opened, Proposal, Tried, Turn, gist, never};
 use super::prompt::Question;
-use crate::adequacy::{Adequacy, Fate};
+use super::proposals::{Answer, Inquiry, Opened, Proposal, Tried, Turn, gist, never};
+use super::sources::{context, context_without_contract};
+use crate::c::call_sites::call_sites;
 use crate::config::Workflow;
 use crate::contract::facts::FactTable;
 use crate::contract::target::contract;
@@ -17,14 +15,16 @@ use crate::error::Result;
 use crate::fuzz::gate::HeldBack;
 use crate::harness::emit::target::helper_name;
 use crate::judge::Judge;
+use crate::judge::mutation_score::{Adequacy, Fate};
+use crate::llm::model_session::rank_of;
 use crate::llm::{Blocks, Label, Reply};
-use crate::project::{Planned, Project};
-use crate::rust::emit::pretty;
+use crate::platform::workspace::Trial;
+use crate::project::fuzz_target;
+use crate::project::{FunctionPlan, Project};
+use crate::rust::pretty::pretty;
 use crate::rust::signature::CSignature;
 use crate::store::Store;
 use crate::symbol::{SymbolKey, SymbolName};
-use crate::target;
-use crate::workspace::Trial;
 use proc_macro2::Ident;
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
@@ -39,16 +39,16 @@ const TOLD: usize = 8;
 pub fn wanted(
     project: &Project,
     store: &Store,
-    wanted: &[&Planned],
+    wanted: &[&FunctionPlan],
 ) -> Result<BTreeMap<SymbolKey, Option<String>>> {
     let by_workflow = project.config.port.workflow == Workflow::ThreeStep;
-    let is_left_out = |planned: &Planned| {
+    let is_left_out = |planned: &FunctionPlan| {
         project.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
     };
-    let lacks = |planned: &&&Planned| {
+    let lacks = |planned: &&&FunctionPlan| {
         planned.target.is_none() && (planned.wants_target || by_workflow) && !is_left_out(planned)
     };
-    let lacking: Vec<&Planned> = wanted.iter().filter(lacks).copied().collect();
+    let lacking: Vec<&FunctionPlan> = wanted.iter().filter(lacks).copied().collect();
     let mut all = BTreeMap::new();
     if lacking.is_empty() {
         return Ok(all);
@@ -77,7 +77,7 @@ pub fn wanted(
 ///
 /// # Errors
 /// Those of reading what is generated.
-pub fn context_of(project: &Project, planned: &Planned) -> Result<PortContext> {
+pub fn context_of(project: &Project, planned: &FunctionPlan) -> Result<PortContext> {
     match planned.judgeable {
         Judgeable::Yes(_) => context(project, planned),
         Judgeable::NotYet(_) => context_without_contract(project, planned),
@@ -85,7 +85,7 @@ pub fn context_of(project: &Project, planned: &Planned) -> Result<PortContext> {
 }
 
 /// How a target calls the function, for its prompt; then what it may call beside it.
-pub fn calls_of(project: &Project, planned: &Planned) -> Vec<String> {
+pub fn calls_of(project: &Project, planned: &FunctionPlan) -> Vec<String> {
     let one = |name: Ident, c: &CSignature| {
         let params = c.params.iter().map(|(name, ty)| quote!(#name: #ty));
         let ret = c.ret.iter();
@@ -103,7 +103,7 @@ pub(super) struct Target;
 impl Proposal for Target {
     const ROLE: &'static str = "target-writer";
     const NOUN: &'static str = "fuzz target";
-    const DEED: &'static str = "calls";
+    const PURPOSE: &'static str = "calls";
 
     fn ask(
         inquiry: &mut Inquiry,
@@ -137,9 +137,9 @@ impl Proposal for Target {
         name: &SymbolName,
         (attempt, text): (u32, &str),
     ) -> Result<Tried<String>> {
-        let model = inquiry.desk.name(Self::ROLE, rank_of(attempt));
-        let text = target::proposed(name.as_str(), &model, text);
-        let refused = target::problems(&text, &opened.0.ffi_names()?);
+        let model = inquiry.models.name(Self::ROLE, rank_of(attempt));
+        let text = fuzz_target::proposed(name.as_str(), &model, text);
+        let refused = fuzz_target::problems(&text, &opened.0.ffi_names()?);
         if !refused.is_empty() {
             let lines = refused.iter().map(|(line, why)| {
                 let excerpt = text.lines().nth(line.saturating_sub(1)).unwrap_or_default().trim();

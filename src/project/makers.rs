@@ -1,13 +1,13 @@
 //! Structs that C makes itself, for functions that take one: a buffer with the number of what is in it is hardly ever right by chance.
 
-use super::{Planned, Project};
-use crate::contract::made::{maker, pointed, taken};
+use super::{FunctionPlan, Project};
+use crate::contract::producers::{maker, pointed, taken};
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{LibraryIndex, SymbolName};
 
 /// A function that makes structs, and of which name.
-type Maker<'p> = (&'p Planned, String);
+type Maker<'p> = (&'p FunctionPlan, String);
 
 impl Project {
     /// Names the makers of such structs in inferred contracts; those that a person named must be some.
@@ -30,7 +30,7 @@ impl Project {
     /// The makers of what each parameter of a function needs.
     fn makers_of(
         &self,
-        planned: &Planned,
+        planned: &FunctionPlan,
         (index, makers): (&LibraryIndex, &[Maker]),
     ) -> Result<Vec<Vec<SymbolName>>> {
         let Some(contract) = planned.judgeable.contract() else { return Ok(Vec::new()) };
@@ -49,8 +49,9 @@ impl Project {
             }
         }
         // What leads to the function itself says nothing about it.
-        let is_apart =
-            |maker: &Planned| index.reached(&maker.function).all(|other| other.key != planned.function.key);
+        let is_apart = |maker: &FunctionPlan| {
+            index.reached(&maker.function).all(|other| other.key != planned.function.key)
+        };
         let params = contract.params.iter().zip(&planned.function.params);
         Ok(params
             .map(|(param, declared)| {
@@ -63,7 +64,7 @@ impl Project {
     }
 
     /// `others` are those that are makers of what is wanted.
-    fn no_maker(&self, planned: &Planned, name: &SymbolName, others: &[String]) -> Error {
+    fn no_maker(&self, planned: &FunctionPlan, name: &SymbolName, others: &[String]) -> Error {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
         let text = format!(
@@ -80,7 +81,7 @@ impl Project {
 }
 
 /// What a function makes, if its harness can make one for others.
-fn made(planned: &Planned) -> Option<Maker<'_>> {
+fn made(planned: &FunctionPlan) -> Option<Maker<'_>> {
     let at = maker(&planned.function, planned.judgeable.contract()?)?;
     Some((planned, pointed(&planned.function.params[at].ty)?))
 }

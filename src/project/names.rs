@@ -1,11 +1,11 @@
 //! Functions by the names that people type.
 
-use super::{Planned, Project};
+use super::{FunctionPlan, Project};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Project {
     /// The planned function with this name, or the nearest names.
-    pub fn find(&self, name: &str) -> Result<&Planned> {
+    pub fn find(&self, name: &str) -> Result<&FunctionPlan> {
         if let Some(function) = self.library.find(name) {
             if let Some(planned) = self.planned.iter().find(|p| p.function.key == function.key) {
                 return Ok(planned);

@@ -1,6 +1,6 @@
 //! The functions that a harness on handles calls besides the one under test: all of them must be steps themselves.
 
-use super::{Planned, Project};
+use super::{FunctionPlan, Project};
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::SymbolName;
@@ -11,7 +11,7 @@ impl Project {
     /// those, since a person may have skipped one or given it another contract; edited ones must be right.
     pub(super) fn settle_sequences(&mut self) -> Result<()> {
         loop {
-            let of = |p: &Planned| Some(p.judgeable.contract()?.sequence.as_ref()?.of.clone());
+            let of = |p: &FunctionPlan| Some(p.judgeable.contract()?.sequence.as_ref()?.of.clone());
             let all: BTreeMap<SymbolName, String> =
                 self.planned.iter().filter_map(|p| Some((p.function.name.clone(), of(p)?))).collect();
             let mut changed = false;
@@ -45,7 +45,7 @@ impl Project {
         }
     }
 
-    fn stranger(&self, planned: &Planned, name: &SymbolName, of: &str) -> Error {
+    fn stranger(&self, planned: &FunctionPlan, name: &SymbolName, of: &str) -> Error {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
         let text = format!("{path}: [sequence]: `{name}` is no function on a `{of}` with a contract");

@@ -1,14 +1,14 @@
 //! Which functions a fuzz target judges that a model wrote: where one stands in the tree, it takes the place of the roles.
 
-use super::{Planned, Project};
+use super::{FunctionPlan, Project};
 use crate::audit::FfiNames;
 use crate::config::Workflow;
 use crate::contract::facts::FactTable;
 use crate::contract::target::{contract, helpers};
 use crate::contract::types::{Contract, Harness, Judgeable};
 use crate::error::{Error, ErrorKind, Result};
+use crate::project::fuzz_target;
 use crate::symbol::{Function, SymbolName};
-use crate::target;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ impl Aimed {
 impl Project {
     /// The file of a symbol's fuzz target.
     pub fn target_path(&self, symbol: &str) -> PathBuf {
-        target::path(&self.rust_dir(), symbol)
+        fuzz_target::path(&self.rust_dir(), symbol)
     }
 
     pub(super) fn under_target(
@@ -64,18 +64,18 @@ impl Project {
                 return Ok(Aimed::useless(text, format!("{shown} cannot judge it: {why}")));
             }
         };
-        if let Some((line, reason)) = target::problems(&text, &self.ffi_names()?).first() {
+        if let Some((line, reason)) = fuzz_target::problems(&text, &self.ffi_names()?).first() {
             let why = format!("the audit rejects {shown}:{line}: {reason}");
             return Ok(Aimed::useless(text, why));
         }
-        let proposed_by = contract.proposed_by.clone().or(target::proposed_by(&text).map(str::to_owned));
+        let proposed_by = contract.proposed_by.clone().or(fuzz_target::proposed_by(&text).map(str::to_owned));
         let judgeable = self.with_statics(Judgeable::Yes(Contract { proposed_by, ..contract }));
         let helpers = helpers(&self.library, facts, function);
         Ok(Aimed { judgeable, target: Some(text), wanted: false, helpers })
     }
 
     /// Functions that the fuzz target of this one may call.
-    pub fn helpers(&self, planned: &Planned) -> impl Iterator<Item = &Planned> {
+    pub fn helpers(&self, planned: &FunctionPlan) -> impl Iterator<Item = &FunctionPlan> {
         self.planned.iter().filter(|other| planned.helpers.contains(&other.function.name))
     }
 

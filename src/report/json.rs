@@ -124,7 +124,7 @@ fn stats_json(stats: &RunStats) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::terminal::tests::{Buffer, all_events};
+    use crate::report::progress::tests::{Buffer, all_events};
 
     #[test]
     fn every_event_is_one_line_with_type_and_version() {

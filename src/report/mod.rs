@@ -4,20 +4,20 @@
 mod bars;
 mod json;
 mod plot;
-mod render;
+mod tables;
 mod screen;
 mod shorten;
-mod terminal;
+mod progress;
 mod testgen;
 
 pub use json::{FORMAT_VERSION, Json, finding_json};
 pub use plot::plot;
-pub use render::{
-    Align, Column, Values, checks, error, finding, finding_of_c, finding_whole, lines, printable, table,
-};
+pub use progress::{Terminal, Verbosity};
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use shorten::cell;
-pub use terminal::{Terminal, Verbosity};
+pub use tables::{
+    Align, Column, Values, c_fault, checks, error, finding, finding_whole, lines, printable, table,
+};
 pub use testgen::one_line;
 
 use std::io::ErrorKind::BrokenPipe;

@@ -1,8 +1,8 @@
-//! Scores of TestGen runs as a picture: plain SVG, without scripts, fonts or anything else from outside.
+//! Plots the scores of TestGen runs as plain SVG, without scripts, fonts or external files.
 
-use super::render::printable;
+use super::tables::printable;
 use crate::symbol::SymbolKey;
-use crate::testgen::Moment;
+use crate::test_record::Moment;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -213,7 +213,7 @@ fn text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testgen::{ConfigId, RunId};
+    use crate::test_record::{ConfigId, RunId};
     use jiff::{SignedDuration, Timestamp};
 
     /// Runs a minute apart, by the key of the symbol and the score.

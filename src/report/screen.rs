@@ -1,6 +1,6 @@
-//! Results to standard output, errors to standard error, questions to the terminal.
+//! Writes results to standard output, errors to standard error and questions to the terminal.
 
-use super::{json, render, settle};
+use super::{json, settle, tables};
 use crate::error::{Error, Result};
 use serde::Serialize;
 use std::io::{BufRead, IsTerminal, Write};
@@ -40,7 +40,7 @@ impl Screen {
             self.bytes(json::error_line(error).as_bytes());
         } else {
             let mut err = anstream::stderr().lock();
-            settle(err.write_all(render::error(error).as_bytes()).and_then(|()| err.flush()));
+            settle(err.write_all(tables::error(error).as_bytes()).and_then(|()| err.flush()));
         }
     }
 }
@@ -60,7 +60,7 @@ pub fn ask_yes_no(question: &str) -> Result<Option<bool>> {
         return Ok(None);
     }
     let mut err = anstream::stderr().lock();
-    settle(write!(err, "{} [y/N] ", render::printable(question)).and_then(|()| err.flush()));
+    settle(write!(err, "{} [y/N] ", tables::printable(question)).and_then(|()| err.flush()));
     drop(err);
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;

@@ -1,8 +1,8 @@
-//! Generated tests as they come, in words.
+//! Progress messages of TestGen.
 
 use super::Verbosity::{self, Normal, Quiet, Verbose};
-use super::render::{BAD, FAINT, GOOD, printable};
-use crate::testgen::{EvolutionRound, TestGenEvent, TestVerdict};
+use super::tables::{BAD, FAINT, GOOD, printable};
+use crate::test_record::{EvolutionRound, TestGenEvent, TestVerdict};
 
 /// A model's words in one line: what it breaks into lines would pass for others of ours.
 pub fn one_line(text: &str) -> String {
@@ -63,11 +63,11 @@ pub(super) fn evolved(round: &EvolutionRound, rounds: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testgen::{ConfigId, ConfigRef, GuardrailViolation, TestGenConfigChange};
+    use crate::test_record::{ConfigId, ConfigRef, GuardrailViolation, TestGenConfigChange};
 
     #[test]
     fn an_event_is_told_in_one_line() {
-        let category = crate::testgen::TestCategory::Boundary;
+        let category = crate::test_record::TestCategory::Boundary;
         let text = || "a\nvalid b\rc".to_owned();
         let dropped = TestVerdict::Dropped { why: text() };
         for (event, wanted) in [

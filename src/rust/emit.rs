@@ -1,5 +1,6 @@
 //! The text of generated Rust: stubs, and the files that hold the shims.
 
+use super::pretty::pretty;
 use super::shims::{Bound, callee, capi, lending, slices};
 use super::signature::inner;
 use crate::symbol::Function;
@@ -103,12 +104,6 @@ pub fn lib_file(modules: &[String]) -> String {
         text += &format!("pub mod {module};\n");
     }
     text
-}
-
-/// Formats whole generated items.
-pub fn pretty(tokens: TokenStream) -> String {
-    let file: syn::File = syn::parse2(tokens).expect("generated code is Rust");
-    prettyplease::unparse(&file)
 }
 
 /// The lines of a C comment, without its markers.

@@ -5,6 +5,7 @@
 
 mod print;
 mod records;
+mod text_records;
 mod value;
 
 use crate::c::data::Data;
@@ -69,7 +70,7 @@ fn item(
     if let Some(shown) = reader.shown_text(&global.ty) {
         writeln!(text, "/// The text {shown}.").expect("a String takes all text");
     }
-    if records::holds_text(&library.records, &global.ty) {
+    if text_records::holds_text(&library.records, &global.ty) {
         text += "/// C has pointers to `char` where this has optional strings; a null pointer is `None`.\n";
     }
     if statement.contains('\n') {

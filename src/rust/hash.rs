@@ -3,7 +3,7 @@
 //! and compared is not known here.
 
 use super::item::{item_name, plain, use_leaves};
-use super::open;
+use super::nonlocal_items;
 use crate::digest::hex;
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -54,7 +54,7 @@ impl Index {
         let meant =
             |text: &Text| text.names().filter_map(|name| by_name.get(name)).flatten().copied().collect();
         let mentions = texts.iter().map(meant).collect();
-        let is_everywhere = |item: &syn::Item| is_glob(item) || open::is_open(item, &file.items);
+        let is_everywhere = |item: &syn::Item| is_glob(item) || nonlocal_items::is_open(item, &file.items);
         let everywhere = (0..file.items.len()).filter(|at| is_everywhere(&file.items[*at])).collect();
         Self { texts, mentions, everywhere }
     }

@@ -4,14 +4,14 @@
 
 pub mod item;
 pub mod hash;
-pub mod open;
+pub mod nonlocal_items;
 pub mod splice;
 pub mod unport;
 pub mod stub;
 pub mod signature;
 pub mod shims;
+pub mod pretty;
 pub mod emit;
-pub mod exported;
 pub mod globals;
-pub mod in_program;
+pub mod dropin_crate;
 pub mod mutants;

@@ -124,7 +124,7 @@ fn to_inner(
         // Only in signatures of C, which go through as they are.
         Role::Elements { .. }
         | Role::Callback { .. }
-        | Role::Token
+        | Role::UserData
         | Role::Lent { .. }
         | Role::Given { .. }
         | Role::Room { .. } => quote!(#name),
@@ -285,7 +285,7 @@ fn to_c(param: &Parameter, (name, _): &(Ident, syn::Type)) -> TokenStream {
         Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
         Role::Elements { .. }
         | Role::Callback { .. }
-        | Role::Token
+        | Role::UserData
         | Role::Lent { .. }
         | Role::Given { .. }
         | Role::Room { .. } => quote!(#name),

@@ -195,7 +195,7 @@ fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
         // Only in signatures of C.
         Role::Elements { .. }
         | Role::Callback { .. }
-        | Role::Token
+        | Role::UserData
         | Role::Lent { .. }
         | Role::Given { .. }
         | Role::Room { .. } => {

@@ -1,5 +1,5 @@
-//! What reading the C library gave, kept until what it came from changes. What the values mean is known to `c` and
-//! `init`; here they are bytes.
+//! Cached results of reading the C library, valid until their inputs change. The store sees bytes; `c` and
+//! `project` know their meaning.
 
 use super::Store;
 use super::columns::{from_json, json};
@@ -8,7 +8,8 @@ use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use std::collections::BTreeMap;
 
 /// What a kept value is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum AnalysisKind {
     /// What libclang says of a unit.
     Facts,
@@ -24,13 +25,7 @@ pub enum AnalysisKind {
 
 impl AnalysisKind {
     fn word(self) -> &'static str {
-        match self {
-            Self::Facts => "facts",
-            Self::Declarations => "declarations",
-            Self::Translation => "translation",
-            Self::Library => "library",
-            Self::Sync => "sync",
-        }
+        self.into()
     }
 }
 
@@ -62,7 +57,7 @@ impl Store {
         })
     }
 
-    /// Keeps values in place of what was there for the same subjects.
+    /// Stores values, replacing those of the same subjects.
     pub fn keep(&mut self, kind: AnalysisKind, values: &[(String, Kept)]) -> Result<()> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -84,7 +79,7 @@ impl Store {
         })
     }
 
-    /// Forgets what is kept of a kind for other subjects than these.
+    /// Deletes the values of a kind for all other subjects.
     pub fn keep_only(&mut self, kind: AnalysisKind, subjects: &[&str]) -> Result<()> {
         self.run(|connection| {
             let list = json(&subjects);

@@ -1,4 +1,4 @@
-//! The attempts of runs and the model calls that they paid for: written as they happen, read for statistics.
+//! The attempts of runs and their model calls: written as they happen, read for statistics.
 
 use super::columns::{int, unsigned, unsigned32};
 use super::{RunId, StepId, Store, now};

@@ -1,4 +1,4 @@
-//! How the crate's types are written in columns, and read back.
+//! Converts the crate's types to and from columns.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;

@@ -1,4 +1,4 @@
-//! The evidence of a symbol: what its last judgement measured, and of which texts.
+//! The last verdict of this machine on each symbol: history beside `implfuzz.lock`, which alone decides a grade.
 
 use super::Store;
 use super::columns::{date, from_json, int, json, unsigned, unsigned32, word};
@@ -8,8 +8,7 @@ use crate::verdict::{Grade, Proofs, RunStats};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-/// What is known about one port. It holds as long as the four hashes are those of the tree and the lock, which
-/// knows the ports that it calls and the committed inputs too, has an entry of it that fits.
+/// The last verdict of this machine on one port, and the texts that it was about.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     pub symbol: SymbolKey,
@@ -64,7 +63,7 @@ impl Evidence {
 }
 
 impl Store {
-    /// Puts the evidence in the place of what was known before.
+    /// Replaces the evidence.
     pub fn put_evidence(&mut self, evidence: &Evidence) -> Result<()> {
         let e = evidence;
         self.run(|connection| {

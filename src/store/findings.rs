@@ -1,11 +1,11 @@
-//! Findings: inputs on which the two sides disagree, kept once each.
+//! Findings: inputs on which the two sides disagree, each stored once.
 
 use super::columns::{date, from_json, json, word, word_opt};
 use super::{RunId, Store, now};
 use crate::digest::sha256;
 use crate::error::Result;
 use crate::symbol::SymbolKey;
-use crate::verdict::{CFault, Finding};
+use crate::verdict::{CFaultKind, Finding};
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,9 @@ use serde::{Deserialize, Serialize};
 pub struct FindingId(pub i64);
 
 /// Whose bug it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Side {
     Port,
     C,
@@ -25,10 +26,7 @@ pub enum Side {
 impl Side {
     /// One word, as in the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Port => "port",
-            Self::C => "c",
-        }
+        self.into()
     }
 }
 
@@ -41,13 +39,13 @@ pub struct NewFinding<'a> {
     pub run: Option<RunId>,
     /// Hash of the port's text.
     pub candidate_sha256: Option<String>,
-    pub of_c: Option<OfC<'a>>,
+    pub c_fault: Option<CFaultNote<'a>>,
 }
 
 /// What is known of a finding about C beside the input.
 #[derive(Debug, Clone, Copy)]
-pub struct OfC<'a> {
-    pub fault: CFault,
+pub struct CFaultNote<'a> {
+    pub fault: CFaultKind,
     pub report: &'a str,
 }
 
@@ -61,7 +59,7 @@ pub struct FindingRow {
     pub run: Option<RunId>,
     pub candidate_sha256: Option<String>,
     /// Of a finding about C.
-    pub fault: Option<CFault>,
+    pub fault: Option<CFaultKind>,
     pub report: String,
     /// What a model makes of it, where one was asked.
     pub explanation: Option<String>,
@@ -95,8 +93,8 @@ impl Store {
                 new.run.map(|run| run.0),
                 new.candidate_sha256,
                 now().to_string(),
-                new.of_c.map(|of_c| of_c.fault.word()),
-                new.of_c.map(|of_c| of_c.report),
+                new.c_fault.map(|c_fault| c_fault.fault.word()),
+                new.c_fault.map(|c_fault| c_fault.report),
             ];
             connection.query_row(sql, values, |row| row.get(0)).map(FindingId)
         })

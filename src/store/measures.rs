@@ -1,4 +1,4 @@
-//! What was measured of a function without its port.
+//! Measurements of a function that need no port.
 
 use super::Store;
 use super::columns::{from_json, json};
@@ -9,22 +9,21 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Kinds of measurements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum MeasureKind {
-    /// What a harness is worth.
+    /// The mutation score of a harness.
     Adequacy,
 }
 
 impl MeasureKind {
     fn word(self) -> &'static str {
-        match self {
-            Self::Adequacy => "adequacy",
-        }
+        self.into()
     }
 }
 
 impl Store {
-    /// Puts a measurement, which holds as long as `about` is the same, in the place of what was known before.
+    /// Replaces a measurement; it is valid while `about` is unchanged.
     pub fn put_measure<T: Serialize>(
         &mut self,
         (symbol, kind): (&SymbolKey, MeasureKind),
@@ -40,7 +39,7 @@ impl Store {
         })
     }
 
-    /// What was measured under the same `about`.
+    /// The measurement stored under the same `about`.
     pub fn measure<T: DeserializeOwned>(
         &self,
         (symbol, kind): (&SymbolKey, MeasureKind),

@@ -1,9 +1,9 @@
-//! What ports have taught. How lessons are merged and how they age is in `memory`.
+//! The rows of lessons. `lesson` decides how they merge and age.
 
 use super::Store;
 use super::columns::{int, unsigned, word};
 use crate::error::Result;
-use crate::memory::{Confidence, Item, Iteration, Kind, Lesson, Scope};
+use crate::store::lesson::{Confidence, Item, Iteration, Kind, Lesson, Scope};
 use crate::symbol::SymbolKey;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
@@ -54,7 +54,7 @@ impl Store {
         })
     }
 
-    /// A lesson was told and did not help. One that is gone by now stays so.
+    /// Records that a lesson did not help. A deleted lesson stays deleted.
     pub fn doubt(&mut self, id: MemoryId) -> Result<()> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -16,6 +16,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0008_makers.sql"),
     include_str!("migrations/0009_testgen.sql"),
     include_str!("migrations/0010_testgen_cheats.sql"),
+    include_str!("migrations/0011_evolution_pairs.sql"),
 ];
 
 /// Brings the database to the newest version known here, or says that it is newer still.

@@ -1,9 +1,11 @@
 //! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, the steps of ports,
-//! attempts, model calls, findings, what ports have taught, generated tests.
+//! attempts, model calls, findings, lessons, generated tests.
 //!
-//! The only place that knows SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have
-//! been saved before ([`Store::save_symbols`]).
+//! The only module with SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have been
+//! saved before ([`Store::save_symbols`]).
 
+pub mod lesson;
+pub mod stats;
 mod analysis;
 mod calls;
 mod columns;
@@ -21,11 +23,11 @@ mod totals;
 pub use analysis::{AnalysisKind, Kept};
 pub use calls::{Attempt, ModelCall, PaidCall};
 pub use evidence::Evidence;
-pub use findings::{FindingId, FindingRow, NewFinding, OfC, Side};
+pub use findings::{CFaultNote, FindingId, FindingRow, NewFinding, Side};
 pub use measures::MeasureKind;
 pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
-pub use steps::{NewStep, StepId, StepRow};
+pub use steps::{NewStep, Phase, StepId, StepRow};
 pub use symbols::{SymbolKind, SymbolRow};
 pub use testgen::{BestConfig, ConfigRow, EvolutionRow, GLOBAL};
 pub use totals::{Totals, median};

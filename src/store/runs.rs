@@ -12,8 +12,9 @@ use serde::{Deserialize, Serialize};
 pub struct RunId(pub i64);
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum RunOutcome {
     /// Everything asked for was done.
     Done,
@@ -32,14 +33,7 @@ pub enum RunOutcome {
 impl RunOutcome {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Incomplete => "incomplete",
-            Self::Refuted => "refuted",
-            Self::Budget => "budget",
-            Self::Failed => "failed",
-            Self::Interrupted => "interrupted",
-        }
+        self.into()
     }
 }
 

@@ -1,4 +1,4 @@
-//! The trace of the supervisor: a row for each step, with why it was taken and what came of it.
+//! The trace of the supervisor: one row a step, with its reason and its outcome.
 
 use super::columns::{date, int, unsigned32};
 use super::{RunId, Store, now};
@@ -10,6 +10,25 @@ use rusqlite::{Row, params};
 /// Number of a step, over all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StepId(pub i64);
+
+/// The two halves of a port; `stats` divides its cost by them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Until a candidate was built and linked, and a run has called it and the C original.
+    Compilation,
+    /// From then on, whatever becomes of later candidates.
+    Optimization,
+}
+
+impl Phase {
+    /// One word, as in tables, JSON and the database.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Compilation => "compilation",
+            Self::Optimization => "optimization",
+        }
+    }
+}
 
 /// A step that begins.
 #[derive(Debug, Clone)]

@@ -10,8 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a symbol is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum SymbolKind {
     Function,
     Global,
@@ -20,10 +21,7 @@ pub enum SymbolKind {
 impl SymbolKind {
     /// One word, as in the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Function => "function",
-            Self::Global => "global",
-        }
+        self.into()
     }
 }
 

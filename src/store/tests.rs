@@ -6,7 +6,7 @@ mod testgen;
 
 use super::*;
 use crate::symbol::{RelPath, SymbolKey, SymbolName};
-use crate::verdict::{CFault, Finding, FindingClass, Grade, RunStats};
+use crate::verdict::{CFaultKind, Finding, FindingClass, Grade, RunStats};
 
 fn fresh() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
@@ -108,7 +108,7 @@ fn a_finding_is_kept_once() {
         finding: &finding,
         run: None,
         candidate_sha256: Some("ff".into()),
-        of_c: None,
+        c_fault: None,
     };
     let id = store.add_finding(&new).unwrap();
     assert_eq!(store.add_finding(&new).unwrap(), id);
@@ -128,9 +128,9 @@ fn every_class_of_finding_comes_back() {
     store.save_symbols(std::slice::from_ref(&a)).unwrap();
     use FindingClass::*;
     let of_ports = [Mismatch, Panic, Abort, Timeout, OutOfMemory, OutOfBounds, Leak, SilentExit];
-    let of_c = [HeapBufferOverflow, StackBufferOverflow, GlobalBufferOverflow, UseAfterFree, DoubleFree];
+    let c_fault = [HeapBufferOverflow, StackBufferOverflow, GlobalBufferOverflow, UseAfterFree, DoubleFree];
     let rest = [NullDeref, IntegerUb, NonDeterminism];
-    for class in of_ports.into_iter().chain(of_c).chain(rest) {
+    for class in of_ports.into_iter().chain(c_fault).chain(rest) {
         let finding = Finding { class, ..finding() };
         let new = NewFinding {
             symbol: &a.key,
@@ -138,11 +138,14 @@ fn every_class_of_finding_comes_back() {
             finding: &finding,
             run: None,
             candidate_sha256: None,
-            of_c: Some(OfC { fault: CFault::Breaks, report: "stack" }),
+            c_fault: Some(CFaultNote { fault: CFaultKind::Breaks, report: "stack" }),
         };
         store.add_finding(&new).unwrap();
         let row = store.findings(None).unwrap().pop().unwrap();
-        assert_eq!((row.finding, row.fault, row.report.as_str()), (finding, Some(CFault::Breaks), "stack"));
+        assert_eq!(
+            (row.finding, row.fault, row.report.as_str()),
+            (finding, Some(CFaultKind::Breaks), "stack")
+        );
     }
 }
 

@@ -1,11 +1,12 @@
-//! Sums over model calls. What is not known stays unknown: a call without a price makes no cost of 0.
+//! Sums over model calls. Unknown values stay unknown: a call without a price does not count as a
+//! cost of 0.
 
 use super::{ModelCall, RunId, Store};
 use crate::error::Result;
 use crate::symbol::SymbolKey;
 use std::collections::BTreeMap;
 
-/// What was spent.
+/// Sums of calls, tokens and cost.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Questions to a model.
@@ -20,9 +21,9 @@ pub struct Totals {
     pub cache_write_tokens: u64,
     /// Some counts are guessed.
     pub estimated: bool,
-    /// In the currency of the prices over the calls whose price is known; absent when none is.
+    /// Over the calls with a known price, in the currency of the prices; absent without such a call.
     pub cost: Option<f64>,
-    /// Calls whose price is not known.
+    /// Calls without a known price.
     pub unpriced: u64,
     /// Time spent waiting for models, milliseconds.
     pub latency_ms: u64,

@@ -1,4 +1,4 @@
-//! Symbols for tests: a function of which nothing is known but its name, to be filled in where a test is about more.
+//! Symbols for tests: a function with only a name; tests fill in the rest.
 
 use super::{CType, Function, Linkage, Place, RelPath, SymbolKey, SymbolName, TypeKind};
 

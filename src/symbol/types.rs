@@ -1,4 +1,4 @@
-//! C types, records, and what a type definition is.
+//! C types, records, and type definitions.
 
 use super::{Place, SymbolKey};
 use serde::{Deserialize, Serialize};

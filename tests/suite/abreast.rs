@@ -1,5 +1,5 @@
-//! Many ports at a time: who waits for whom, what comes into the tree and in which state, and what is left out. The
-//! models are scripts.
+//! Porting several functions concurrently: dependencies between ports, the state of the tree, and what is left out.
+//! The models are scripts.
 
 use crate::support::{QUICK, Ran, Repo, reply};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Functions whose parameters the C text does not explain: a model proposes how they are called, C says whether that is so. The
-//! models here are scripts.
+//! Functions with parameters that the C text does not explain: a model proposes a contract and a run of the C original
+//! tests it. The models are scripts.
 
 use crate::support::{MEASURED, QUICK, Ran, Repo, assert_same, reply};
 
@@ -46,7 +46,7 @@ fn what_c_bears_out_is_ported_under_it_and_weak_until_a_person_approves() {
         "the contract does not do: `name`: a pointer is no value",
         "the contract does not do: C does not bear it out: ",
         "a contract that C bears out, by command/sh",
-        "its contract was proposed by command/sh, and nobody has approved of it",
+        "command/sh proposed its contract, which is not approved yet",
     ] {
         assert!(format!("{ran}").contains(said), "no {said:?} in {ran}");
     }
@@ -62,7 +62,7 @@ fn what_c_bears_out_is_ported_under_it_and_weak_until_a_person_approves() {
     );
     let shown = repo.run(&["contract", "named"]);
     shown.ok();
-    assert!(shown.stdout.contains("proposed by command/sh, approved of by nobody"), "{shown}");
+    assert!(shown.stdout.contains("proposed by command/sh, not approved"), "{shown}");
     // The tool leaves it as it is, and so does everything that reads the library anew.
     let text = repo.read("rust/contracts/named.toml");
     assert!(text.contains("proposed_by = \"command/sh\"") && text.contains("max = 4096"), "{text}");
@@ -70,7 +70,7 @@ fn what_c_bears_out_is_ported_under_it_and_weak_until_a_person_approves() {
     assert_eq!(repo.read("rust/contracts/named.toml"), text);
     let verify =
         [&["verify", "named"][..], &MEASURED, &SHORT, &["--runs", "20000", "--seconds", "5"]].concat();
-    assert!(repo.run(&verify).code(11).stdout.contains("nobody has approved of it"));
+    assert!(repo.run(&verify).code(11).stdout.contains("which is not approved yet"));
     let approved = repo.run(&["contract", "--approve", "named"]);
     approved.ok();
     assert!(approved.stdout.contains("cargo implfuzz verify named"), "{approved}");

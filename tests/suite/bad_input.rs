@@ -1,11 +1,11 @@
-//! What breaks outside of the tool: the C library, the configuration, the machine, the model's server, the user's
-//! patience. Each time a clear error with its help, the documented exit code, an untouched tree, no panic.
+//! Failures outside the tool: the C library, the configuration, the machine, the model's server, Ctrl-C. Each
+//! gives a clear error with its help and the documented exit code, leaves the tree untouched and never panics.
 
 use crate::support::server::{self, Answer, Server};
 use crate::support::{Ran, Repo, Running, assert_same};
 use cargo_implfuzz::error::ErrorKind;
-use cargo_implfuzz::process::Interrupt;
-use cargo_implfuzz::toolchain::{Search, Toolchain};
+use cargo_implfuzz::platform::process::Interrupt;
+use cargo_implfuzz::platform::toolchain::{Search, Toolchain};
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Blocks of memory that change hands, and pointers that are returned: new blocks, blocks to free, places in arguments, tables.
+//! Memory blocks that change owner, and returned pointers: new blocks, blocks to free, pointers into arguments or tables.
 
 use crate::support::Repo;
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Functions that call back: every call, its arguments and its place in the order are compared.
+//! Functions with callbacks: the harness compares every call, its arguments and the order of calls.
 
 use crate::support::Repo;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Candidates of c2rust, tried before any model is asked. c2rust is a script here, which gives texts that the real one has written
-//! (`fixtures/c2rust`), or such a text with a word changed; the models are scripts, too.
+//! Candidates from c2rust, tried before any model. A script stands in for c2rust and replays its real output
+//! (`fixtures/c2rust`), sometimes with one word changed. The models are scripts, too.
 
 use crate::support::clib::copy_tree;
 use crate::support::{QUICK, Ran, Repo, assert_same, reply};

@@ -1,4 +1,4 @@
-//! Functions that ask for chance or the time: both sides get the same, and ask as often.
+//! Functions that use random numbers or the time: both sides get the same values and must ask equally often.
 
 use crate::support::Repo;
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Cheats that no audit of a port can see, because they are none of the port: a harness that was tampered with, a contract
-//! that looks away, files smuggled into a reply. And docs/cheats.md, which names a test for every cheat.
+//! Cheats outside the port's text, which its audit cannot see: a harness that was tampered with, a contract that
+//! compares too little, files smuggled into a reply. Also checks that docs/cheats.md names a test for every cheat.
 
 use crate::support::{Repo, assert_same, reply};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `contract`: what is shown of a harness, and what it is worth, measured on the C original alone.
+//! `contract`: how it shows a harness, and the harness's mutation score, measured on the C original alone.
 
 use crate::support::{Ran, Repo};
 use std::os::unix::fs::PermissionsExt;
@@ -54,7 +54,7 @@ fn what_does_not_open_the_repository_never_takes_the_place_of_a_contract() {
     }
     // What was written is not lost: it is opened again, and taken when it is right.
     edited(&repo, "twice", &line("require = [\"y < 16\"]")).code(2);
-    edited(&repo, "twice", "sed -i 's/y < 16/x < 16/' \"$1\"").ok().shows("is opened again");
+    edited(&repo, "twice", "sed -i 's/y < 16/x < 16/' \"$1\"").ok().shows("the text that was rejected last time");
     assert!(repo.read("rust/contracts/twice.toml").contains("x < 16"));
     assert!(!repo.root().join(".implfuzz/edit/twice.toml").exists());
 }
@@ -70,7 +70,7 @@ fn what_changed_while_the_editor_was_open_is_not_overwritten() {
     assert!(text.contains("# by another one") && !text.contains("# by a person"), "{text}");
     // What was written is there, and is taken when it has both.
     assert!(repo.read(copy).contains("# by a person"));
-    edited(&repo, "twice", "echo '# by another one' >> \"$1\"").ok().shows("is opened again");
+    edited(&repo, "twice", "echo '# by another one' >> \"$1\"").ok().shows("the text that was rejected last time");
     let text = repo.read(contract);
     assert!(text.contains("# by another one") && text.contains("# by a person"), "{text}");
     // Who wrote nothing takes nothing back.
@@ -87,7 +87,7 @@ fn a_draft_that_says_what_the_contract_says_is_none() {
     repo.write(".implfuzz/edit/twice.toml", &repo.read("rust/contracts/twice.toml"));
     let ran = edited(&repo, "twice", "echo '# by a person' >> \"$1\"");
     ran.ok();
-    assert!(!ran.to_string().contains("is opened again"), "{ran}");
+    assert!(!ran.to_string().contains("the text that was rejected last time"), "{ran}");
     assert!(repo.read("rust/contracts/twice.toml").contains("# by a person"));
 }
 

@@ -1,5 +1,5 @@
-//! `cargo implfuzz coverage` over a small library whose branches a person can count, with ports, stubs, wrong ports, and
-//! a C compiler that cannot count.
+//! `cargo implfuzz coverage` on a small library with branches that can be counted by hand: ports, stubs, wrong ports,
+//! and a C compiler without coverage.
 
 use crate::support::{MEASURED, Repo};
 use serde_json::{Value, json};

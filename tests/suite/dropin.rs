@@ -1,4 +1,4 @@
-//! The library's own programs with the port in the place of C: what they do, and what is counted in them.
+//! The library's own programs, linked with the port in place of C: their results and their call counts.
 
 use crate::support::clib::copy_tree;
 use crate::support::{Ran, Repo, assert_same, plant};
@@ -160,14 +160,16 @@ fn c_that_runs_in_the_place_of_its_port_is_told() {
         (&json!(false), &json!(1))
     );
     let ran = repo.run(&[&["dropin"], &flags[..], &run[..]].concat());
-    ran.code(10).shows("C functions ran in the place of their ports: gauge_add").shows("docs/limits.md");
+    ran.code(10)
+        .shows("the C originals of these functions ran instead of their ports: gauge_add")
+        .shows("docs/limits.md");
 }
 
 #[test]
 fn a_build_that_goes_around_the_compilers_on_the_path_proves_nothing() {
     let repo = gauge();
     port(&repo, &[("gauge_add", GAUGE_ADD)]);
-    let cc = cargo_implfuzz::toolchain::Search::from_env().program(&["cc", "gcc"]).unwrap();
+    let cc = cargo_implfuzz::platform::toolchain::Search::from_env().program(&["cc", "gcc"]).unwrap();
     let build = format!("dropin.build=[['make', 'state', 'CC={}']]", cc.display());
     let ran = repo.run(&["dropin", "--config", &build, "--config", "dropin.run=[['./state']]"]);
     ran.code(11)

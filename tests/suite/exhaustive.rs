@@ -1,5 +1,5 @@
-//! The exhaustive engine: where a contract has few inputs, every one of them is run, and nothing is said of "all" that was
-//! not.
+//! The exhaustive engine runs every input of a contract that has few, and claims to be exhaustive only if it ran them
+//! all.
 
 use crate::support::Repo;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Exported tests, compiled and run: they pass on functions that do what C did, and each fails on functions that do not.
+//! Exported tests, compiled and run: they pass on functions that behave like C and fail on functions that do not.
 
 use crate::support::clib;
 use camino::Utf8Path;
@@ -6,10 +6,10 @@ use cargo_implfuzz::c::bind::Bindings;
 use cargo_implfuzz::c::flags::CSettings;
 use cargo_implfuzz::contract::file::parse;
 use cargo_implfuzz::contract::types::Contract;
-use cargo_implfuzz::rust::exported::{KeptTest, Source, exported};
 use cargo_implfuzz::rust::shims::Bound;
 use cargo_implfuzz::rust::signature::CSignature;
 use cargo_implfuzz::symbol::{Function, Library};
+use cargo_implfuzz::testgen::export::{KeptTest, Source, exported};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

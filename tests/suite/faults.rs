@@ -1,5 +1,5 @@
-//! What becomes of a port whose model's server, or whose replies, are at fault: what the user is told, what is kept of it,
-//! and that nothing else happens to the tree. The servers are scripted, the harness is not.
+//! Faults of the model's server and of replies: the error message, the stored record, and an otherwise unchanged tree.
+//! The servers are scripted; the harness is real.
 
 use crate::support::server::{Answer, Server};
 use crate::support::wire::{Stop, USED, Wire};

@@ -1,5 +1,5 @@
-//! Inputs on which C itself breaks: a model says why and whether callers can bring it about, and C says whether a precondition
-//! that it proposes is one. The models here are scripts.
+//! Inputs on which C itself breaks: a model explains the cause and whether a caller can trigger it. A proposed
+//! precondition is tested on C. The models are scripts.
 
 use crate::support::{MEASURED, QUICK, Repo, assert_same, reply};
 
@@ -48,7 +48,7 @@ fn a_precondition_that_c_bears_out_is_kept_and_the_function_judged_under_it() {
         "C does not bear the precondition out: C works on an input that is ruled out: at = ",
         "C does not bear the precondition out: the input on which C breaks is still let through",
         "C bears the precondition out",
-        "its contract was proposed by command/sh, and nobody has approved of it",
+        "command/sh proposed its contract, which is not approved yet",
     ] {
         ran.shows(said);
     }

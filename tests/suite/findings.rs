@@ -1,4 +1,4 @@
-//! `findings`: what was found is listed once, shown with its arguments, and run again.
+//! `findings`: each finding is listed once, shown with its arguments, and replayed.
 
 use crate::support::{QUICK, Repo};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! Fuzz targets that a model writes: what they can judge that no contract says, what they cannot get away with, and the workflow in
-//! which every function gets one. The models here are scripts.
+//! Fuzz targets written by a model: checks that no contract can express, cheats that are rejected, and the workflow
+//! that gives every function a written target. The models are scripts.
 
 use crate::support::{MEASURED, QUICK, Ran, Repo, assert_same, reply};
 
@@ -83,7 +83,7 @@ fn what_no_contract_says_is_ported_under_a_target_and_weak_until_a_person_approv
     for said in [
         "the fuzz target does not do: the fuzz target rust/fuzz/targets/word.rs does not compile",
         "a fuzz target by command/sh",
-        "nobody has approved of it",
+        "which is not approved yet",
     ] {
         assert!(format!("{ran}").contains(said), "no {said:?} in {ran}");
     }
@@ -97,16 +97,16 @@ fn what_no_contract_says_is_ported_under_a_target_and_weak_until_a_person_approv
     assert!(repo.read("rust/contracts/word.toml").contains("harness = \"model\""));
     assert!(repo.read("implfuzz.lock").contains("[symbols.word]"));
     repo.run(&["check"]).ok();
-    assert!(verify(&repo, "word").code(11).stdout.contains("nobody has approved of it"));
+    assert!(verify(&repo, "word").code(11).stdout.contains("which is not approved yet"));
     repo.run(&["contract", "--approve", "word"]).ok().shows("cargo implfuzz verify word");
     repo.run(&["contract", "--approve", "word"]).code(2);
     // Approval is a change of what the port was judged on, and so is any other one.
     let stale = repo.run(&["check"]);
-    assert!(format!("{stale}").contains("the harness changed"), "{stale}");
+    assert!(format!("{stale}").contains("the harness or the crate's manifest changed"), "{stale}");
     assert!(verify(&repo, "word").ok().stdout.contains("verified"));
     repo.run(&["check"]).ok();
     repo.replace("rust/fuzz/targets/word.rs", "input.text(60)", "input.text(61)");
-    assert!(format!("{}", repo.run(&["check"])).contains("the harness changed"));
+    assert!(format!("{}", repo.run(&["check"])).contains("the harness or the crate's manifest changed"));
     repo.replace(
         "rust/fuzz/targets/word.rs",
         "input.text(61)",

@@ -1,4 +1,4 @@
-//! From proofs to grades, over the binary: what is measured, what is kept, what keeps a port from being verified.
+//! From proofs to grades, through the binary: the measurements, the stored ones, and the reasons why a port is not verified.
 
 use crate::support::{MEASURED, Ran, Repo, assert_same, reply};
 use serde_json::Value;

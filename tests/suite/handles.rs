@@ -1,5 +1,5 @@
-//! Functions on handles: each is judged as one step in a life that the library's own functions begin and end. Right ports
-//! pass, ports that leave a wrong state, leak or free twice are refuted, C never differs from itself.
+//! Functions on handles: each is judged inside a call sequence that constructs and destroys the handle. Right ports
+//! pass; ports that leave a wrong state, leak or free twice are refuted; C never differs from itself.
 
 use crate::support::Repo;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The plain git hook on real repositories: what it blocks, that it looks at what is staged, and that no other hook is lost.
+//! The plain git hook on real repositories: it blocks bad commits, checks the staged files, and keeps existing hooks.
 
 use crate::support::git::git;
 use crate::support::{Ran, Repo, Tree};
@@ -68,6 +68,17 @@ fn a_commit_is_judged_by_what_is_staged() {
     repo.replace("sum.c", "x * 2u * 1u", "x * 2u");
     blocked(&repo, &["twice: stale"]);
     git(&repo, &["reset", "-q", "--hard"]).ok();
+
+    // What git is to assume of the working tree is not what is committed.
+    for flag in ["assume-unchanged", "skip-worktree"] {
+        repo.replace(MODULE, "x << 1", "x << 2");
+        git(&repo, &["add", MODULE]).ok();
+        repo.replace(MODULE, "x << 2", "x << 1");
+        git(&repo, &["update-index", &format!("--{flag}"), MODULE]).ok();
+        blocked(&repo, &["twice: stale", "the Rust text changed"]);
+        git(&repo, &["update-index", &format!("--no-{flag}"), MODULE]).ok();
+        git(&repo, &["reset", "-q", "--hard"]).ok();
+    }
 
     repo.replace(MODULE, "x << 1", "unimplemented!(\"twice\")");
     git(&repo, &["add", "."]).ok();

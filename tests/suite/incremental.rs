@@ -1,5 +1,5 @@
-//! After an edit of one C file only what depends on it is read again and only its evidence becomes stale; everything else
-//! stays as it was, to the byte and the minute.
+//! After an edit of one C file, only its dependents are read again and only their evidence becomes stale. Everything
+//! else keeps its bytes and its modification time.
 
 use crate::support::{Repo, Tree};
 use serde_json::Value;

@@ -1,5 +1,5 @@
-//! `kill -9` while `port --all -j 2` runs: the database and the tree are as they were or as they should be, nothing half
-//! written stays, and a later run completes. The model is a script that takes its time.
+//! `kill -9` during `port --all -j 2`: database and tree have the old state or the new one, no half-written file stays,
+//! and a later run completes. The model is a slow script.
 
 use crate::support::{Repo, plant, reply};
 use std::hash::{BuildHasher, Hasher};

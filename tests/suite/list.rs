@@ -1,4 +1,4 @@
-//! `list` over the binary: columns, tiers, cycles, selection, what is unsupported, the graph, JSON.
+//! `list` through the binary: columns, tiers, cycles, selection, unsupported functions, the graph, JSON.
 
 use crate::support::Repo;
 use serde_json::Value;

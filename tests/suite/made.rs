@@ -1,4 +1,4 @@
-//! Structs with a buffer and a number of what is in it: half of the inputs have one that C has made.
+//! Structs with a buffer and its length: half of the inputs hold a struct that C has built.
 
 use crate::support::Repo;
 

@@ -1,6 +1,6 @@
-//! What the tool does, seen over its binary: one module for each part of it, and `support` for what they share. One test
-//! binary, so that the machine is busy to the end and no code is linked twice; `cargo test --test suite planted` runs one part.
-//! The shape of the crate is in `tests/architecture.rs`, the codec of generated harnesses in `tests/codec.rs`.
+//! Tests of the tool through its binary: one module a feature, with helpers in `support`. A single test binary keeps
+//! all cores busy and links once; `cargo test --test suite planted` runs one module. `tests/architecture.rs` checks the
+//! shape of the crate, `tests/codec.rs` the codec of generated harnesses.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
@@ -17,6 +17,7 @@ mod check;
 mod contract;
 mod coverage;
 mod dropin;
+mod errno;
 mod exhaustive;
 mod exported;
 mod faults;
@@ -26,6 +27,7 @@ mod fuzz_target;
 mod grades;
 mod handles;
 mod harness;
+mod hermetic;
 mod hook;
 mod incremental;
 mod kill;
@@ -41,6 +43,7 @@ mod real_libs;
 mod recorded;
 mod resume;
 mod routing;
+mod same_verdicts;
 mod state;
 mod stats;
 mod support;

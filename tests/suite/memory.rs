@@ -1,5 +1,5 @@
-//! What ports teach each other: a fix is in the prompts of the functions and runs after it, once what it cured is green, and only
-//! as data; what is forgotten is told no more. The models are scripts.
+//! Lessons: a fix appears as data in the prompts of later functions and runs, once the repaired port is accepted; a
+//! forgotten lesson no longer appears. The models are scripts.
 
 use crate::support::{QUICK, Ran, Repo, reply};
 use serde_json::Value;

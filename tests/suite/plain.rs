@@ -1,13 +1,13 @@
-//! Inputs as JSON: what a harness makes of them is what it says of them, for every shape of contract.
+//! Inputs as JSON: the harness decodes them to exactly the values they state, for every shape of contract.
 
 use crate::support::Repo;
 use crate::support::clib::copy_tree;
 use cargo_implfuzz::contract::types::Judgeable;
 use cargo_implfuzz::fuzz::build::Built;
-use cargo_implfuzz::fuzz::measure::Left;
-use cargo_implfuzz::fuzz::run::{Budget, Campaign};
+use cargo_implfuzz::fuzz::campaign::{Budget, Campaign};
+use cargo_implfuzz::fuzz::evaluate_inputs::Left;
 use cargo_implfuzz::judge::Judge;
-use cargo_implfuzz::process::Interrupt;
+use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
 use serde_json::{Value, json};
 use std::path::Path;

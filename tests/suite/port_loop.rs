@@ -1,5 +1,5 @@
-//! The loop from a model's reply to a port in the tree, with scripts as models: what is rejected and why, what is
-//! accepted and what it leaves behind, and what never changes.
+//! The loop from a model's reply to a port in the tree, with scripts as models: rejections and their reasons,
+//! accepted ports and their records, and files that must never change.
 
 use crate::support::server::{Answer, Server};
 use crate::support::{HEADER, QUICK, Ran, Repo, Running, SOURCE, assert_same, reply};

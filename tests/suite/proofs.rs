@@ -1,5 +1,5 @@
-//! Ports that pass audit and fuzzing and still prove nothing: their compiled code leads back to C, or they need
-//! the C original beside them.
+//! Ports that pass audit and fuzzing but fail the linkage proof: their compiled code calls C, or does not link
+//! without the C original.
 
 use crate::support::Repo;
 

@@ -1,5 +1,5 @@
-//! Whole libraries, ported by one command each from what a model once answered: the fixture, the files of zlib that compute
-//! checksums, and lz4's copy of xxhash. Afterwards nothing of them is C, and everything is green.
+//! Whole libraries, each ported by one command from recorded model replies: the fixture, zlib's checksum files, and
+//! lz4's copy of xxhash. Afterwards no function is C and all checks pass.
 //!
 //! They take many minutes: `cargo test --test suite recorded -- --ignored`.
 
@@ -8,12 +8,12 @@ use crate::support::{MEASURED, Repo};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-fn here(path: &str) -> PathBuf {
+pub fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
 /// Some files of a library that a crate carries.
-fn files(package: &str, version: &str, (dir, names): (&str, &[&str])) -> Repo {
+pub fn files(package: &str, version: &str, (dir, names): (&str, &[&str])) -> Repo {
     let repo = Repo::empty();
     let from = vendored(package, version).join(dir);
     for entry in std::fs::read_dir(&from).unwrap() {

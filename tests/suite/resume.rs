@@ -1,8 +1,8 @@
-//! Which functions `port` is about, what it would do, and what it makes of ports that stand already. The models are scripts.
+//! Which functions `port` selects, its dry run, and how it treats existing ports. The models are scripts.
 
 use crate::support::{QUICK, Ran, Repo, assert_same, plant, reply};
-use cargo_implfuzz::lock::Lock;
-use cargo_implfuzz::ported::PortModule;
+use cargo_implfuzz::evidence::lock::Lock;
+use cargo_implfuzz::project::ported::PortModule;
 use serde_json::{Value, json};
 
 const TWICE: &str = "pub fn twice(x: u32) -> u32 {\n    x.wrapping_mul(2)\n}";
@@ -29,8 +29,8 @@ fn planned(repo: &Repo, args: &[&str]) -> (Value, Vec<(String, String)>) {
     let json = ran.ok().json("plan");
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let all = json["symbols"].as_array().unwrap();
-    let deeds = all.iter().map(|one| (text(&one["symbol"]), text(&one["deed"]))).collect();
-    (json, deeds)
+    let actions = all.iter().map(|one| (text(&one["symbol"]), text(&one["action"]))).collect();
+    (json, actions)
 }
 
 fn pairs(list: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -56,13 +56,13 @@ fn a_dry_run_tells_order_cycles_and_sizes_and_changes_nothing() {
     by_hand(&repo, &[("twice", TWICE)]);
     let before = repo.tree();
     // No model is configured, and none is needed.
-    let (json, deeds) = planned(&repo, &["--skip", "sum_bytes"]);
+    let (json, actions) = planned(&repo, &["--skip", "sum_bytes"]);
     assert_same(&before, &repo.tree());
     assert_eq!(repo.count("SELECT count(*) FROM runs"), 0);
-    assert_eq!(deeds.len(), 4, "{json}");
-    let place = |name: &str| deeds.iter().position(|(symbol, _)| symbol == name).unwrap();
+    assert_eq!(actions.len(), 4, "{json}");
+    let place = |name: &str| actions.iter().position(|(symbol, _)| symbol == name).unwrap();
     assert!(place("twice") < place("thrice"));
-    assert_eq!((deeds[place("twice")].1.as_str(), deeds[place("thrice")].1.as_str()), ("verify", "port"));
+    assert_eq!((actions[place("twice")].1.as_str(), actions[place("thrice")].1.as_str()), ("verify", "port"));
     let one = |name: &str| &json["symbols"][place(name)];
     assert_eq!(
         (&one("even")["cycle"], &one("odd")["cycle"], &one("thrice")["cycle"]),
@@ -84,7 +84,7 @@ fn a_dry_run_tells_order_cycles_and_sizes_and_changes_nothing() {
     again.sort();
     want.sort();
     assert_eq!(again, want);
-    repo.run(&["port", "--all", "--dry-run"]).ok().shows("nobody was asked").shows("cycle 1");
+    repo.run(&["port", "--all", "--dry-run"]).ok().shows("no model was asked").shows("cycle 1");
 }
 
 #[test]
@@ -153,8 +153,8 @@ fn ports_that_stand_are_judged_before_others_are_built_on_them() {
     assert!(after.contains("iter().skip(1)") && after.contains(THRICE), "{after}");
     assert_ne!(after, module);
     // What fits is run for a short time and its evidence stays; what fits and refutes is plain.
-    let (_, deeds) = planned(&repo, &[]);
-    assert_eq!(deeds, pairs(&[("sum_bytes", "refuted"), ("twice", "confirm"), ("thrice", "confirm")]));
+    let (_, actions) = planned(&repo, &[]);
+    assert_eq!(actions, pairs(&[("sum_bytes", "refuted"), ("twice", "confirm"), ("thrice", "confirm")]));
     let lock = repo.read("implfuzz.lock");
     let ran = port(&repo, &["--all"]);
     ran.code(10);
@@ -177,14 +177,14 @@ fn nothing_is_built_on_a_port_that_no_longer_holds() {
     let (was, now) = (hash(&module), hash(&wrong));
     let mut lock = Lock::load(repo.root()).unwrap().unwrap();
     let mut entry = lock.symbols["twice"].clone();
-    entry.hashes.rust.clone_from(&now);
+    entry.fingerprint.rust.clone_from(&now);
     lock.symbols.insert("twice".into(), entry.sealed());
     repo.write("implfuzz.lock", &lock.render());
     let db = rusqlite::Connection::open(repo.root().join(".implfuzz/state.db")).unwrap();
     db.execute("UPDATE evidence SET rust_hash = ?2 WHERE rust_hash = ?1", [&was, &now]).unwrap();
     drop(db);
-    let (_, deeds) = planned(&repo, &only[1..]);
-    assert_eq!(deeds, pairs(&[("twice", "confirm"), ("thrice", "port")]));
+    let (_, actions) = planned(&repo, &only[1..]);
+    assert_eq!(actions, pairs(&[("twice", "confirm"), ("thrice", "port")]));
     let ran = port(&repo, &only);
     ran.code(10);
     assert_eq!(told(&ran, "twice")["end"], "no-longer-holds");

@@ -1,5 +1,5 @@
-//! Whom a port turns to when somebody comes to an end: the next model of a role, and when it goes round in circles; and errors of
-//! the linker, which go to the model as those of the compiler do. Models, and the linker that fails, are scripts here.
+//! Switching to the next model of a role when one fails or repeats itself. Linker errors go to the model like compiler
+//! errors. The models and the failing linker are scripts.
 
 use crate::support::{MEASURED, QUICK, Ran, Repo, assert_same, reply};
 use serde_json::Value;
@@ -195,21 +195,24 @@ fn a_name_that_no_linker_finds_goes_to_the_model() {
     let asks = "pub fn twice(x: u32) -> u32 {\n    // SAFETY: it only computes.\n    (unsafe { libc::labs(0) } as u32).wrapping_add(x.wrapping_mul(2))\n}";
     repo.model(&[&reply(asks), &reply(TWICE)]);
     // As if the library had no `labs`: it fails where the copy of the port asks for it.
-    let linker = repo.aside().join("linker");
+    let bin = repo.aside().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    let real = std::env::split_paths(&path).map(|dir| dir.join("cc")).find(|cc| cc.is_file()).unwrap();
     let copy = repo.root().join(".implfuzz/overlay/src/sum.rs");
     executable(
-        &linker,
+        &bin.join("cc"),
         &format!(
             "#!/bin/sh\ncase \"$*\" in *implfuzz_all*) if grep -q labs {} 2>/dev/null; then\n\
              echo \"/usr/bin/ld: sum.o: in function \\`sum::sum::twice':\" >&2\n\
-             echo \"sum.rs:(.text+0x3): undefined reference to \\`labs'\" >&2\nexit 1\nfi;; esac\nexec cc \"$@\"\n",
-            copy.display()
+             echo \"sum.rs:(.text+0x3): undefined reference to \\`labs'\" >&2\nexit 1\nfi;; esac\nexec {} \"$@\"\n",
+            copy.display(),
+            real.display()
         ),
     );
     let mut command = repo.command(&[&["port", "twice"][..], &QUICK].concat());
-    for host in ["X86_64", "AARCH64"] {
-        command.env(format!("CARGO_TARGET_{host}_UNKNOWN_LINUX_GNU_LINKER"), &linker);
-    }
+    // A linker in the environment or in cargo's configuration would not reach the build.
+    command.env("PATH", std::env::join_paths([bin].into_iter().chain(std::env::split_paths(&path))).unwrap());
     Ran::of(&mut command).ok();
     let told = repo.prompt(2);
     for part in

@@ -1,4 +1,4 @@
-//! Functions with state: the library's variables are set before a call and compared after it, on both sides.
+//! Functions with state: on both sides, the harness sets the library's variables before a call and compares them after it.
 
 use crate::support::Repo;
 use serde_json::Value;

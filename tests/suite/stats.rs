@@ -1,4 +1,4 @@
-//! What ports cost, and why each step of them was taken, as the store has it: `stats` and `port --explain` over the binary.
+//! `stats` and `port --explain` through the binary: the cost of ports and the reason for each step, from the store.
 
 use crate::support::clib::copy_tree;
 use crate::support::server::{Answer, Server};

@@ -1,11 +1,11 @@
-//! `testgen generate` over the binary, with a scripted model: what is run on C, what is dropped and why, what the numbers are by hand,
-//! and what the tests that are written tell of ports.
+//! `testgen generate` through the binary, with a scripted model: the tests run on C, the dropped ones with reasons,
+//! scores checked by hand, and the results of written tests on ports.
 
 use crate::support::shape::documented;
 use crate::support::{Ran, Repo, Running};
 use crate::testgen_broken::nothing_that_c_has_answered_is_lost;
 use cargo_implfuzz::judge::Judge;
-use cargo_implfuzz::process::Interrupt;
+use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};

@@ -1,17 +1,17 @@
-//! Runs of TestGen that break off at a given moment, within this process: what C has answered stays.
+//! TestGen runs interrupted at a given moment, within this process: the results that C has already given are kept.
 
 use crate::support::{Repo, clib};
 use cargo_implfuzz::config::TEST_ROLES;
 use cargo_implfuzz::error::ErrorKind;
 use cargo_implfuzz::event::{Event, Reporter};
-use cargo_implfuzz::generate::models::settings;
-use cargo_implfuzz::generate::run::{Generated, Request, generate};
 use cargo_implfuzz::judge::Judge;
-use cargo_implfuzz::port::desk::{Asks, Desk};
-use cargo_implfuzz::process::Interrupt;
+use cargo_implfuzz::llm::model_session::{Asks, ModelSession};
+use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::project::{Options, Project};
 use cargo_implfuzz::store::Store;
-use cargo_implfuzz::testgen::{TestCategory, TestGenConfig, TestGenContext, TestGenEvent, TestVerdict};
+use cargo_implfuzz::test_record::{TestCategory, TestGenConfig, TestGenContext, TestGenEvent, TestVerdict};
+use cargo_implfuzz::testgen::run::generate::{Generated, Request, generate};
+use cargo_implfuzz::testgen::run::models::settings;
 use serde_json::json;
 
 /// When a run breaks off.
@@ -54,14 +54,14 @@ fn broken(repo: &Repo, (at, deed): (At, &dyn Fn()), interrupt: &Interrupt) -> Ge
     let mut store = Store::open(&project.workspace.state_db()).unwrap();
     let config = TestGenConfig::default();
     let set = settings(&project.config, &config);
-    let asks = Asks { roles: &TEST_ROLES[..2], config: &set, phase: None };
-    let mut desk = Desk::open(&project, &mut store, ("a test", asks), interrupt).unwrap();
+    let asks = Asks { roles: &TEST_ROLES[..2], config: &set, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, &mut store, ("a test", asks), interrupt).unwrap();
     let judge = Judge::new(&project, interrupt);
     let context = TestGenContext::Custom(vec![TestCategory::Correctness]);
     let request = Request { config: &config, context: &context };
     let planned = project.find("mixed").unwrap();
     let mut breaker = Breaker { at, deed };
-    generate((&project, &mut store), (&judge, planned), &mut desk, request, &mut breaker).unwrap()
+    generate((&project, &mut store), (&judge, planned), &mut models, request, &mut breaker).unwrap()
 }
 
 /// Lets the model give one answer, a test and one that is none, and fail then.

@@ -1,5 +1,5 @@
-//! Tests of functions of real libraries and of the fixture, from recorded answers of a model: kept ones pass with a right port and fail
-//! with wrong ones, without C.
+//! Tests of functions of real libraries and of the fixture, from recorded model replies: kept tests pass on a right
+//! port and fail on wrong ones, without C.
 
 use crate::support::clib::{copy_tree, vendored};
 use crate::support::{Repo, plant};

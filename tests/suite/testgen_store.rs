@@ -1,15 +1,15 @@
-//! What runs of TestGen left in the store, shown by `testgen stats`, `runs`, `config` and `evolution` over the binary. Rows come in
-//! through the library.
+//! Stored TestGen runs, shown by `testgen stats`, `runs`, `config` and `evolution` through the binary. The library
+//! inserts the rows.
 
 use crate::support::Repo;
 use crate::support::shape::documented;
 use cargo_implfuzz::store::{GLOBAL, Store};
-use cargo_implfuzz::symbol::SymbolKey;
-use cargo_implfuzz::testgen::{
-    ChangeType, ConfigId, ConfigRef, EvolutionRound, GeneratedTest, Proposed, RecordedTest, RunId,
+use cargo_implfuzz::symbol::{SymbolKey, SymbolName};
+use cargo_implfuzz::test_record::{
+    ChangeType, ConfigId, ConfigRef, EvolutionRound, GeneratedTest, Proposed, RecordedTest, RunId, ScorePair,
     TestCategory, TestGenAnalysis, TestGenConfig, TestGenConfigChange, TestGenContext, TestGenRun,
-    TestGenScore,
 };
+use cargo_implfuzz::testgen::score::TestGenScore;
 use serde_json::{Value, json};
 
 fn store(repo: &Repo) -> Store {
@@ -108,6 +108,12 @@ fn filled() -> Repo {
     let won = EvolutionRound {
         to: Some(named(other)),
         mean_gain: Some(12.5),
+        lower_bound: Some(2.5),
+        scores: vec![ScorePair {
+            symbol: SymbolName::new("twice"),
+            incumbent: Some(700),
+            candidate: Some(713),
+        }],
         quality_delta: Some(0.5),
         accepted: true,
         reason: "the gain is above zero".into(),
@@ -322,14 +328,15 @@ fn one_run(repo: &Repo) {
 
 fn evolution(repo: &Repo) {
     let shown = text(repo, &["evolution"]);
-    let won = ["1", "(1.0.0)", "2", "(1.0.1)", "update_weights", "+40.0", "+12.5", "yes", "the", "gain"];
-    assert_eq!(words(&shown, "1 ")[3..13], won);
-    assert_eq!(words(&shown, "2 ")[3..10], ["1", "(1.0.0)", "-", "keep", "-", "-", "no"]);
+    let won = ["1", "(1.0.0)", "2", "(1.0.1)", "update_weights", "+40.0", "+12.5", "+2.5", "1", "yes", "the"];
+    assert_eq!(words(&shown, "1 ")[3..14], won);
+    assert_eq!(words(&shown, "2 ")[3..12], ["1", "(1.0.0)", "-", "keep", "-", "-", "-", "-", "no"]);
     let rounds = &json(repo, &["evolution"], "testgen-evolution")["rounds"];
     assert_eq!(
         (&rounds[0]["from"], &rounds[0]["to"], &rounds[0]["accepted"]),
         (&1.into(), &2.into(), &true.into())
     );
+    assert_eq!((&rounds[0]["lower_bound"], &rounds[0]["scores"][0]["candidate"]), (&2.5.into(), &713.into()));
     assert_eq!((&rounds[1]["to"], &rounds[1]["actual_improvement"]), (&Value::Null, &Value::Null));
 }
 
@@ -447,7 +454,7 @@ fn tests_of_a_function_that_is_gone_go_with_it() {
     let repo = Repo::initialised();
     let generated = |name: &str| format!("rust/tests/testgen_{name}.rs");
     for name in ["thrice", "twice"] {
-        repo.write(&generated(name), cargo_implfuzz::rust::exported::HEAD);
+        repo.write(&generated(name), cargo_implfuzz::project::test_files::HEAD);
     }
     repo.write("rust/tests/testgen_mine.rs", "// written by a person\n");
     let source = repo.read("sum.c");

@@ -1,6 +1,6 @@
-//! `fixtures/traps`, in which stands every construct of C that is known to mislead a front end: every function that the
-//! compiler sees is bound or listed with a reason, everything that is bound links, and C and Rust agree on how it is
-//! called. What the front end still gets wrong has a test that must fail, with the case in its name.
+//! `fixtures/traps` holds C constructs that are known to mislead a front end. Every function that the compiler sees is
+//! bound or listed with a reason, every binding links, and C and Rust agree on its calling convention. Each known
+//! defect of the front end has a test that must fail, named after the case.
 
 use crate::support::{abi, clib, compiled};
 use cargo_implfuzz::c::bind::Bindings;

@@ -1,5 +1,5 @@
-//! Findings that are not the port's: a C library with faults of its own. What breaks C is kept as a finding about C, no
-//! port is blamed for it, and no model is asked to mend it.
+//! A C library with faults of its own: an input that breaks C becomes a C fault, refutes no port, and sends no repair
+//! request to a model.
 
 use crate::support::{QUICK, Ran, Repo, assert_same, reply};
 use serde_json::Value;

@@ -285,3 +285,70 @@ fn cheats_that_only_a_run_refutes() {
         accepted(SIGNATURE, &format!("{HEAD} {{ {body} }}"));
     }
 }
+
+#[test]
+fn names_of_crates_and_generated_modules_are_given_to_nothing_else() {
+    let location = "core::panic::Location::caller().line()";
+    all_refused(&[
+        (
+            &format!("#[track_caller] fn f<const core: usize>() -> u32 {{ {location} }} HEAD {{ f::<1>() }}"),
+            Rule::UnknownPath,
+            "`core` is the name of a crate, and nothing else may get it: rename it",
+        ),
+        (
+            "use core::f64::consts::PI as std; HEAD { unsafe { std::arch::x86_64::_rdtsc() as u32 } }",
+            Rule::UnknownPath,
+            "`std` is the name of a crate",
+        ),
+        // The path means the crate, too.
+        (
+            "use core::f64::consts::PI as std; HEAD { unsafe { std::arch::x86_64::_rdtsc() as u32 } }",
+            Rule::System,
+            "_rdtsc",
+        ),
+        ("HEAD { let core = 1; core }", Rule::UnknownPath, "rename it"),
+        ("HEAD { let r#core = 1; r#core }", Rule::UnknownPath, "`core` is the name"),
+        ("HEAD { let f = |ffi: u32| ffi; f(crc) }", Rule::UnknownPath, "a generated module"),
+        ("HEAD { match crc { callee => callee } }", Rule::UnknownPath, "`callee`"),
+        (
+            "HEAD { if matches!(crc, globals if globals > 1) { 1 } else { 2 } }",
+            Rule::UnknownPath,
+            "`globals`",
+        ),
+        ("fn f<alloc: Copy>(x: alloc) -> alloc { x } HEAD { f(crc) }", Rule::UnknownPath, "`alloc`"),
+        (
+            "struct S<libc>(libc); impl<libc> S<libc> { fn f(&self) {} } HEAD { 1 }",
+            Rule::UnknownPath,
+            "`libc`",
+        ),
+        ("struct std; HEAD { 1 }", Rule::UnknownPath, "`std`"),
+        ("fn libc() -> u32 { 1 } HEAD { libc() }", Rule::UnknownPath, "`libc`"),
+        ("const core: u32 = 1; HEAD { core }", Rule::UnknownPath, "`core`"),
+        ("enum E { core } use E::*; HEAD { core as u32 }", Rule::UnknownPath, "`core`"),
+        ("type alloc = u32; HEAD { crc as alloc }", Rule::UnknownPath, "`alloc`"),
+        ("use crate::ffi as libc; HEAD { unsafe { libc::kit_next() } }", Rule::UnknownPath, "`libc`"),
+        ("HEAD { use crate::ffi as core; 1 }", Rule::UnknownPath, "`core`"),
+        ("mod globals { } HEAD { 1 }", Rule::UnknownPath, "`globals`"),
+    ]);
+    accepted(SIGNATURE, &format!("use crate::{{callee, ffi, globals}}; use core; use libc; {HEAD} {{ 1 }}"));
+    accepted(SIGNATURE, &format!("{HEAD} {{ use core::ffi; (1 as ffi::c_int) as u32 }}"));
+    // A parameter has its name from C.
+    accepted("fn kit_crc32(alloc: u32) -> u32", "pub fn kit_crc32(alloc: u32) -> u32 { alloc }");
+}
+
+#[test]
+fn a_rename_of_the_module_counts_for_every_port_in_it() {
+    let module = "use crate::ffi as libc; pub fn kit_crc32(crc: u32) -> u32 { 1 }";
+    let mut allowed = super::allowed("fn kit_crc32(crc: u32) -> u32").in_module(module).unwrap();
+    allowed.libc.insert("kit_next".to_owned());
+    let text = "pub fn kit_crc32(crc: u32) -> u32 { unsafe { libc::kit_next() } }";
+    let candidate = super::Candidate { module: "checksum", name: "kit_crc32", text };
+    let report = super::audit(&candidate, &allowed);
+    assert!(
+        report
+            .problems
+            .iter()
+            .any(|p| p.reason.contains("line 1 of the module imports it: `libc` is the name")),
+        "{report:#?}"
+    );
+}

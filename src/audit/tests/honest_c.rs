@@ -140,8 +140,8 @@ fn local_names_may_be_names_of_c() {
         SIGNATURE,
         "
 pub fn kit_crc32(crc: u32, buf: Option<&[u8]>) -> u32 {
-    let kit_hash = crc; let kit_next = |x: u32| x + 1; let core = 3; let ffi = 4;
-    kit_next(kit_hash) + core + ffi + buf.map(|kit_table| kit_table.len() as u32).unwrap_or(0)
+    let kit_hash = crc; let kit_next = |x: u32| x + 1; let kit_table = 3;
+    kit_next(kit_hash) + kit_table + buf.map(|kit_table| kit_table.len() as u32).unwrap_or(0)
 }
 ",
     );

@@ -1,12 +1,12 @@
-//! CMake: configures a copy of the project into the scratch folder and reads the `compile_commands.json` that comes
-//! out. Headers that are configured (`config.h`) stay there, on the include path.
+//! CMake: configures a copy of the project in the scratch folder and reads its `compile_commands.json`. Configured
+//! headers (`config.h`) stay there, on the include path.
 
 use super::mirror::{self, Mirror};
 use super::{Answer, BuildTools, complaint, first_file, not_installed};
 use crate::c::compdb;
 use crate::c::places::Places;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::Job;
+use crate::platform::process::Job;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn configure(
 mod tests {
     use super::*;
     use crate::c::front_tests::{project, tools};
-    use crate::process::Interrupt;
+    use crate::platform::process::Interrupt;
 
     const LISTS: &str = "cmake_minimum_required(VERSION 3.5)\nproject(x C)\n\
         configure_file(config.h.in config.h)\nfile(RENAME ${CMAKE_CURRENT_SOURCE_DIR}/old.h ${CMAKE_CURRENT_SOURCE_DIR}/new.h)\n\

@@ -1,11 +1,11 @@
-//! make: prints what it would do in a copy of the project; `printed` reads that.
+//! make: runs `make -n` in a copy of the project; `printed` parses the output.
 
 use super::mirror::{self, Mirror};
 use super::{Answer, BuildTools, complaint, not_installed, printed};
 use crate::c::command_line::{self, Command};
 use crate::c::places::Places;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Exit, Job};
+use crate::platform::process::{Exit, Job};
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::path::Path;
@@ -97,7 +97,7 @@ fn commands(text: &str, root: &Utf8Path, copy: &Utf8Path, file: &Utf8Path) -> Ve
 mod tests {
     use super::*;
     use crate::c::front_tests::{project, tools};
-    use crate::process::Interrupt;
+    use crate::platform::process::Interrupt;
 
     #[test]
     fn nested_makes_are_followed_and_nothing_in_the_tree_changes() {

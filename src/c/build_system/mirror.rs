@@ -1,9 +1,9 @@
-//! A copy of the project for build systems to look at, and the stamp by which an answer is known to be still good.
+//! A copy of the project for build systems, and the stamp that shows whether a cached answer is still valid.
 
 use crate::c::sources;
 use crate::digest::{of_parts, sha256};
 use crate::error::Result;
-use crate::workspace::CONFIG_FILE;
+use crate::platform::workspace::CONFIG_FILE;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::io::Read;

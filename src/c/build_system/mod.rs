@@ -1,7 +1,8 @@
-//! Asks the build system of a library what it compiles, and how: CMake, make.
+//! Asks the build system of a library, CMake or make, for its sources and flags.
 //!
-//! Neither is let near the project itself: configuring may write into the sources (zlib's CMakeLists.txt renames a
-//! header), and `make -n` really runs `$(shell …)`, `+` recipes and rules for makefiles. They see a copy (`mirror`).
+//! Neither runs in the project itself: configuring may write into the sources (zlib's CMakeLists.txt renames a
+//! header), and `make -n` really runs `$(shell …)`, `+` recipes and rules for makefiles. They run in a copy
+//! (`mirror`).
 
 mod cmake;
 mod make;
@@ -10,7 +11,7 @@ mod printed;
 
 use super::command_line::Command;
 use crate::error::{Error, ErrorKind, Result};
-use crate::process::{Exit, Interrupt, Output};
+use crate::platform::process::{Exit, Interrupt, Output};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::path::{Path, PathBuf};
 

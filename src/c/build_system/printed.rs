@@ -1,4 +1,4 @@
-//! Calls of C compilers in what `make -n` prints. What is not understood is skipped.
+//! Finds calls of C compilers in the output of `make -n`. Unknown lines are skipped.
 
 use crate::c::command_line;
 use camino::{Utf8Path, Utf8PathBuf};

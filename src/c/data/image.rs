@@ -1,4 +1,4 @@
-//! An object file, asked for the initial bytes of its variables and for what their pointers point to.
+//! Reads the initial bytes of variables, and the targets of their pointers, from an object file.
 
 use super::super::alias_unit::ALIAS_END;
 use object::{

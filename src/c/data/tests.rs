@@ -1,8 +1,8 @@
 use super::super::translate::{Compiler, PLAIN};
 use super::*;
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
+use crate::platform::toolchain::{Search, Toolchain};
 use crate::symbol::{CType, Place, RelPath, SymbolKey, SymbolName, TypeKind, Unit};
-use crate::toolchain::{Search, Toolchain};
 use camino::Utf8Path;
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,14 +1,14 @@
-//! Mutants of what a function calls: the function as it is, over copies of its callees of which one has a small change. Tests that are
-//! to show how functions work together are measured by them.
+//! Mutants of callees: the unchanged function, calling copies of its callees of which one has a small change. They
+//! measure tests of how functions work together.
 //!
-//! Callees are those whose text the function's own unit has; what other units define stays as it is, and so does what is only called
-//! through a pointer. A copy takes the place of its function by a macro of that name, which is taken back behind it. The macro also takes
-//! members, labels and variables of that name (`s->update`): such a copy does not compile, and is dropped.
+//! Only callees defined in the function's own unit are changed, and only direct calls. A macro of the callee's name
+//! puts the copy in its place and is undefined after the function. The macro also replaces members, labels and
+//! variables of that name (`s->update`): such a copy does not compile, and is dropped.
 //!
-//! For each callee that is changed there is the same with nothing changed: where that differs from C, copying does (static variables,
-//! addresses), and the changes of this callee say nothing.
+//! Each changed callee also has an unchanged copy. If that one differs from C, copying itself has an effect (static
+//! variables, addresses), and the mutants of this callee are ignored.
 
-use super::copies::{Definitions, ids, renamed, storage};
+use super::definitions::{Definitions, ids, renamed, storage};
 use super::edits::{Edit, edits};
 use super::{Mutant, spread};
 use crate::c::cursor::Cursor;

@@ -1,11 +1,11 @@
-//! Mutants of C functions: what a harness that is worth its name tells from the original. Each is a copy of the function
-//! with one small change, behind the unit that defines it; no file of the library is touched.
+//! Mutants of C functions, which a good harness kills. Each is a copy of the function with one small change, after the
+//! unit that defines it; no file of the library is touched.
 //!
-//! Here they are made, and the compiler says which of them are C; how they are run and what is concluded from it is
-//! decided above.
+//! This module makes the mutants and drops those that do not compile. Its callers run them and interpret the results.
 
 mod callees;
 mod copies;
+mod definitions;
 mod edits;
 mod operators;
 mod same_code;
@@ -14,7 +14,7 @@ mod saturating;
 pub use operators::others;
 pub use saturating::SATURATING;
 
-use super::keeper::Tools;
+use super::analysis_cache::Tools;
 use super::translate::{Compiler, PLAIN};
 use super::workers;
 use crate::error::Result;

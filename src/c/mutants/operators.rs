@@ -1,4 +1,4 @@
-//! Operators, which C and Rust write alike, and what mutants have in their place.
+//! Operators, which C and Rust write alike, and their replacements in mutants.
 
 /// What may stand in place of an operator.
 pub fn others(operator: &str) -> &'static [&'static str] {

@@ -1,6 +1,6 @@
-//! Mutants that an optimising compiler turns into the very machine code of the function: no input tells them from it, so
-//! none is asked to ("trivial compiler equivalence", Papadakis et al., ICSE 2015, who found about three of ten equivalent
-//! mutants that way). What is equal and not found out here stays a survivor.
+//! Equivalent mutants: an optimising compiler gives them the same machine code as the function, so no input can kill
+//! them ("trivial compiler equivalence", Papadakis et al., ICSE 2015, which finds about three of ten equivalent
+//! mutants). An equivalent mutant that this misses counts as a survivor.
 
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SymbolKind};
 

@@ -1,9 +1,10 @@
-//! The cheat that forgets that C's unsigned arithmetic wraps: one text of a function in which every unsigned `+`, `-` and
-//! `*` of at least 32 bits stops at the end of its range. A test that is worth something tells it from the function.
+//! The cheat that ignores wrapping of C's unsigned arithmetic: a copy of a function in which every unsigned `+`, `-`
+//! and `*` of at least 32 bits saturates. A good test kills it.
 //!
-//! Overflow of `+` and `*` gives all ones, of `-` zero. Operands go into the compiler's own overflow builtins with the types
-//! that they have, so that a negative signed one is what it is, and each is evaluated once. What stands in a macro, or must be
-//! constant, stays as it is. So does arithmetic of more than 64 bits, for which compilers may call a runtime that is not linked.
+//! Overflow of `+` and `*` gives all ones, of `-` zero. Operands go into the compiler's overflow builtins with their
+//! own types, so that a negative signed one keeps its value, and each is evaluated once. Macro expansions and constant
+//! expressions stay unchanged. So does arithmetic of more than 64 bits, which may need a compiler runtime that is not
+//! linked.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 

@@ -1,7 +1,7 @@
 use super::*;
+use crate::c::analysis_cache::Programs;
 use crate::c::front_tests::{load, project};
-use crate::c::keeper::Programs;
-use crate::process::Interrupt;
+use crate::platform::process::Interrupt;
 
 const C: &str = "\
 #define TWICE(x) ((x) * 2)
@@ -137,14 +137,14 @@ fn printed(made: &Mutants, root: &Utf8Path, cc: &str, main: &str) -> Vec<u64> {
         format!("#include \"a.c\"\n{lines}\n#include <stdio.h>\nint main(void) {{\n{main}\nreturn 0; }}\n");
     fs_err::write(root.join("main.c"), text).unwrap();
     let interrupt = Interrupt::none();
-    let run = |job: crate::process::Job| {
+    let run = |job: crate::platform::process::Job| {
         let output = job.dir(root.as_std_path()).run(&interrupt).unwrap();
         assert!(output.exit.success(), "{cc}: {}", output.stderr_text());
         output.stdout_text()
     };
     let options = ["-w", "-O1", "-fsanitize=undefined", "-fno-sanitize-recover", "-o", "main", "main.c"];
-    run(crate::process::Job::new(cc).args(options));
-    let out = run(crate::process::Job::new(root.join("main").as_std_path()));
+    run(crate::platform::process::Job::new(cc).args(options));
+    let out = run(crate::platform::process::Job::new(root.join("main").as_std_path()));
     out.split_whitespace().map(|word| word.parse().unwrap()).collect()
 }
 

@@ -25,7 +25,7 @@ impl Emitter<'_> {
                 Role::Elements { .. } => quote!((usize, Vec<u8>)),
                 // What it answers; what stands in it.
                 Role::Callback { .. } | Role::Given { .. } => quote!(Vec<u8>),
-                Role::Token => quote!(()),
+                Role::UserData => quote!(()),
                 Role::Lent { .. } => quote!(Lent),
             };
             if slot.nullable() { quote!(#name: Option<#plain>) } else { quote!(#name: #plain) }
@@ -42,7 +42,7 @@ impl Emitter<'_> {
             Role::Pointer { .. }
             | Role::FixedArray { .. }
             | Role::Callback { order: true, .. }
-            | Role::Token
+            | Role::UserData
             | Role::Lent { .. } => 1,
             Role::Buffer { direction: Direction::Out, .. } | Role::Callback { .. } => 2,
             _ if !slot.last => 3,
@@ -114,7 +114,7 @@ impl Emitter<'_> {
                 Role::Callback { .. } => {
                     quote!(decode_buffer::<u8>(__reader, crate::runtime::callback::ANSWERS, false))
                 }
-                Role::Token => quote!(()),
+                Role::UserData => quote!(()),
                 Role::Given { max, .. } => quote!(decode_buffer::<u8>(__reader, #max, false)),
                 Role::Lent { .. } => {
                     let form = form(slot);
@@ -193,7 +193,7 @@ impl Emitter<'_> {
                 Role::Callback { .. } => {
                     quote!(encode_buffer(writer, value, crate::runtime::callback::ANSWERS, false);)
                 }
-                Role::Token => quote!(),
+                Role::UserData => quote!(),
                 Role::Given { max, .. } => quote!(encode_buffer(writer, value, #max, false);),
                 Role::Buffer { max, .. } => quote!(encode_buffer(writer, value, #max, #last);),
                 Role::CString { max, .. } if slot.step.is_some() => {
@@ -249,7 +249,7 @@ impl Emitter<'_> {
                 }
                 Role::Callback { order: true, .. } => quote!(format!("order {}", value[0] & 7)),
                 Role::Callback { .. } => quote!(format!("answers {}", show_slice(value))),
-                Role::Token => quote!("a pointer".to_owned()),
+                Role::UserData => quote!("a pointer".to_owned()),
                 Role::Given { .. } => quote!(format!("a block with {}", show_slice(value))),
                 Role::Lent { .. } => {
                     let form = form(slot);

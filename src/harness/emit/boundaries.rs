@@ -58,7 +58,7 @@ impl Emitter<'_> {
                 Role::Elements { max, .. } => quote!(crate::runtime::callback::boundary_elements(#max)),
                 Role::Callback { order: true, .. } => quote!((0..8u8).map(|n| vec![n]).collect::<Vec<_>>()),
                 Role::Callback { .. } => quote!(crate::runtime::callback::boundary_answers()),
-                Role::Token => quote!(vec![()]),
+                Role::UserData => quote!(vec![()]),
                 Role::Given { max, .. } => quote!(boundary_buffers::<u8>(#max, &[])),
                 Role::Lent { .. } => {
                     let form = form(slot);

@@ -51,7 +51,7 @@ impl Emitter<'_> {
     /// Effects from what stands in the regions after the call.
     fn collect(&self) -> TokenStream {
         let ret = self.has_ret().then(|| quote!(ret,));
-        let errno = self.contract.errno.then(|| quote!(errno,));
+        let errno = self.compares_errno().then(|| quote!(errno,));
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, region) = (slot.name, slot.region());
             match slot.nullable() {
@@ -132,8 +132,7 @@ impl Emitter<'_> {
                 )
             }
         };
-        let errno = self.contract.errno;
-        let clear = errno.then(|| quote!(guard::set_errno(0);));
+        let errno = self.compares_errno();
         let read = errno.then(|| quote!(errno = guard::errno();));
         let declare = errno.then(|| quote!(let mut errno = 0;));
         let (enter, leave) = (self.enter("C"), self.leave("C"));
@@ -154,7 +153,7 @@ impl Emitter<'_> {
             #begin
             #draw
             #given
-            let __ran = guard::guarded(|| { #clear #assign #read });
+            let __ran = guard::guarded(|| { guard::enter(); #assign #read });
             #drawn
             #dropped
             __ran?;
@@ -213,8 +212,7 @@ impl Emitter<'_> {
                 };
             },
         };
-        let clear = self.contract.errno.then(|| quote!(guard::set_errno(0);));
-        let read = self.contract.errno.then(|| quote!(let errno = guard::errno();));
+        let read = self.compares_errno().then(|| quote!(let errno = guard::errno();));
         let checks = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
             let (region, label) = (slot.region(), slot.label);
             let intact = match slot.nullable() {
@@ -252,7 +250,7 @@ impl Emitter<'_> {
             #begin
             #draw
             #given
-            #clear
+            guard::enter();
             #take
             #read
             #drawn

@@ -41,7 +41,7 @@ impl Emitter<'_> {
             let (name, element) = (slot.name, slot.element());
             quote!(#name: Option<Vec<#element>>)
         });
-        let errno = self.contract.errno.then(|| quote!(errno: i32,));
+        let errno = self.compares_errno().then(|| quote!(errno: i32,));
         let globals = self.globals_field("Held");
         let trace = self.trace_field();
         let (drawn, blocks) = (self.drawn_field(), self.blocks_field());
@@ -83,7 +83,7 @@ impl Emitter<'_> {
                 }
             }
         });
-        let errno = self.contract.errno.then(|| {
+        let errno = self.compares_errno().then(|| {
             quote!(if oracle.errno != subject.errno {
                 return Some("errno".into());
             })
@@ -118,8 +118,13 @@ impl Emitter<'_> {
             let text = if one { quote!(m[0].show()) } else { quote!(show_slice(m)) };
             quote!(if let Some(m) = &effects.#name { parts.push((#label.into(), #text)); })
         });
-        let errno =
-            self.contract.errno.then(|| quote!(parts.push(("errno".into(), effects.errno.to_string()));));
+        let show = quote!(parts.push(("errno".into(), effects.errno.to_string())););
+        let errno = match (self.contract.errno, self.compares_errno()) {
+            (true, _) => Some(show),
+            // Where C never touches it, it is worth a word where the port does.
+            (false, true) => Some(quote!(if effects.errno != guard::errno_on_entry() { #show })),
+            (false, false) => None,
+        };
         let globals = self.globals_left();
         let (calls, drawn, blocks) = (self.calls_made(), self.drawn_parts(), self.blocks_left());
         quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals #calls #drawn #blocks parts)
@@ -128,7 +133,7 @@ impl Emitter<'_> {
     /// What `differs` compares, in full. Every field is named: one that is forgotten here does not compile.
     pub(super) fn record(&self) -> TokenStream {
         let ret = self.has_ret().then(|| quote!(ret,));
-        let errno = self.contract.errno.then(|| quote!(errno,));
+        let errno = self.compares_errno().then(|| quote!(errno,));
         let outs: Vec<_> = self.slots.iter().filter(|s| s.is_effect()).collect();
         let names = outs.iter().map(|slot| slot.name);
         let put_ret = match self.contract.returns {
@@ -150,7 +155,7 @@ impl Emitter<'_> {
             quote!(__record.put(#label, crate::erased::hashed_all(#name.as_deref()));)
         });
         let put_errno =
-            self.contract.errno.then(|| quote!(__record.put("errno", crate::erased::hashed(errno));));
+            self.compares_errno().then(|| quote!(__record.put("errno", crate::erased::hashed(errno));));
         let (globals, put_globals) = (self.globals_named(), self.record_globals());
         let (trace, put_trace) = (self.trace(), self.record_trace());
         let (drawn, put_drawn) = (self.drawn_name(), self.record_drawn());

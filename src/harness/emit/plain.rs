@@ -40,7 +40,7 @@ impl Emitter<'_> {
     /// The inverse.
     pub(super) fn plain(&self) -> TokenStream {
         let lengths = self.lengths();
-        let parts = self.slots.iter().filter(|slot| *slot.role != Role::Token).map(|slot| {
+        let parts = self.slots.iter().filter(|slot| *slot.role != Role::UserData).map(|slot| {
             let (name, label) = (slot.name, slot.label);
             if *slot.role == Role::Length {
                 let length = format_ident!("{name}_length");
@@ -151,7 +151,7 @@ fn read(slot: &Slot) -> TokenStream {
     let (label, element) = (slot.label, slot.element());
     let make = match slot.role {
         Role::Length => return quote!((false, 0)),
-        Role::Token => return quote!(()),
+        Role::UserData => return quote!(()),
         Role::Handle { nullable, .. } => {
             let handle = quote!(crate::runtime::plain::handle);
             return match nullable {
@@ -202,7 +202,7 @@ fn write(slot: &Slot) -> TokenStream {
         Role::Elements { .. } => quote!(crate::runtime::plain::plain_elements(value)),
         Role::Callback { order, .. } => quote!(crate::runtime::plain::plain_answers(value, #order)),
         Role::Given { .. } => quote!(Plain::Bytes(value.clone())),
-        Role::Token => quote!(Plain::Null),
+        Role::UserData => quote!(Plain::Null),
         Role::Lent { .. } => {
             let form = form(slot);
             quote!(value.plain(&#form))

@@ -87,7 +87,7 @@ impl Emitter<'_> {
             }
             Role::Elements { .. }
             | Role::Callback { .. }
-            | Role::Token
+            | Role::UserData
             | Role::Handle { .. }
             | Role::Lent { .. }
             | Role::Given { .. }

@@ -189,8 +189,7 @@ impl Emitter<'_> {
         let (module, inner) = (format_ident!("{}", bound.function.module), ident(bound.function));
         let port = call_as_c(bound, &quote!(#krate::#module::#inner));
         let errno = self.contract.errno;
-        let (clear, read, see_errno) = (
-            errno.then(|| quote!(guard::set_errno(0);)),
+        let (read, see_errno) = (
             errno.then(|| quote!(__errno = guard::errno();)),
             errno.then(|| quote!(self.see("errno", __errno);)),
         );
@@ -215,7 +214,7 @@ impl Emitter<'_> {
                         // SAFETY: what the target gives it; the guard takes what C cannot.
                         let __ran = guard::guarded(|| {
                             ledger::watch(true);
-                            #clear
+                            guard::enter();
                             __slot = Some(unsafe { __callee(#(#names),*) });
                             #read
                             ledger::watch(false);
@@ -226,7 +225,7 @@ impl Emitter<'_> {
                     Callee::Port => {
                         let _watch = ledger::Watch::on();
                         let _port = heap::port();
-                        #clear
+                        guard::enter();
                         __slot = Some({ #port });
                         #read
                     }

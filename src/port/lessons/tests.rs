@@ -3,7 +3,7 @@
 use super::super::feedback::{AuditNote, Candidate, audit, compiler, refuted};
 use super::*;
 use crate::fuzz::build::Diagnostic;
-use crate::memory::{Iteration, Lesson, Scope};
+use crate::store::lesson::{Iteration, Lesson, Scope};
 use crate::verdict::{Finding, FindingClass};
 
 const BEFORE: &str = "fn f(x: u64) -> u32 {\n    x\n}\n";

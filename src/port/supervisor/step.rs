@@ -1,6 +1,6 @@
 //! What the supervisor speaks of: steps, what comes of them, and the ends of a port.
 
-use crate::verdict::CFault;
+use crate::verdict::CFaultKind;
 
 /// What is to be done.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub enum StopReason {
     Refuted,
     TargetNotCalled,
     /// C alone is the reason why its port cannot be judged: no fix is paid for, and nobody is asked.
-    NotThePort(CFault),
+    CFault(CFaultKind),
     /// c2rust has no candidate.
     NotTranslated,
     ReplyUnusable,
@@ -112,7 +112,7 @@ impl StopReason {
             Self::RejectedByAudit => "rejected-by-audit",
             Self::Refuted => "refuted",
             Self::TargetNotCalled => "target-not-called",
-            Self::NotThePort(fault) => fault.word(),
+            Self::CFault(fault) => fault.word(),
             Self::NotTranslated => "not-translated",
             Self::ReplyUnusable => "reply-unusable",
             Self::ModelTruncated => "model-truncated",
@@ -154,19 +154,10 @@ pub enum Outcome {
     Refuted(String),
     Vacuous,
     /// An input told both sides apart, and C alone is the reason.
-    NotThePort(CFault),
+    CFault(CFaultKind),
     AcceptanceUnrefuted,
     AcceptanceRefuted(String),
     BudgetExhausted,
     /// Other ports came into the tree after the accepted candidate was put into a copy of it.
     TreeMoved,
-}
-
-/// The two halves of a port, by which its cost is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// Until a candidate was built and linked, and a run has called it and the C original.
-    Compilation,
-    /// From then on, whatever becomes of later candidates.
-    Optimization,
 }

@@ -4,7 +4,7 @@ mod makers;
 mod told;
 
 use super::*;
-use crate::verdict::CFault;
+use crate::verdict::CFaultKind;
 use proptest::prelude::*;
 
 fn candidate(n: u32) -> Outcome {
@@ -89,24 +89,24 @@ fn every_edge() {
         (Node::Smoke, O::Unrefuted, Step::Fuzz),
         (Node::Smoke, O::Vacuous, Step::Fuzz),
         (Node::Smoke, O::Refuted(key()), enhancer(Why::Refuted)),
-        (Node::Smoke, O::NotThePort(CFault::Breaks), stop(StopReason::NotThePort(CFault::Breaks))),
-        (Node::Smoke, O::NotThePort(CFault::Differs), stop(StopReason::NotThePort(CFault::Differs))),
+        (Node::Smoke, O::CFault(CFaultKind::Breaks), stop(StopReason::CFault(CFaultKind::Breaks))),
+        (Node::Smoke, O::CFault(CFaultKind::Differs), stop(StopReason::CFault(CFaultKind::Differs))),
         (Node::Smoke, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
         (Node::Fuzz, O::Unrefuted, Step::Accept),
         (Node::Fuzz, O::Vacuous, enhancer(Why::Vacuous)),
         (Node::Fuzz, O::Refuted(key()), enhancer(Why::Refuted)),
-        (Node::Fuzz, O::NotThePort(CFault::Breaks), stop(StopReason::NotThePort(CFault::Breaks))),
-        (Node::Fuzz, O::NotThePort(CFault::Hangs), stop(StopReason::NotThePort(CFault::Hangs))),
+        (Node::Fuzz, O::CFault(CFaultKind::Breaks), stop(StopReason::CFault(CFaultKind::Breaks))),
+        (Node::Fuzz, O::CFault(CFaultKind::Hangs), stop(StopReason::CFault(CFaultKind::Hangs))),
         (Node::Fuzz, O::AcceptanceUnrefuted, stop(StopReason::Defect)),
         (Node::Accept, O::AcceptanceUnrefuted, Step::Done),
         (Node::Accept, O::AcceptanceRefuted(key()), enhancer(Why::Refuted)),
         (Node::Accept, O::Vacuous, enhancer(Why::Vacuous)),
-        (Node::Accept, O::NotThePort(CFault::Differs), stop(StopReason::NotThePort(CFault::Differs))),
+        (Node::Accept, O::CFault(CFaultKind::Differs), stop(StopReason::CFault(CFaultKind::Differs))),
         (Node::Accept, O::Unrefuted, stop(StopReason::Defect)),
         // Where C has not run, it is nobody's reason; a tree moves only under what is accepted.
-        (Node::Audit, O::NotThePort(CFault::Breaks), stop(StopReason::Defect)),
-        (Node::Build, O::NotThePort(CFault::Breaks), stop(StopReason::Defect)),
-        (Node::Enhancer, O::NotThePort(CFault::Breaks), stop(StopReason::Defect)),
+        (Node::Audit, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
+        (Node::Build, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
+        (Node::Enhancer, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
         (Node::Audit, O::TreeMoved, stop(StopReason::Defect)),
         (Node::Accept, O::TreeMoved, stop(StopReason::Defect)),
         (Node::Accept, O::BudgetExhausted, stop(StopReason::Budget)),
@@ -141,7 +141,7 @@ fn every_edge_of_a_port_that_settles_in_a_tree_that_moved() {
         (built.clone(), O::Unrefuted, Step::Done, true),
         (built.clone(), O::Vacuous, Step::Done, true),
         (built.clone(), O::Refuted(key()), enhancer(Why::Refuted), false),
-        (built.clone(), O::NotThePort(CFault::Differs), stop(StopReason::NotThePort(CFault::Differs)), true),
+        (built.clone(), O::CFault(CFaultKind::Differs), stop(StopReason::CFault(CFaultKind::Differs)), true),
         (built.clone(), O::BudgetExhausted, stop(StopReason::Budget), true),
         (built, O::AcceptanceUnrefuted, stop(StopReason::Defect), true),
     ];
@@ -173,11 +173,11 @@ fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
 #[test]
 fn what_c_does_wrong_costs_no_fix() {
     for node in [Node::Smoke, Node::Fuzz, Node::Accept] {
-        for fault in [CFault::Breaks, CFault::Hangs, CFault::Differs] {
+        for fault in [CFaultKind::Breaks, CFaultKind::Hangs, CFaultKind::Differs] {
             let mut state = after(&path(node));
-            apply(&mut state, Outcome::NotThePort(fault));
+            apply(&mut state, Outcome::CFault(fault));
             assert_eq!(state.counters(), Counters::default());
-            assert_eq!(next(&state), Step::Stop(StopReason::NotThePort(fault)));
+            assert_eq!(next(&state), Step::Stop(StopReason::CFault(fault)));
             assert!(why(&state, &next(&state)).starts_with("not the port's: "));
         }
     }
@@ -296,11 +296,11 @@ fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
         Node::Audit => (O::AuditPassed, vec![O::AuditRejected(key)]),
         Node::Build => (O::Built, vec![O::DoesNotCompile(key.clone()), O::AuditRejected(key)]),
         Node::Smoke | Node::Fuzz => {
-            (O::Unrefuted, vec![O::Refuted(key), O::Vacuous, O::NotThePort(CFault::Breaks)])
+            (O::Unrefuted, vec![O::Refuted(key), O::Vacuous, O::CFault(CFaultKind::Breaks)])
         }
         Node::Accept => (
             O::AcceptanceUnrefuted,
-            vec![O::AcceptanceRefuted(key), O::Vacuous, O::NotThePort(CFault::Hangs)],
+            vec![O::AcceptanceRefuted(key), O::Vacuous, O::CFault(CFaultKind::Hangs)],
         ),
     };
     match dice {

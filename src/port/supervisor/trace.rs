@@ -1,8 +1,6 @@
 //! How a trace tells steps: their names, why each is taken, and what came of it. Pure, as all of the supervisor.
 
-use super::{
-    Circle, NODE_VISITS, Node, Outcome, Phase, PortState, SAME_FAILURES, Stage, Step, StopReason, Why,
-};
+use super::{Circle, NODE_VISITS, Node, Outcome, PortState, SAME_FAILURES, Stage, Step, StopReason, Why};
 use crate::config::Maker;
 
 impl Step {
@@ -32,16 +30,6 @@ impl Node {
     }
 }
 
-impl Phase {
-    /// One word, as in tables, JSON and the database.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Compilation => "compilation",
-            Self::Optimization => "optimization",
-        }
-    }
-}
-
 impl Outcome {
     /// One word, as in the trace and among the attempts.
     pub fn word(&self) -> &'static str {
@@ -58,7 +46,7 @@ impl Outcome {
             Self::Unrefuted => "unrefuted",
             Self::Refuted(_) | Self::AcceptanceRefuted(_) => "refuted",
             Self::Vacuous => "vacuous",
-            Self::NotThePort(fault) => fault.word(),
+            Self::CFault(fault) => fault.word(),
             Self::AcceptanceUnrefuted => "accepted",
             Self::BudgetExhausted => "budget",
             Self::TreeMoved => "tree-moved",
@@ -130,7 +118,7 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::RejectedByAudit => spent(Why::RejectedByAudit),
         StopReason::Refuted => spent(Why::Refuted),
         StopReason::TargetNotCalled => spent(Why::Vacuous),
-        StopReason::NotThePort(fault) => format!("not the port's: {}", fault.told()),
+        StopReason::CFault(fault) => format!("not the port's: {}", fault.told()),
         StopReason::NotTranslated => "c2rust has no candidate, and no model may be asked".into(),
         StopReason::ReplyUnusable => {
             let (word, _, limit) = paid(state, UNUSABLE);

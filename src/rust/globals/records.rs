@@ -1,34 +1,12 @@
 //! Structs that hold a `const char *`: bindgen's raw pointer admits no `static`, so they get a twin with strings.
 
-use super::value::{Reader, is_text};
+use super::text_records::holds_text;
+use super::value::Reader;
 use super::{identifier, innermost};
-use crate::rust::emit::pretty;
+use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Record, TypeKind};
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
-
-/// Whether there is a `const char *` in a value of this type.
-pub(super) fn holds_text(records: &BTreeMap<String, Record>, ty: &CType) -> bool {
-    match &ty.kind {
-        TypeKind::Pointer(_) => is_text(ty),
-        TypeKind::Array { of, .. } => holds_text(records, of),
-        // No struct holds itself by value: this ends.
-        TypeKind::Record(key) => records.get(key).is_some_and(|record| has_text(records, record)),
-        _ => false,
-    }
-}
-
-fn has_text(records: &BTreeMap<String, Record>, record: &Record) -> bool {
-    record.fields.iter().any(|field| holds_text(records, &field.ty))
-}
-
-/// The path of a struct as `globals.rs` names it: its twin there, else bindgen's.
-pub(super) fn path(records: &BTreeMap<String, Record>, record: &Record) -> String {
-    match has_text(records, record) {
-        true => record.rust_name.clone(),
-        false => format!("crate::ffi::{}", record.rust_name),
-    }
-}
 
 /// Adds the twins that a value of this type needs, by name.
 pub(super) fn collect(

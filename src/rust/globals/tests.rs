@@ -1,6 +1,6 @@
 use super::*;
 use crate::c::data::tests::of_unit;
-use crate::process::{Interrupt, Job};
+use crate::platform::process::{Interrupt, Job};
 use crate::symbol::{Field, Linkage, Place, Record, RelPath, SymbolName, Unit};
 use camino::Utf8Path;
 

@@ -1,6 +1,7 @@
 //! The bytes of a C variable, walked along its type, as Rust types and values.
 
-use super::{identifier, records};
+use super::text_records::is_text;
+use super::{identifier, text_records};
 use crate::c::data::{Data, Target};
 use crate::symbol::{CType, Record, TypeKind};
 use std::collections::BTreeMap;
@@ -33,12 +34,6 @@ struct Layout {
     align: u64,
 }
 
-/// Whether this is a `const char *`, or a `char *const`: what that points to is checked with the value.
-pub(super) fn is_text(ty: &CType) -> bool {
-    let TypeKind::Pointer(to) = &ty.kind else { return false };
-    (to.is_const || ty.is_const) && matches!(to.kind, TypeKind::Int { bits: 8, plain_char: true, .. })
-}
-
 impl Reader<'_> {
     /// The Rust type, as bindgen has it, with strings for `const char *`.
     pub(super) fn rust_type(&self, ty: &CType) -> Result<String, String> {
@@ -52,7 +47,7 @@ impl Reader<'_> {
                 let len = self.length(of, *len)?;
                 format!("[{}; {len}]", self.rust_type(of)?)
             }
-            TypeKind::Record(key) => records::path(self.records, self.record(key)?),
+            TypeKind::Record(key) => text_records::path(self.records, self.record(key)?),
             TypeKind::Pointer(_) if is_text(ty) => "Option<&'static core::ffi::CStr>".into(),
             _ => return Err(unsupported(ty)),
         })
@@ -229,7 +224,7 @@ impl Reader<'_> {
             end = offset + self.layout(&field.ty)?.size;
         }
         self.check_padding(record, at + end, at + whole.size)?;
-        Ok(Value::Record(records::path(self.records, record), fields))
+        Ok(Value::Record(text_records::path(self.records, record), fields))
     }
 
     /// Padding of statics is zero: anything else there is a field that stands elsewhere than thought.

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::columns::{date, unsigned, word};
-use crate::testgen::{ConfigId, RunId};
+use crate::test_record::{ConfigId, RunId};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub struct BestConfig {
     pub total_runs: u64,
     /// There is one for [`GLOBAL`], and it is another one.
     pub is_override: bool,
-    #[serde(serialize_with = "crate::testgen::date::serialize")]
+    #[serde(serialize_with = "crate::test_record::date::serialize")]
     pub updated_at: Timestamp,
 }
 

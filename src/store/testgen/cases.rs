@@ -1,9 +1,9 @@
-//! The tests of runs, also those that were dropped.
+//! The tests of runs, including dropped ones.
 
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::columns::{from_json, from_json_opt, int, json, word};
-use crate::testgen::{GeneratedTest, RecordedTest, RunId};
+use crate::test_record::{GeneratedTest, RecordedTest, RunId};
 use rusqlite::{Connection, Row, params};
 
 impl Store {

@@ -1,9 +1,9 @@
-//! Configurations of the generator, each once, and which one is current.
+//! Configurations of the generator, each stored once, and the current one.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
 use crate::store::columns::{date, from_json, int, json, unsigned, unsigned32, word};
-use crate::testgen::{ConfigId, TestGenConfig};
+use crate::test_record::{ConfigId, TestGenConfig};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, named_params};
 use serde::Serialize;
@@ -15,7 +15,7 @@ pub struct ConfigRow {
     pub config_hash: String,
     /// New runs use it; at most one is.
     pub is_current: bool,
-    #[serde(serialize_with = "crate::testgen::date::serialize")]
+    #[serde(serialize_with = "crate::test_record::date::serialize")]
     pub created_at: Timestamp,
     #[serde(flatten)]
     pub config: TestGenConfig,

@@ -1,10 +1,10 @@
-//! How configurations evolved: one row for each round, whatever came of it.
+//! How configurations evolved: one row a round, whatever its result.
 
 use super::configs::{find, make_current};
 use crate::error::Result;
 use crate::store::Store;
-use crate::store::columns::{date, from_json, json, word};
-use crate::testgen::{ConfigId, EvolutionRound, TestGenConfigChange};
+use crate::store::columns::{date, from_json, from_json_opt, json, word};
+use crate::test_record::{ConfigId, EvolutionRound, ScorePair, TestGenConfigChange};
 use jiff::Timestamp;
 use rusqlite::{Row, TransactionBehavior, params};
 use serde::Serialize;
@@ -18,10 +18,14 @@ pub struct EvolutionRow {
     pub change: TestGenConfigChange,
     /// Mean gain of the score, in points; absent where it was not measured.
     pub actual_improvement: Option<f64>,
+    /// The lower end of the 95 % interval of that mean; it decides whether the candidate is accepted.
+    pub lower_bound: Option<f64>,
+    /// The pairs that were compared; absent where no candidate was tried, and in rounds of databases before version 11.
+    pub scores: Option<Vec<ScorePair>>,
     pub quality_delta: Option<f64>,
     pub accepted: bool,
     pub reason: String,
-    #[serde(serialize_with = "crate::testgen::date::serialize")]
+    #[serde(serialize_with = "crate::test_record::date::serialize")]
     pub created_at: Timestamp,
 }
 
@@ -46,8 +50,8 @@ impl Store {
             }
             transaction.execute(
                 "INSERT INTO testgen_evolution (from_config, to_config, type, changes, reasoning, expected_improvement,
-                     actual_improvement, quality_delta, accepted, reason, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                     actual_improvement, quality_delta, accepted, reason, created_at, scores, lower_bound)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                 params![
                     round.from.id.0,
                     to.map(|to| to.0),
@@ -60,6 +64,8 @@ impl Store {
                     round.accepted,
                     round.reason,
                     crate::store::now().to_string(),
+                    (!round.scores.is_empty()).then(|| json(&round.scores)),
+                    round.lower_bound,
                 ],
             )?;
             if let Some(to) = to.filter(|_| round.accepted) {
@@ -91,6 +97,8 @@ fn read(row: &Row) -> rusqlite::Result<EvolutionRow> {
         to: row.get::<_, Option<i64>>("to_config")?.map(ConfigId),
         change,
         actual_improvement: row.get("actual_improvement")?,
+        lower_bound: row.get("lower_bound")?,
+        scores: from_json_opt(row, "scores")?,
         quality_delta: row.get("quality_delta")?,
         accepted: row.get("accepted")?,
         reason: row.get("reason")?,

@@ -1,5 +1,5 @@
 //! Generated tests: configurations, runs with their tests, the best configurations, and how configurations evolved. The
-//! formulas are in `crate::testgen`.
+//! records are in `crate::test_record`.
 
 mod best;
 mod cases;

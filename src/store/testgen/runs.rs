@@ -1,11 +1,11 @@
-//! Runs of the generator. A run is saved when it has ended, with its tests, at once.
+//! Runs of the generator. A finished run is saved together with its tests.
 
 use super::cases;
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
 use crate::store::columns::{date, from_json, from_json_opt, int, json, unsigned, unsigned32, word};
 use crate::symbol::SymbolKey;
-use crate::testgen::{
+use crate::test_record::{
     ConfigId, Proposed, RecordedTest, RunId, TestGenAnalysis, TestGenConfigChange, TestGenRun,
 };
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params, params};

@@ -1,10 +1,10 @@
-//! What all runs came to.
+//! Totals over all runs.
 
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::columns::{date, unsigned, word};
 use crate::symbol::SymbolKey;
-use crate::testgen::{ConfigId, Means, Moment, SymbolStats, TestGenStats};
+use crate::test_record::{ConfigId, Means, Moment, SymbolStats, TestGenStats};
 use rusqlite::{Connection, Row};
 
 /// `avg` leaves out what is NULL, and is NULL where nothing is left.

@@ -1,7 +1,7 @@
 //! The database as a file: older and newer versions of it, and damage.
 
 use super::*;
-use crate::testgen::{TestGenConfig, TestGenRun, fixture};
+use crate::test_record::{TestGenConfig, TestGenRun, fixture};
 
 /// A database as the tool of an earlier version left it, with these rows.
 fn of_version(version: usize, rows: &str) -> (tempfile::TempDir, PathBuf) {
@@ -78,7 +78,7 @@ fn an_empty_database_is_migrated_and_stays_at_its_version() {
         let connection = Connection::open(path).unwrap();
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
     };
-    assert_eq!(version(&path), 10);
+    assert_eq!(version(&path), 11);
     let mut store = Store::open(&path).unwrap();
     store.save_symbols(&[symbol("a")]).unwrap();
     drop(store);

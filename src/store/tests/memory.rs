@@ -1,7 +1,7 @@
 //! Lessons: merged, doubted, forgotten.
 
 use super::*;
-use crate::memory::{Confidence, Iteration, Kind, Lesson, Scope};
+use crate::store::lesson::{Confidence, Iteration, Kind, Lesson, Scope};
 
 fn lesson(kind: Kind, at: &str, key: &str) -> Lesson {
     Lesson {

@@ -4,10 +4,10 @@ mod configs;
 mod runs;
 
 use super::*;
-use crate::testgen::{
+use crate::test_record::{
     ConfigId, ConfigRef, EvolutionRound, GeneratedTest, ModelType, Proposed, RecordedTest,
-    RunId as TestGenRunId, TestCategory, TestGenAnalysis, TestGenConfig, TestGenConfigChange, TestGenContext,
-    TestGenRun, fixture,
+    RunId as TestGenRunId, ScorePair, TestCategory, TestGenAnalysis, TestGenConfig, TestGenConfigChange,
+    TestGenContext, TestGenRun, fixture,
 };
 use serde_json::json;
 
@@ -77,6 +77,8 @@ fn cheats_among_the_mutants_of_version_9_get_their_own_column() {
     old.execute_batch(
         r#"ALTER TABLE testgen_tests DROP COLUMN cheats;
            ALTER TABLE testgen_runs DROP COLUMN callee_kill_rate;
+           ALTER TABLE testgen_evolution DROP COLUMN scores;
+           ALTER TABLE testgen_evolution DROP COLUMN lower_bound;
            UPDATE testgen_runs SET is_best = 0, kept = 1;
            UPDATE testgen_tests SET kills = '["line 1: `<` → `>`", "cheat: constant return", "cheat: stale"]' WHERE id = 't1';
            UPDATE testgen_tests SET kills = '[]' WHERE id = 't2';

@@ -84,7 +84,7 @@ fn oracle<C: Case>(input: &[u8], shown: bool) -> End {
     if !C::admits(&args) {
         return End::Rejected(PRECONDITION.into());
     }
-    guard::set_errno(0);
+    guard::choose_errno(input);
     match C::oracle(&args, C::original()) {
         Ok(effects) => End::Done(C::record(&effects), told::<C>(&args, &effects, shown)),
         Err(Broke(reason)) => End::Rejected(reason),
@@ -93,7 +93,7 @@ fn oracle<C: Case>(input: &[u8], shown: bool) -> End {
 
 fn subject<C: Case>(input: &[u8], shown: bool) -> End {
     let args = C::decode(&mut Reader::new(input));
-    guard::set_errno(0);
+    guard::choose_errno(input);
     match watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(&args)))) {
         Ok(Ok(effects)) => End::Done(C::record(&effects), told::<C>(&args, &effects, shown)),
         Ok(Err(place)) => End::OutOfBounds(format!("the port wrote outside of {place}")),

@@ -23,7 +23,7 @@ fn breaks<C: Case>(data: &[u8]) -> Option<String> {
     if !C::admits(&args) {
         return None;
     }
-    guard::set_errno(0);
+    guard::choose_errno(data);
     match C::oracle(&args, C::original()) {
         Ok(_) => None,
         Err(Broke(reason)) => Some(reason),

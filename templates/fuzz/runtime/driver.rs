@@ -122,24 +122,30 @@ pub(super) struct Found {
     pub(super) what: String,
     pub(super) oracle: Parts,
     pub(super) subject: Parts,
+    /// What stood in `errno` before the calls, where it is needed for the finding.
+    pub(super) errno_decides: Option<i32>,
 }
 
 pub(super) fn judge<C: Case>(data: &[u8]) -> Judged {
+    guard::choose_errno(data);
     judge_args::<C>(&C::decode(&mut Reader::new(data)), &|| data.to_vec())
+}
+
+/// The same with 0 in `errno` before the calls.
+pub(super) fn judge_without_errno<C: Case>(data: &[u8]) -> Judged {
+    guard::keep_errno_zero();
+    judge::<C>(data)
 }
 
 fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     if !C::admits(args) {
         return Judged::Rejected(PRECONDITION.into());
     }
-    // What an earlier call left there is nobody's input.
-    guard::set_errno(0);
     guard::begin();
     let oracle = match C::oracle(args, C::original()) {
         Ok(effects) => effects,
         Err(Broke(reason)) => return Judged::Rejected(reason),
     };
-    guard::set_errno(0);
     ORACLE_CALLS.fetch_add(1, Ordering::Relaxed);
     replay::original_returned();
     match SUBJECT.get() {
@@ -151,7 +157,9 @@ fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     }
     let held = guard::held();
     let subject = call_port::<C>(args);
-    let found = |class, what, subject| Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject });
+    let found = |class, what, subject| {
+        Judged::Found(Found { class, what, oracle: C::effects(&oracle), subject, errno_decides: None })
+    };
     match subject {
         Err(_) => found("panic", panic_text(), Vec::new()),
         Ok(Err(where_)) => found("out-of-bounds", format!("the port wrote outside of {where_}"), Vec::new()),
@@ -218,7 +226,7 @@ fn again<C: Case>(args: &C::Args, oracle: &C::Effects) -> Judged {
         },
         Err(Broke(reason)) => (format!("C breaks when it is called again: {reason}"), Vec::new()),
     };
-    Judged::Found(Found { class: "mismatch", what, oracle: C::effects(oracle), subject })
+    Judged::Found(Found { class: "mismatch", what, oracle: C::effects(oracle), subject, errno_decides: None })
 }
 
 /// After an input went through all mutants: the end where none is left.
@@ -235,10 +243,11 @@ fn told(none_left: bool) -> Judged {
 
 /// One execution of the fuzz target.
 fn fuzz<C: Case>(data: &[u8]) -> Corpus {
+    guard::choose_errno(data);
     execute::<C>(&C::decode(&mut Reader::new(data)), &|| data.to_vec())
 }
 
-/// One execution, counted; a finding ends the process.
+/// One execution, counted; a finding ends the process. What the calls find in `errno` is chosen.
 pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Corpus {
     let executions = EXECUTIONS.fetch_add(1, Ordering::Relaxed) + 1;
     if executions % 4096 == 0 {
@@ -264,6 +273,9 @@ pub fn init(target: &Target, known: &Mutants) {
     let millis = std::env::var("IMPLFUZZ_CALL_MS").ok().and_then(|v| v.parse().ok()).unwrap_or(100);
     guard::allow(millis);
     deadline::set();
+    if std::env::var_os("IMPLFUZZ_ERRNO").is_some_and(|value| value == "0") {
+        guard::keep_errno_zero();
+    }
     let path = std::env::var_os("IMPLFUZZ_PATH").unwrap_or_default();
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
         Ok("seeds") => (target.seeds)(Path::new(&path)),

@@ -3,6 +3,7 @@
 use super::codec::Writer;
 use super::current;
 use super::driver::{self, Case};
+use super::guard;
 use super::points::Digits;
 use super::report::{self, Json};
 use std::ops::Range;
@@ -47,9 +48,14 @@ pub fn run<C: Case>(task: Task) {
                 unsafe { libc::_exit(3) };
             }
             watch();
+            // One for all points: this is done billions of times.
+            let mut writer = Writer::default();
             for point in range {
                 current::set(point);
                 if let Some(args) = args::<C>(point) {
+                    writer.bytes.clear();
+                    C::encode(&args, &mut writer);
+                    guard::choose_errno(&writer.bytes);
                     driver::execute::<C>(&args, &|| encoded::<C>(&args));
                 }
             }

@@ -1,8 +1,9 @@
 //! The end of a run that has found something: the smallest input that shows it is told. Written by cargo-implfuzz.
 
 use super::codec::Reader;
-use super::driver::{Case, Found, Judged, judge};
-use super::report::{self, Json};
+use super::driver::{Case, Found, Judged, judge, judge_without_errno};
+use super::guard;
+use super::report::{self, Json, Parts};
 use super::tally::send_stats;
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 pub(super) fn stop<C: Case>(data: &[u8], found: Found) -> ! {
     // Told at once: a smaller input may well bring the process down. What is told last counts.
     tell::<C>(data, &found);
-    let (data, found) = shrink::<C>(data.to_vec(), found);
+    let (data, mut found) = shrink::<C>(data.to_vec(), found);
+    found.errno_decides = errno_decides::<C>(&data);
     if report::listening() {
         tell::<C>(&data, &found);
         send_stats("stats");
@@ -18,7 +20,7 @@ pub(super) fn stop<C: Case>(data: &[u8], found: Found) -> ! {
         unsafe { libc::_exit(77) };
     }
     eprintln!("{}: {}", found.class, found.what);
-    let args = C::show(&C::decode(&mut Reader::new(&data)));
+    let args = shown::<C>(&data, &found);
     for (title, parts) in [("argument", args), ("C", found.oracle), ("Rust", found.subject)] {
         for (name, value) in parts {
             eprintln!("  {title} {name} = {value}");
@@ -33,11 +35,28 @@ fn tell<C: Case>(data: &[u8], found: &Found) {
         ("class", Json::Text(found.class.into())),
         ("what", Json::Text(found.what.clone())),
         ("input", Json::Text(report::hex(data))),
-        ("args", Json::Parts(C::show(&C::decode(&mut Reader::new(data))))),
+        ("args", Json::Parts(shown::<C>(data, found))),
         ("oracle", Json::Parts(found.oracle.clone())),
         ("subject", Json::Parts(found.subject.clone())),
     ];
     report::send("finding", &fields);
+}
+
+/// The arguments, and what stood in `errno` where the finding needs it.
+fn shown<C: Case>(data: &[u8], found: &Found) -> Parts {
+    let mut parts = C::show(&C::decode(&mut Reader::new(data)));
+    if let Some(errno) = found.errno_decides {
+        parts.push(("errno before the call".into(), errno.to_string()));
+    }
+    parts
+}
+
+/// What the calls found in `errno`, where nothing is found with 0 there.
+fn errno_decides<C: Case>(data: &[u8]) -> Option<i32> {
+    guard::choose_errno(data);
+    let errno = guard::errno_on_entry();
+    let is_found = |judged| matches!(judged, Judged::Found(_));
+    (errno != 0 && !is_found(judge_without_errno::<C>(data))).then_some(errno)
 }
 
 /// The smallest input that was found with the same class of finding, within a second or what IMPLFUZZ_SHRINK_MS says.

@@ -1,7 +1,7 @@
 //! Calls of the C original under the guard (`guard.c`): an input that breaks it is a value, not the end.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 
 #[repr(C)]
 struct RawBroke {
@@ -88,13 +88,76 @@ pub fn held() -> i64 {
     unsafe { implfuzz_held() as i64 }
 }
 
+/// What the functions under test find in `errno`.
+static ERRNO_ON_ENTRY: AtomicI32 = AtomicI32::new(0);
+
+/// What may stand there: nothing half of the time, else the left-over of an earlier call. E2BIG is none of them.
+const LEFT_OVERS: [c_int; 16] = [
+    0,
+    libc::ERANGE,
+    0,
+    libc::EINVAL,
+    0,
+    libc::ENOMEM,
+    0,
+    libc::ERANGE,
+    0,
+    libc::EDOM,
+    0,
+    libc::EINTR,
+    0,
+    libc::ENOENT,
+    0,
+    12345,
+];
+
+/// Chooses what an input's calls find in `errno`: by the input alone, so that each process chooses the same.
+#[inline]
+pub fn choose_errno(input: &[u8]) {
+    if ERRNO_IS_ZERO.load(Ordering::Relaxed) {
+        return;
+    }
+    // Both ends and the length are enough: inputs may be long, and this is done for each.
+    let (head, tail) = (&input[..input.len().min(32)], &input[input.len().saturating_sub(32)..]);
+    let mut hash = input.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
+    for chunk in head.chunks(8).chain(tail.chunks(8)) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash ^= hash >> 29;
+    }
+    ERRNO_ON_ENTRY.store(LEFT_OVERS[(hash >> 60) as usize], Ordering::Relaxed);
+}
+
+static ERRNO_IS_ZERO: AtomicBool = AtomicBool::new(false);
+
+/// From here on all calls find 0 in `errno`, as in tests that people read.
+pub fn keep_errno_zero() {
+    ERRNO_IS_ZERO.store(true, Ordering::Relaxed);
+    ERRNO_ON_ENTRY.store(0, Ordering::Relaxed);
+}
+
+/// What the calls of this input find in `errno`.
+#[inline]
+pub fn errno_on_entry() -> c_int {
+    ERRNO_ON_ENTRY.load(Ordering::Relaxed)
+}
+
+/// Right before each call of either side.
+#[inline]
+pub fn enter() {
+    set_errno(errno_on_entry());
+}
+
 /// Sets `errno`.
-pub fn set_errno(value: c_int) {
+#[inline]
+fn set_errno(value: c_int) {
     // SAFETY: libc gives a valid pointer to this thread's errno.
     unsafe { *libc::__errno_location() = value };
 }
 
 /// Reads `errno`.
+#[inline]
 pub fn errno() -> c_int {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() }

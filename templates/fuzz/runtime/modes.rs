@@ -2,7 +2,7 @@
 
 use super::codec::{Reader, Writer};
 use super::driver::{Case, Judged, judge};
-use super::guard::Broke;
+use super::guard::{self, Broke};
 use super::plain::Plain;
 use super::report::{self, Json};
 use super::tally::SUBJECT_CALLS;
@@ -31,6 +31,7 @@ pub(super) fn write_seeds<C: Case>(dir: &Path) {
 }
 
 pub(super) fn show_input<C: Case>(data: &[u8]) {
+    guard::choose_errno(data);
     let args = C::decode(&mut Reader::new(data));
     let tell = |oracle| report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
     // C may end the process; what is told last counts.

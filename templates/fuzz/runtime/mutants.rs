@@ -55,7 +55,6 @@ fn leaks<C: Case>(args: &C::Args, mutant: *const c_void) -> bool {
 /// How a mutant gives itself away on an input that the original accepts, if it does.
 fn told<C: Case>(args: &C::Args, oracle: &C::Effects, mutant: *const c_void, was_slow: bool) -> Option<String> {
     CALLS.fetch_add(1, Ordering::Relaxed);
-    guard::set_errno(0);
     let held = guard::held();
     let call = || C::oracle(args, mutant);
     let what = match if was_slow { guard::patiently(call) } else { call() } {
@@ -71,7 +70,7 @@ pub fn each<C: Case>(file: &[u8]) {
     let Ok(all) = ALIVE.lock() else { return };
     for (at, input) in super::apart::inputs(file).enumerate().skip(from) {
         let args = C::decode(&mut Reader::new(input));
-        guard::set_errno(0);
+        guard::choose_errno(input);
         guard::begin();
         let oracle = match C::admits(&args).then(|| C::oracle(&args, C::original())) {
             Some(Ok(oracle)) => oracle,

@@ -1,7 +1,6 @@
 //! Mutants of the port in its place: which of them do these inputs tell from the C original? Written by cargo-implfuzz.
 
 use super::driver::{Case, panic_text};
-use super::guard;
 use super::current;
 use super::mutants::{CALLS, skipped};
 use super::report::{self, Json};
@@ -35,7 +34,6 @@ pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     alive.retain(|number| {
         current::set(u64::from(*number));
         CALLS.fetch_add(1, Ordering::Relaxed);
-        guard::set_errno(0);
         select(*number);
         let outcome = watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(args))));
         select(0);

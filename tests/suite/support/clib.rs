@@ -6,10 +6,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use cargo_implfuzz::c::bind::Bindings;
 use cargo_implfuzz::c::flags::CSettings;
 use cargo_implfuzz::c::{Programs, Tools};
-use cargo_implfuzz::process::Interrupt;
+use cargo_implfuzz::platform::process::Interrupt;
+use cargo_implfuzz::platform::toolchain::Search;
 use cargo_implfuzz::store::Store;
 use cargo_implfuzz::symbol::Library;
-use cargo_implfuzz::toolchain::Search;
 use std::path::{Path, PathBuf};
 
 /// Where the ports of all tests are built.

@@ -142,7 +142,9 @@ impl Repo {
         let unmeasured: &[&str] = if front.is_empty() { &[] } else { &UNMEASURED };
         command.arg("implfuzz").args(front).args(unmeasured).args(rest);
         command.current_dir(self.root()).stdin(Stdio::null());
-        command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("port"));
+        let shared = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        // Not the cache of the user who runs the tests.
+        command.env("CARGO_TARGET_DIR", shared.join("port")).env("XDG_CACHE_HOME", shared.join("user-cache"));
         for name in FOREIGN {
             command.env_remove(name);
         }

@@ -78,7 +78,7 @@ fn every_edge_of_a_candidate_of_c2rust() {
 fn what_is_nobodys_fault_ends_a_port_of_c2rust_too() {
     let stop = Step::Stop;
     for (node, outcome, step) in [
-        (Node::Fuzz, Outcome::NotThePort(CFault::Breaks), stop(StopReason::NotThePort(CFault::Breaks))),
+        (Node::Fuzz, Outcome::CFault(CFaultKind::Breaks), stop(StopReason::CFault(CFaultKind::Breaks))),
         (Node::Translator, Outcome::Built, stop(StopReason::Defect)),
         (Node::Accept, Outcome::AcceptanceUnrefuted, Step::Done),
     ] {
@@ -173,15 +173,15 @@ fn where_a_model_comes_to_an_end_the_next_one_of_its_role_goes_on() {
         ),
         (
             both,
-            [path(Node::Fuzz), vec![O::NotThePort(CFault::Hangs)]].concat(),
-            Step::Stop(StopReason::NotThePort(CFault::Hangs)),
+            [path(Node::Fuzz), vec![O::CFault(CFaultKind::Hangs)]].concat(),
+            Step::Stop(StopReason::CFault(CFaultKind::Hangs)),
             0,
             "not the port's: C does not return in time",
         ),
     ] {
         let state = after_with(makers, &outcomes);
         assert_eq!((next(&state), state.rank()), (step, rank), "{outcomes:?}");
-        if !matches!(next(&state), Step::Stop(StopReason::NotThePort(_))) {
+        if !matches!(next(&state), Step::Stop(StopReason::CFault(_))) {
             assert_eq!(told(&state), why);
         }
     }

@@ -174,9 +174,12 @@ fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
     }))
     .unwrap();
     let keep = TestGenConfigChange::keep("it does not parse");
+    let pair = ScorePair { symbol: SymbolName::new("f"), incumbent: Some(500), candidate: None };
     let rejected = EvolutionRound {
         to: Some(named(other)),
         mean_gain: Some(-3.5),
+        lower_bound: Some(-7.25),
+        scores: vec![pair.clone()],
         quality_delta: Some(0.5),
         reason: "not above zero".into(),
         ..EvolutionRound::begun(1, "m".into(), change.clone(), named(first))
@@ -196,6 +199,8 @@ fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
     assert_eq!(rows.iter().map(|row| row.accepted).collect::<Vec<_>>(), [false, false, true]);
     assert_eq!((&rows[0].change, rows[0].from, rows[0].to), (&change, first, Some(other)));
     assert_eq!((rows[0].actual_improvement, rows[0].quality_delta), (Some(-3.5), Some(0.5)));
+    assert_eq!((&rows[0].scores, rows[0].lower_bound), (&Some(vec![pair]), Some(-7.25)));
+    assert_eq!((&rows[1].scores, rows[1].lower_bound), (&None, None));
     assert_eq!((&rows[1].change, rows[1].to, rows[1].actual_improvement), (&keep, None, None));
     assert_eq!(rows[1].reason, "not above zero");
     for wrong in [

@@ -1,0 +1,141 @@
+//! The linkage proof: the symbols that the compiled port can reach, read from the object files of the judged build. It
+//! reads sections and relocations, not source text, so that a call of C hidden from the audit still shows.
+//!
+//! It follows relocations from the port's code through all Rust code of the crate, including tables of function
+//! pointers. The walk ends at the shims in `callee`, through which unported functions run as C.
+
+mod objects;
+mod allowed;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::symbol::SymbolName;
+use allowed::why_not;
+use objects::{Objects, SectionId};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the compiled port of one symbol leads to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Linkage {
+    /// Functions that are not ported yet and run as C, reached by their shims.
+    pub reaches_c: Vec<SymbolName>,
+    /// Forbidden symbols that the port reaches, described for people.
+    pub forbidden: Vec<String>,
+}
+
+impl Linkage {
+    /// Whether the port runs without the C original.
+    pub fn is_standalone(&self) -> bool {
+        self.reaches_c.is_empty() && self.forbidden.is_empty()
+    }
+}
+
+/// The compiled crate of a port.
+#[derive(Debug)]
+pub struct Compiled {
+    objects: Objects,
+    /// As paths of Rust begin with it.
+    krate: String,
+}
+
+/// A port and what is known of it.
+#[derive(Debug, Clone)]
+pub struct Wanted<'a> {
+    pub module: &'a str,
+    /// The function's name in its module, and in `capi`.
+    pub ident: &'a str,
+    /// Functions outside of the library that the C original or its callees call.
+    pub externs: BTreeSet<&'a str>,
+}
+
+/// The C side as the linker knows it: names of functions and variables of the library by their symbols.
+#[derive(Debug, Clone, Default)]
+pub struct CSymbols(BTreeMap<String, String>);
+
+impl CSymbols {
+    /// Reads them from the text of `ffi.rs`.
+    ///
+    /// # Errors
+    /// Where that is not Rust.
+    pub fn read(ffi: &str) -> syn::Result<Self> {
+        let blocks = syn::parse_file(ffi)?.items.into_iter().filter_map(|item| match item {
+            syn::Item::ForeignMod(block) => Some(block.items),
+            _ => None,
+        });
+        let named = blocks.flatten().filter_map(|item| {
+            let (ident, attrs) = match item {
+                syn::ForeignItem::Fn(f) => (f.sig.ident, f.attrs),
+                syn::ForeignItem::Static(s) => (s.ident, s.attrs),
+                _ => return None,
+            };
+            let name = ident.to_string().trim_start_matches("r#").to_owned();
+            // A name that the linker gets as it is has a mark in front.
+            let symbol = link_name(&attrs).unwrap_or_else(|| name.clone());
+            Some((symbol.trim_start_matches('\u{1}').to_owned(), name))
+        });
+        Ok(Self(named.collect()))
+    }
+}
+
+fn link_name(attrs: &[syn::Attribute]) -> Option<String> {
+    let value = attrs.iter().find(|a| a.path().is_ident("link_name"))?.meta.require_name_value().ok()?;
+    match &value.value {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
+}
+
+impl Compiled {
+    /// Reads the `.rlib` of the crate with this name.
+    ///
+    /// # Errors
+    /// `Internal` when it is no archive of object files.
+    pub fn read(rlib: &[u8], krate: &str) -> Result<Self> {
+        let objects = Objects::read(rlib).map_err(|why| {
+            Error::new(ErrorKind::Internal, format!("the compiled crate of the port cannot be read: {why}"))
+        })?;
+        Ok(Self { objects, krate: krate.replace('-', "_") })
+    }
+
+    /// What the port of `wanted` leads to.
+    pub fn linkage(&self, wanted: &Wanted, c: &CSymbols) -> Linkage {
+        let Wanted { module, ident, externs } = wanted;
+        let roots = [format!("{}::{module}::{ident}", self.krate), format!("{}::capi::{ident}", self.krate)];
+        let mut todo: Vec<SectionId> = roots.iter().filter_map(|path| self.objects.function(path)).collect();
+        if todo.is_empty() {
+            let reason = format!("the compiled crate has no {module}::{ident}");
+            return Linkage { forbidden: vec![reason], ..Linkage::default() };
+        }
+        // What runs before `main` is everybody's.
+        todo.extend(self.objects.started());
+        let (mut reaches_c, mut forbidden) = (BTreeSet::new(), BTreeSet::new());
+        forbidden
+            .extend(self.objects.exported().map(|name| format!("the crate defines the symbol `{name}`")));
+        let mut seen: BTreeSet<SectionId> = todo.iter().copied().collect();
+        let shims = format!("{}::callee::", self.krate);
+        while let Some(section) = todo.pop() {
+            if let Some(name) = self.objects.only_function(section).and_then(|f| f.strip_prefix(&shims)) {
+                match name == *ident {
+                    true => drop(forbidden.insert("its own C original".to_owned())),
+                    false => drop(reaches_c.insert(name.to_owned())),
+                }
+                continue;
+            }
+            for name in self.objects.undefined(section) {
+                let why = match c.0.get(name) {
+                    Some(c_name) => Some(format!("the C original of `{c_name}`, not by its shim")),
+                    None => why_not(name, externs.contains(name), &self.krate),
+                };
+                forbidden.extend(why);
+            }
+            todo.extend(self.objects.next(section).filter(|next| seen.insert(*next)));
+        }
+        Linkage {
+            reaches_c: reaches_c.into_iter().map(SymbolName::new).collect(),
+            forbidden: forbidden.into_iter().collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! The object files of a crate as a graph: sections, and relocations as edges. rustc gives every function and every
+//! constant a section of its own.
+
+use object::read::archive::ArchiveFile;
+use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind, SymbolKind, SymbolSection};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A section of one of the objects.
+pub(super) type SectionId = usize;
+
+/// All objects of a crate.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    sections: Vec<Section>,
+    /// By path, as in Rust.
+    functions: BTreeMap<String, SectionId>,
+    started: Vec<SectionId>,
+    exported: BTreeSet<String>,
+}
+
+#[derive(Debug, Default)]
+struct Section {
+    /// Paths of the functions in it.
+    functions: BTreeSet<String>,
+    next: BTreeSet<SectionId>,
+    /// Symbols that no object of the crate defines.
+    undefined: BTreeSet<String>,
+}
+
+/// A place that a relocation leads to.
+enum Place {
+    Here(SectionId),
+    /// To be found by name once all objects are read.
+    Named(String),
+}
+
+impl Objects {
+    /// Reads the `.rlib`; `Err` has the reason.
+    pub(super) fn read(rlib: &[u8]) -> Result<Self, String> {
+        let archive = ArchiveFile::parse(rlib).map_err(|e| e.to_string())?;
+        let mut all = Self::default();
+        let mut defined: HashMap<String, SectionId> = HashMap::new();
+        let mut places: Vec<(SectionId, Place)> = Vec::new();
+        for member in archive.members() {
+            let member = member.map_err(|e| e.to_string())?;
+            if !member.name().ends_with(b".o") {
+                continue;
+            }
+            let data = member.data(rlib).map_err(|e| e.to_string())?;
+            let file = object::File::parse(data).map_err(|e| e.to_string())?;
+            all.take(&file, &mut defined, &mut places)?;
+        }
+        if all.sections.is_empty() {
+            return Err("there is no object in it".into());
+        }
+        for (from, place) in places {
+            match place {
+                Place::Here(to) => drop(all.sections[from].next.insert(to)),
+                Place::Named(name) => match defined.get(&name) {
+                    Some(to) => drop(all.sections[from].next.insert(*to)),
+                    None => drop(all.sections[from].undefined.insert(name)),
+                },
+            }
+        }
+        Ok(all)
+    }
+
+    fn take(
+        &mut self,
+        file: &object::File,
+        defined: &mut HashMap<String, SectionId>,
+        places: &mut Vec<(SectionId, Place)>,
+    ) -> Result<(), String> {
+        let mut ids = HashMap::new();
+        for section in file.sections().filter(|s| is_loaded(s.kind())) {
+            ids.insert(section.index(), self.sections.len());
+            let name = section.name().unwrap_or_default();
+            if [".init_array", ".preinit_array", ".ctors"].iter().any(|start| name.starts_with(start)) {
+                self.started.push(self.sections.len());
+            }
+            self.sections.push(Section::default());
+        }
+        for symbol in file.symbols() {
+            let (Ok(name), SymbolSection::Section(index)) = (symbol.name(), symbol.section()) else {
+                continue;
+            };
+            let Some(id) = ids.get(&index).copied() else { continue };
+            if symbol.kind() == SymbolKind::Text {
+                let path = path(name);
+                self.sections[id].functions.insert(path.clone());
+                self.functions.insert(path, id);
+            }
+            if symbol.is_global() {
+                defined.insert(name.to_owned(), id);
+                let is_rusts =
+                    name.starts_with("_ZN") || name.starts_with("_R") || name.starts_with("DW.ref.");
+                let is_made = name.starts_with("anon.") || name.starts_with("__sancov_");
+                if !is_rusts && !is_made {
+                    self.exported.insert(name.to_owned());
+                }
+            }
+        }
+        for section in file.sections() {
+            let Some(from) = ids.get(&section.index()).copied() else { continue };
+            for (_, relocation) in section.relocations() {
+                let place = match relocation.target() {
+                    RelocationTarget::Symbol(index) => {
+                        let symbol = file.symbol_by_index(index).map_err(|e| e.to_string())?;
+                        match symbol.section() {
+                            SymbolSection::Section(index) => ids.get(&index).copied().map(Place::Here),
+                            SymbolSection::Undefined | SymbolSection::Common => {
+                                let name = symbol.name().map_err(|e| e.to_string())?;
+                                Some(Place::Named(name.to_owned()))
+                            }
+                            _ => None,
+                        }
+                    }
+                    RelocationTarget::Section(index) => ids.get(&index).copied().map(Place::Here),
+                    _ => None,
+                };
+                places.extend(place.map(|place| (from, place)));
+            }
+        }
+        Ok(())
+    }
+
+    /// The section of the function with this path.
+    pub(super) fn function(&self, path: &str) -> Option<SectionId> {
+        self.functions.get(path).copied()
+    }
+
+    /// Sections that lead to what the program runs at its start.
+    pub(super) fn started(&self) -> impl Iterator<Item = SectionId> {
+        self.started.iter().copied()
+    }
+
+    /// Symbols that the crate gives to everybody under a name that is not Rust's.
+    pub(super) fn exported(&self) -> impl Iterator<Item = &str> {
+        self.exported.iter().map(String::as_str)
+    }
+
+    /// The path of the one function in a section; none where there is none or another one beside.
+    pub(super) fn only_function(&self, section: SectionId) -> Option<&str> {
+        let mut all = self.sections[section].functions.iter();
+        all.next().filter(|_| all.next().is_none()).map(String::as_str)
+    }
+
+    pub(super) fn next(&self, section: SectionId) -> impl Iterator<Item = SectionId> {
+        self.sections[section].next.iter().copied()
+    }
+
+    pub(super) fn undefined(&self, section: SectionId) -> impl Iterator<Item = &str> {
+        self.sections[section].undefined.iter().map(String::as_str)
+    }
+}
+
+/// What stands in the memory of the program.
+fn is_loaded(kind: SectionKind) -> bool {
+    !matches!(
+        kind,
+        SectionKind::Debug
+            | SectionKind::DebugString
+            | SectionKind::Note
+            | SectionKind::Metadata
+            | SectionKind::Linker
+            | SectionKind::OtherString
+    )
+}
+
+/// A symbol's path as in Rust, without the hash.
+pub(super) fn path(symbol: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(symbol))
+}

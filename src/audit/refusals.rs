@@ -1,0 +1,25 @@
+//! Refusals of items and names by themselves, without their scope.
+
+use super::{Rule, std_and_libc};
+
+/// Why nothing but C may have the name of a C function.
+pub(super) fn foreign_name(name: &str) -> std_and_libc::Refusal {
+    (Rule::CallThrough, format!("`{name}` is the name of a C function; nothing else may get it"))
+}
+
+/// Why an item may not stand in a reply.
+pub(super) fn refused_item(item: &syn::Item) -> String {
+    use syn::Item;
+    let what = match item {
+        Item::ForeignMod(_) => "an `extern` block binds C functions; a port may not",
+        Item::ExternCrate(_) => "`extern crate` may not stand in a reply",
+        Item::Macro(_) => "`macro_rules!` can hide names from the audit; write a function",
+        Item::Mod(_) => "`mod` may not stand in a reply; helpers go beside the function",
+        Item::Trait(_) | Item::TraitAlias(_) => {
+            "`trait` may not stand in a reply; use functions or an `impl`"
+        }
+        Item::Union(_) => "`union` may not stand in a reply; use `to_ne_bytes`, `from_bits` and the like",
+        _ => "the audit cannot read this item",
+    };
+    what.to_string()
+}

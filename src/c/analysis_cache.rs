@@ -1,0 +1,84 @@
+//! The context of one analysis: the library's location, its tools, and the cached results of earlier analyses.
+
+use super::build_system::BuildTools;
+use super::inputs::Files;
+use crate::error::Result;
+use crate::platform::process::Interrupt;
+use crate::store::{AnalysisKind, Kept, Store};
+use camino::Utf8Path;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The tools that read C.
+#[derive(Clone, Copy)]
+pub struct Tools<'a> {
+    /// Changes when any of them changes, or this program does.
+    pub identity: &'a str,
+    /// Finds the programs; asked only when something changed.
+    pub programs: &'a dyn Fn() -> Result<Programs>,
+    /// A folder that git ignores and that can be made again at any time; it need not exist.
+    pub scratch: &'a Path,
+    pub interrupt: &'a Interrupt,
+}
+
+/// The programs that know how a library is built.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    pub cc: PathBuf,
+    pub cmake: Option<PathBuf>,
+    pub make: Option<PathBuf>,
+}
+
+impl<'a> Tools<'a> {
+    /// As the build systems need them.
+    pub(super) fn build_tools(&self, programs: &Programs) -> BuildTools<'a> {
+        let Programs { cc, cmake, make } = programs.clone();
+        let Self { identity, scratch, interrupt, .. } = *self;
+        BuildTools { cmake, make, cc, scratch, interrupt, identity }
+    }
+}
+
+impl fmt::Debug for Tools<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tools").field("scratch", &self.scratch).finish_non_exhaustive()
+    }
+}
+
+/// Kept values and their files.
+pub(super) struct Keeper<'a> {
+    pub root: &'a Utf8Path,
+    pub tools: Tools<'a>,
+    pub files: Files<'a>,
+    /// Fingerprint of what every value depends on.
+    pub base: String,
+    store: &'a mut Store,
+}
+
+impl<'a> Keeper<'a> {
+    pub fn new(root: &'a Utf8Path, tools: Tools<'a>, base: String, store: &'a mut Store) -> Self {
+        Self { root, tools, files: Files::new(root), base, store }
+    }
+
+    /// The value that is kept, if everything that it came from is the same.
+    pub fn kept<T: DeserializeOwned>(
+        &mut self,
+        kind: AnalysisKind,
+        subject: &str,
+        fingerprint: &str,
+    ) -> Result<Option<T>> {
+        self.files.kept(self.store, kind, subject, fingerprint)
+    }
+
+    pub fn keep(&mut self, kind: AnalysisKind, values: &[(String, Kept)]) -> Result<()> {
+        if values.is_empty() { Ok(()) } else { self.store.keep(kind, values) }
+    }
+
+    /// Forgets units that are no more.
+    pub fn keep_only(&mut self, subjects: &[&str]) -> Result<()> {
+        for kind in [AnalysisKind::Facts, AnalysisKind::Declarations, AnalysisKind::Translation] {
+            self.store.keep_only(kind, subjects)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,113 @@
+//! Where libclang and the C compiler disagree on a program, the compiler is right. A symbol that it does not define
+//! is not bound, nor is one that uses a record with a different layout.
+
+use super::alias_unit::{Line, Subject};
+use super::merge::Merged;
+use super::unit_work::Translated;
+use crate::symbol::{CType, Gap, Linkage, RelPath, SymbolKey, TypeKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How compilers begin when an assertion does not hold.
+const FAILED_ASSERTION: &str = "static assertion failed";
+
+/// Applies what the compiler says of the units, which stand in the order of `translations`.
+pub(super) fn agree(merged: &mut Merged, lines: BTreeMap<RelPath, Vec<Line>>, translations: &[&Translated]) {
+    let said: BTreeMap<RelPath, &Translated> =
+        merged.library.units.iter().map(|u| u.file.clone()).zip(translations.iter().copied()).collect();
+    let mut wrong: BTreeMap<String, String> = BTreeMap::new();
+    for (file, lines) in lines {
+        let refused = said.get(&file).map(|translated| &translated.refused);
+        let mut accepted = Vec::new();
+        for (number, line) in lines.into_iter().enumerate() {
+            let guarded = line.guarded();
+            match (refused.and_then(|refused| refused.get(&number)), line.subject) {
+                (None, _) => accepted.push(guarded),
+                (Some(why), Subject::Static(key)) => {
+                    merged.absent.insert(key, format!("the C compiler has no such static: {why}"));
+                }
+                (Some(why), Subject::Record(key)) => {
+                    let what = merged.library.records.get(&key).map_or(key.as_str(), |r| r.c_name.as_str());
+                    let reason = if why.starts_with(FAILED_ASSERTION) {
+                        wrong.insert(key.clone(), what.to_owned());
+                        "the C compiler lays it out otherwise than libclang".to_owned()
+                    } else {
+                        format!("its layout cannot be asserted: {why}")
+                    };
+                    merged.library.gaps.push(Gap { what: what.to_owned(), reason });
+                }
+            }
+        }
+        merged.library.alias_lines.insert(file, accepted);
+    }
+    absent_functions(merged, &said);
+    holders(merged, &wrong);
+    merged.library.gaps.sort();
+    merged.library.exports = translations.iter().flat_map(|t| t.exports.iter().cloned()).collect();
+}
+
+/// Functions that only one of the two sees.
+fn absent_functions(merged: &mut Merged, said: &BTreeMap<RelPath, &Translated>) {
+    let mut made: BTreeSet<&str> = BTreeSet::new();
+    for translated in said.values() {
+        made.extend(translated.functions.iter().map(String::as_str));
+    }
+    for function in &merged.library.functions {
+        let is_there = made.contains(function.c_name.as_str());
+        if function.linkage == Linkage::External && !is_there && !merged.absent.contains_key(&function.key) {
+            let why = "the C compiler makes no function of it".to_owned();
+            merged.absent.insert(function.key.clone(), why);
+        }
+    }
+    let known: BTreeSet<&str> = merged.library.functions.iter().map(|f| f.c_name.as_str()).collect();
+    let unseen = said.iter().flat_map(|(file, translated)| {
+        let unseen = translated.functions.iter().filter(|name| !known.contains(name.as_str()));
+        unseen.map(move |name| Gap {
+            what: name.clone(),
+            reason: format!("a function of {file} that the C compiler makes and libclang does not see"),
+        })
+    });
+    merged.library.gaps.extend(unseen);
+}
+
+/// Functions and globals whose types lead to a record that is laid out otherwise.
+fn holders(merged: &mut Merged, wrong: &BTreeMap<String, String>) {
+    if wrong.is_empty() {
+        return;
+    }
+    let library = &merged.library;
+    let reaches = |ty: &CType| {
+        let mut seen = BTreeSet::new();
+        let mut open = Vec::new();
+        records_in(ty, &mut open);
+        while let Some(key) = open.pop() {
+            if let Some(name) = wrong.get(&key) {
+                return Some(format!("the C compiler lays {name} out otherwise than libclang"));
+            }
+            if let Some(record) = library.records.get(&key).filter(|_| seen.insert(key)) {
+                record.fields.iter().for_each(|f| records_in(&f.ty, &mut open));
+            }
+        }
+        None
+    };
+    let mut found: Vec<(SymbolKey, String)> = Vec::new();
+    for function in &library.functions {
+        let mut types = function.params.iter().map(|p| &p.ty).chain([&function.ret]);
+        found.extend(types.find_map(reaches).map(|why| (function.key.clone(), why)));
+    }
+    for global in &library.globals {
+        found.extend(reaches(&global.ty).map(|why| (global.key.clone(), why)));
+    }
+    merged.absent.extend(found);
+}
+
+fn records_in(ty: &CType, into: &mut Vec<String>) {
+    match &ty.kind {
+        TypeKind::Record(key) => into.push(key.clone()),
+        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => records_in(of, into),
+        TypeKind::Function { params, ret, .. } => {
+            params.iter().for_each(|p| records_in(p, into));
+            records_in(ret, into);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,235 @@
+//! A C file as chunks, each with the hash of its tokens: functions, types, globals and macros by name. Comments and
+//! layout change no hash. Nothing is preprocessed, so this needs no compiler and no flags.
+//!
+//! All definitions of one name in a file are one chunk, including those in the branches of an `#if`; a chunk's hash
+//! covers the conditions around it. Names are found by syntax alone; a caller that knows a symbol's position asks for
+//! the chunks at that position.
+
+mod body;
+mod token;
+mod split_items;
+
+pub use body::body;
+
+use crate::digest::sha256;
+use split_items::{Form, Piece, cut, is_attribute, outside};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use token::{Joined, Kind, Token, tokens};
+
+/// The chunk of what stands between items and is no `#define`: `#include`, `#undef`, `#pragma`.
+pub const DIRECTIVES: &str = "(directives)";
+/// The one chunk of a file whose braces do not close.
+pub const WHOLE_FILE: &str = "(whole file)";
+/// What has no name.
+const NAMELESS: &str = "(nameless)";
+
+/// Everything in a file that has one name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    pub name: String,
+    /// SHA-256 of its tokens and of those of the conditions around it.
+    pub hash: String,
+    /// The words in it; any of them may be a macro.
+    pub words: BTreeSet<String>,
+    /// The macros that it defines.
+    pub macros: BTreeSet<String>,
+    /// The files that it includes, with their quotes or angle brackets.
+    pub includes: Vec<String>,
+    /// Where its pieces stand.
+    pub bytes: Vec<Range<usize>>,
+}
+
+impl Chunk {
+    /// Whether a part of it stands in this range.
+    pub fn overlaps(&self, range: &Range<usize>) -> bool {
+        self.bytes.iter().any(|own| own.start < range.end && range.start < own.end)
+    }
+}
+
+/// Cuts a file, in the order of the text.
+pub fn chunks(text: &[u8]) -> Vec<Chunk> {
+    let joined = Joined::of(text);
+    let tokens = tokens(&joined);
+    let whole = || vec![Piece { tokens: 0..tokens.len(), conditions: Vec::new(), form: Form::Item }];
+    let (pieces, is_whole) = cut(&tokens).map_or_else(|| (whole(), true), |pieces| (pieces, false));
+    let mut order: Vec<String> = Vec::new();
+    let mut by_name: BTreeMap<String, Vec<&Piece>> = BTreeMap::new();
+    for piece in &pieces {
+        let name = if is_whole { WHOLE_FILE.to_owned() } else { name(&tokens, piece) };
+        let known = by_name.entry(name.clone()).or_default();
+        if known.is_empty() {
+            order.push(name);
+        }
+        known.push(piece);
+    }
+    order.into_iter().map(|name| chunk(&tokens, &by_name[&name], name)).collect()
+}
+
+/// The words of a type's text by which the values of its enumerations can be meant; a few others may be among them.
+pub fn enumerators(text: &str) -> BTreeSet<String> {
+    let joined = Joined::of(text.as_bytes());
+    let tokens = tokens(&joined);
+    let starts = |at: &usize| *at > 0 && (tokens[at - 1].is("{") || tokens[at - 1].is(","));
+    let words = (0..tokens.len()).filter(|at| starts(at) && tokens[*at].kind == Kind::Word);
+    match tokens.iter().any(|token| token.is("enum")) {
+        true => words.map(|at| tokens[at].text.to_string()).collect(),
+        false => BTreeSet::new(),
+    }
+}
+
+fn chunk(tokens: &[Token], pieces: &[&Piece], name: String) -> Chunk {
+    let mut read = Read::default();
+    let mut bytes = Vec::new();
+    for piece in pieces {
+        for line in &piece.conditions {
+            read.add(&tokens[line.clone()]);
+        }
+        read.hashed.push(0);
+        let own = &tokens[piece.tokens.clone()];
+        read.add(own);
+        read.hashed.push(1);
+        if let (Some(first), Some(last)) = (own.first(), own.last()) {
+            bytes.push(first.bytes.start..last.bytes.end);
+        }
+    }
+    read.words.sort_unstable();
+    read.words.dedup();
+    Chunk {
+        name,
+        hash: sha256(&read.hashed),
+        words: read.words.into_iter().map(str::to_owned).collect(),
+        macros: read.macros,
+        includes: read.includes,
+        bytes,
+    }
+}
+
+/// What was read of a chunk.
+#[derive(Default)]
+struct Read<'t> {
+    /// What its hash is about.
+    hashed: Vec<u8>,
+    words: Vec<&'t str>,
+    macros: BTreeSet<String>,
+    includes: Vec<String>,
+}
+
+impl<'t> Read<'t> {
+    fn add(&mut self, tokens: &'t [Token]) {
+        for (at, token) in tokens.iter().enumerate() {
+            // `#define f(x)` and `#define f (x)` differ by a blank only; a line's end ends a directive.
+            let opens = token.is("(") && token.glued && at > 1 && tokens[at - 2].is("define");
+            self.hashed.push(2 + u8::from(opens) + 2 * u8::from(token.first && is_directive(tokens, at)));
+            self.hashed.extend((token.text.len() as u64).to_le_bytes());
+            self.hashed.extend(token.text.as_bytes());
+            let behind = |word: &str| {
+                at > 1 && tokens[at - 1].is(word) && tokens[at - 2].is("#") && tokens[at - 2].first
+            };
+            match token.kind {
+                Kind::Word => {
+                    if behind("define") {
+                        self.macros.insert(token.text.to_string());
+                    }
+                    self.words.push(&token.text);
+                }
+                Kind::Literal if ["include", "include_next", "import"].into_iter().any(behind) => {
+                    self.includes.push(token.text.to_string());
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Whether the line that begins here is a directive, or the line before was one.
+fn is_directive(tokens: &[Token], at: usize) -> bool {
+    let before = tokens[..at].iter().rev().find(|token| token.first);
+    tokens[at].is("#") || before.is_some_and(|token| token.is("#"))
+}
+
+fn name(tokens: &[Token], piece: &Piece) -> String {
+    let own = &tokens[piece.tokens.clone()];
+    match piece.form {
+        Form::Directive => DIRECTIVES.to_owned(),
+        Form::Define => own.get(2).map_or_else(|| DIRECTIVES.to_owned(), |token| token.text.to_string()),
+        Form::Item => item_name(own).unwrap_or_else(|| NAMELESS.to_owned()),
+    }
+}
+
+/// What an item is called: the declared name, else the tag, else the first value of an enumeration.
+fn item_name(tokens: &[Token]) -> Option<String> {
+    let all = outside(tokens);
+    let end = all.iter().position(|t| ["=", ",", ";"].iter().any(|end| t.is(end))).unwrap_or(all.len());
+    let head = &all[..end];
+    let is_word = |at: usize| head.get(at).is_some_and(|t| t.kind == Kind::Word && !is_keyword(&t.text));
+    let called = (0..head.len()).find(|at| {
+        let opens = head.get(at + 1).is_some_and(|next| next.is("("));
+        is_word(*at) && opens && !is_attribute(head[*at])
+    });
+    // `(*name)` of a pointer to a function or array.
+    let pointer = (2..head.len()).find(|at| {
+        is_word(*at) && head[at - 1].is("*") && {
+            let star = (0..*at).rev().find(|before| !head[*before].is("*"));
+            star.is_some_and(|open| head[open].is("("))
+        }
+    });
+    let typedef = head.first().is_some_and(|t| t.is("typedef"));
+    let array = head.iter().position(|t| t.is("[")).unwrap_or(head.len());
+    let plain = (0..array).rev().find(|at| is_word(*at) && !is_attribute(head[*at]));
+    let found = match (called, pointer) {
+        (Some(call), Some(pointer)) if call < pointer && !typedef => Some(call),
+        (_, Some(pointer)) => Some(pointer),
+        (Some(call), None) => Some(call),
+        (None, None) => plain,
+    };
+    let value = || {
+        let open = tokens.iter().position(|t| t.is("{"))?;
+        tokens.get(open + 1).filter(|t| t.kind == Kind::Word)
+    };
+    found.map(|at| head[at]).or_else(value).map(|token| token.text.to_string())
+}
+
+fn is_keyword(word: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "auto",
+        "char",
+        "const",
+        "double",
+        "enum",
+        "extern",
+        "float",
+        "inline",
+        "int",
+        "long",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "_Bool",
+        "bool",
+        "__inline",
+        "__inline__",
+        "__extension__",
+        "__const",
+        "_Noreturn",
+        "_Thread_local",
+        "__restrict",
+        "typeof",
+        "__typeof__",
+        "_Atomic",
+    ];
+    KEYWORDS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests;

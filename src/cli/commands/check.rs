@@ -1,0 +1,57 @@
+//! `cargo implfuzz check`
+
+use super::Session;
+use crate::config::Config;
+use crate::error::{ExitCode, Result};
+use crate::evidence::status::{Checked, NOTES, Trouble, status};
+use crate::platform::workspace::{CONFIG_FILE, find_root, nothing_on_trial};
+use crate::report::printable;
+
+/// Find ports that are unjudged, stale, refuted or audit-rejected, without building or running anything
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Symbols, modules such as rust/src/sum.rs, or C files [default: all]
+    only: Vec<String>,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let root = find_root(session.options.dir.as_deref())?;
+    nothing_on_trial(&root)?;
+    let env = |name: &str| std::env::var(name).ok();
+    let config = Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)?;
+    let checked = Checked::of(&status(&root, &config, Some(&root.join(NOTES)))?, &args.only)?;
+    session.screen.result("check", &checked, || text(&checked));
+    Ok(code(&checked))
+}
+
+/// What a check found, for people.
+pub fn text(checked: &Checked) -> String {
+    let mut text = String::new();
+    for c in &checked.symbols {
+        let reason = printable(&c.reason);
+        text += &format!(
+            "{}:{}: {}: {}: {reason}\n  help: {}\n",
+            c.file,
+            c.line,
+            c.symbol,
+            c.trouble.word(),
+            c.help
+        );
+    }
+    let holds: Vec<String> = checked.holds.iter().map(|(grade, count)| format!("{count} {grade}")).collect();
+    let fresh: usize = checked.holds.values().sum();
+    let total = fresh + checked.symbols.len();
+    let holds = if holds.is_empty() { String::new() } else { format!(" ({})", holds.join(", ")) };
+    text + &format!("evidence holds for {fresh} of {total} ports{holds}; {} stubs\n", checked.stubs)
+}
+
+/// What a check means for the exit code.
+pub fn code(checked: &Checked) -> ExitCode {
+    let has = |wanted: &[Trouble]| checked.symbols.iter().any(|c| wanted.contains(&c.trouble));
+    match () {
+        () if has(&[Trouble::Refuted, Trouble::Audit]) => ExitCode::Divergence,
+        () if checked.symbols.is_empty() => ExitCode::Ok,
+        () => ExitCode::Incomplete,
+    }
+}

@@ -1,0 +1,360 @@
+//! `cargo implfuzz contract`
+
+use super::edit::edit;
+use super::{Session, Which};
+use crate::config::Grades;
+use crate::contract::facts::identifiers;
+use crate::contract::file;
+use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Returns, Role};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::judge::Judge;
+use crate::judge::mutation_score::{self, Adequacy, Fate, Faults};
+use crate::project::fuzz_target;
+use crate::project::{FunctionPlan, Project};
+use crate::report::{Column, printable, table};
+use crate::symbol::{Function, SymbolName};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Show, check, edit or approve contracts
+///
+/// Shows each role with the C line that it was inferred from. With --check, compares the C original with itself, which must
+/// show no difference, and with mutants of itself, which the harness should kill.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Measure the share of inputs that C accepts, executions per second, and killed and surviving mutants
+    #[arg(long)]
+    check: bool,
+    /// With --check: run the mutants of each function for N seconds [default: grade.mutant_seconds]
+    #[arg(long, value_name = "N", requires = "check")]
+    seconds: Option<u64>,
+    /// Open the contract in $VISUAL or $EDITOR; an edited contract is never overwritten
+    #[arg(long, conflicts_with_all = ["check", "all"])]
+    edit: bool,
+    /// Approve contracts that a model proposed; without approval their ports are graded at most weak
+    #[arg(long, conflicts_with_all = ["check", "all", "edit"])]
+    approve: bool,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    if args.edit {
+        return edit(session, &args.which.symbols, reporter.as_mut());
+    }
+    let (project, mut store) = session.open(reporter.as_mut())?;
+    let mut wanted = args.which.select(&project)?;
+    if args.approve {
+        return approve(&project, &wanted, session);
+    }
+    if args.which.all {
+        wanted.retain(|p| p.judgeable.contract().is_some());
+    }
+    let judge = Judge::new(&project, &session.interrupt);
+    if !args.check {
+        let values: Vec<Value> = wanted.iter().map(|p| as_json(p, judge.points(p))).collect();
+        session.screen.result("contract", &json!({ "symbols": values }), || {
+            wanted.iter().map(|p| explained(&project, p, judge.points(p))).collect::<Vec<_>>().join("\n")
+        });
+        return Ok(ExitCode::Ok);
+    }
+    if let Some((name, why)) = wanted.iter().find_map(|p| match &p.judgeable {
+        Judgeable::NotYet(why) => Some((&p.function.name, why)),
+        Judgeable::Yes(_) => None,
+    }) {
+        return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
+            .help("`cargo implfuzz contract --check --all` takes those that have one"));
+    }
+    let all = mutation_score::measure(
+        &project,
+        (&judge, &mut store),
+        &wanted,
+        (args.seconds.unwrap_or(project.config.grade.mutant_seconds), Faults::Kept),
+        reporter.as_mut(),
+    )?;
+    drop(reporter);
+    let asked = &project.config.grade;
+    let values: Vec<Value> = all.iter().map(|a| measured_json(a, asked)).collect();
+    session.screen.result("contract-check", &json!({ "symbols": values }), || measured(&all, asked));
+    let is_sound = all.iter().all(|adequacy| adequacy.shortcomings(asked).is_empty());
+    Ok(if is_sound { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+fn approve(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Result<ExitCode> {
+    let mut transaction = project.workspace.transaction();
+    for planned in wanted {
+        let name = planned.function.name.as_str();
+        let (contract, aim) = (project.contract_path(name), project.target_path(name));
+        let text = |path: &Path| fs_err::read_to_string(path).ok();
+        // What is generated says whose target it is, and is written anew.
+        let contract_text = text(&contract).filter(|text| file::is_edited(text));
+        let contract_text = contract_text.and_then(|text| file::approved(&text));
+        let target_text = text(&aim).and_then(|text| fuzz_target::approved(&text));
+        if contract_text.is_none() && target_text.is_none() {
+            let text = format!("no model has proposed the contract of `{name}`");
+            return Err(
+                Error::new(ErrorKind::Usage, text).help("only contracts that a model proposed need approval")
+            );
+        }
+        for (path, text) in [(contract, contract_text), (aim, target_text)] {
+            text.map(|text| transaction.add(path, text)).transpose()?;
+        }
+    }
+    transaction.commit()?;
+    let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
+    session.screen.result("contract-approved", &json!({ "symbols": names }), || {
+        format!("approved; now: cargo implfuzz verify {}\n", names.join(" "))
+    });
+    Ok(ExitCode::Ok)
+}
+
+fn as_json(planned: &FunctionPlan, points: Option<u64>) -> Value {
+    let name = &planned.function.name;
+    match &planned.judgeable {
+        Judgeable::NotYet(why) => json!({ "symbol": name, "reason": why }),
+        Judgeable::Yes(contract) => {
+            let params = contract.params.iter();
+            let params: Vec<Value> =
+                params.map(|p| json!({ "name": p.name, "role": role(p), "reason": p.reason })).collect();
+            json!({ "symbol": name, "edited": planned.edited, "harness": contract.harness, "proposed_by": contract.proposed_by, "params": params, "returns": contract.returns.word(), "elements": contract.returns.elements(), "errno": contract.errno, "require": contract.require, "points": points, "equivalent": contract.equivalent, "chance": contract.chance, "globals": contract.globals, "sequence": contract.sequence })
+        }
+    }
+}
+
+fn explained(project: &Project, planned: &FunctionPlan, points: Option<u64>) -> String {
+    let function = &planned.function;
+    let place = format!("{}:{}", function.place.file, function.place.line);
+    match &planned.judgeable {
+        Judgeable::NotYet(why) => {
+            format!("{} ({place})\n  not judged yet: {}\n", function.name, printable(why))
+        }
+        Judgeable::Yes(contract) => {
+            let path = project.contract_path(function.name.as_str());
+            let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
+            let edited = match &contract.proposed_by {
+                Some(model) => format!(", proposed by {}, not approved", printable(model)),
+                None if planned.edited => ", edited by hand".to_owned(),
+                None => String::new(),
+            };
+            let space =
+                points.map_or(String::new(), |n| format!("{n} inputs, few enough to run every one\n"));
+            let (roles, globals) = (roles(project, contract), globals(contract));
+            let (returned, compared) = (returned(function, contract), compared(contract));
+            format!(
+                "{} ({place}; {path}{edited})\n{roles}{globals}{returned}{compared}{space}",
+                function.name
+            )
+        }
+    }
+}
+
+fn roles(project: &Project, contract: &Contract) -> String {
+    if !contract.harness.is_inferred() {
+        let path = project.target_path(contract.symbol.as_str());
+        let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
+        return format!("  called by the fuzz target {path}\n");
+    }
+    let columns = [Column::left("parameter"), Column::left("role"), Column::left("from")];
+    let row = |p: &Parameter| vec![p.name.clone(), role(p), p.reason.clone()];
+    let rows: Vec<Vec<String>> = contract.params.iter().map(row).collect();
+    if rows.is_empty() { "  no parameters\n".to_owned() } else { table(&columns, &rows, None) }
+}
+
+/// The variables of the library that it reaches.
+fn globals(contract: &Contract) -> String {
+    let columns = [Column::left("variable"), Column::left("tried with"), Column::left("from")];
+    let row = |used: &GlobalUse| {
+        let values = match (used.vary, used.values.as_slice()) {
+            (false, _) => "what C starts with".to_owned(),
+            (true, []) => "any value".to_owned(),
+            (true, values) => format!("one of {values:?}"),
+        };
+        vec![used.name.to_string(), values, used.reason.clone()]
+    };
+    let rows: Vec<Vec<String>> = contract.globals.iter().map(row).collect();
+    if rows.is_empty() { String::new() } else { table(&columns, &rows, None) }
+}
+
+fn role(param: &Parameter) -> String {
+    let null = |nullable: bool| if nullable { " or null" } else { "" };
+    match &param.role {
+        Role::Value { min: None, max: None } => "any value".into(),
+        Role::Value { min, max } => {
+            let bound = |b: &Option<i64>| b.map_or_else(|| "…".to_owned(), |n| n.to_string());
+            format!("value from {} to {}", bound(min), bound(max))
+        }
+        Role::OneOf { values } => format!("one of {values:?}"),
+        Role::Buffer { direction, length, max, nullable } => {
+            format!("{direction:?} buffer of `{length}` elements, at most {max}{}", null(*nullable))
+                .to_lowercase()
+        }
+        Role::Length => "length".into(),
+        Role::CString { max, nullable } => format!("string of at most {max} bytes{}", null(*nullable)),
+        Role::Pointer { direction, nullable } => {
+            let names: Vec<String> = param.made_by.iter().map(|maker| format!("`{maker}`")).collect();
+            let made = if names.is_empty() {
+                String::new()
+            } else {
+                format!(", every other one by {}", names.join(", "))
+            };
+            format!("{}{made}", format!("{direction:?} pointer to one{}", null(*nullable)).to_lowercase())
+        }
+        Role::FixedArray { direction, len } => format!("{direction:?} array of {len}").to_lowercase(),
+        Role::Elements { direction, count, size, max } => {
+            let direction = format!("{direction:?}").to_lowercase();
+            format!("{direction} `{count}` elements of `{size}` bytes, at most {max}")
+        }
+        Role::Callback { order: true, nullable } => format!("callback that orders{}", null(*nullable)),
+        Role::Callback { order: false, nullable } => format!("callback{}", null(*nullable)),
+        Role::Room { direction, len, nullable } => {
+            format!("{direction:?} memory that nothing measures, {len} elements{}", null(*nullable))
+                .to_lowercase()
+        }
+        Role::UserData => "handed on to a callback".into(),
+        Role::Given { max, nullable } => format!("block to free, of at most {max} bytes{}", null(*nullable)),
+        Role::Lent { pointers, nullable, .. } => {
+            let names: Vec<&str> = pointers.iter().map(|(name, _)| name.as_str()).collect();
+            format!("struct that is lent, with memory behind {}{}", names.join(", "), null(*nullable))
+        }
+        Role::Handle { life, through, nullable } => {
+            let of = through.as_ref().map_or_else(String::new, |field| format!(", by its field {field}"));
+            format!("handle that it {life:?}{of}{}", null(*nullable)).to_lowercase()
+        }
+    }
+}
+
+/// What a pointer that is returned was taken for, and the C line that says it.
+fn returned(function: &Function, contract: &Contract) -> String {
+    let what = match contract.returns {
+        Returns::Memory => "a new block".to_owned(),
+        Returns::Address => "a place in memory that it gets".to_owned(),
+        Returns::Table(elements) => format!("a table of {elements} elements"),
+        Returns::Nothing | Returns::Value | Returns::StaticString | Returns::Handle => return String::new(),
+    };
+    let place = &function.place;
+    let is_return = |(line, _): &(&str, u32)| identifiers(line).contains(&"return");
+    let line = function.text.lines().zip(place.line..).find(is_return);
+    let from = line.map_or_else(String::new, |(text, line)| {
+        format!(" ({}:{line}: {})", place.file, printable(text.trim()))
+    });
+    format!("returns {what}, or null{from}\n")
+}
+
+fn compared(contract: &Contract) -> String {
+    if !contract.harness.is_inferred() {
+        return "compared: what each call returns, all memory that it gets, and all that pointers lead to\n"
+            .into();
+    }
+    let mut parts = Vec::new();
+    match contract.returns {
+        Returns::Nothing => {}
+        Returns::Memory => parts.push("the block that it returns, with what C has written there".to_owned()),
+        Returns::Table(n) => parts.push(format!("the {n} elements that the returned pointer leads to")),
+        Returns::Address => parts.push("where the returned pointer leads".to_owned()),
+        Returns::Value | Returns::StaticString | Returns::Handle => parts.push("the return value".to_owned()),
+    }
+    if contract.hands_over() {
+        parts.push("what is freed and what is not".to_owned());
+    }
+    if contract.params.iter().any(|p| {
+        !matches!(
+            p.role,
+            Role::Value { .. }
+                | Role::OneOf { .. }
+                | Role::Length
+                | Role::Callback { .. }
+                | Role::UserData
+                | Role::Given { .. }
+        )
+    }) {
+        parts.push("all memory that it gets, to its whole capacity".to_owned());
+    }
+    if contract.params.iter().any(|p| matches!(p.role, Role::Callback { .. })) {
+        parts.push("every call of a callback with its arguments".to_owned());
+    }
+    if contract.errno {
+        parts.push("errno".to_owned());
+    }
+    if contract.chance {
+        parts.push("how often chance and clocks are asked".to_owned());
+    }
+    if !contract.globals.is_empty() {
+        parts.push("the variables".to_owned());
+    }
+    let mut text =
+        format!("compared: {}\n", if parts.is_empty() { "nothing".into() } else { parts.join(", ") });
+    if let Some(sequence) = &contract.sequence {
+        let list = |names: &[SymbolName]| {
+            let names: Vec<&str> = names.iter().map(SymbolName::as_str).collect();
+            if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
+        };
+        text += "also compared: all that the handle leads to, blocks that are never freed\n";
+        text += &format!("the handle is made by: {}\n", list(&sequence.makers));
+        text += &format!("before and after the call: {}\n", list(&sequence.operations));
+        text += &format!("ended by: {}\n", list(&sequence.enders));
+        for (pointer, length) in &sequence.buffers {
+            text += &format!("given memory by the caller: {pointer}, of {length} bytes\n");
+        }
+    }
+    for condition in &contract.require {
+        text += &format!("only inputs with: {}\n", printable(condition));
+    }
+    for equivalent in &contract.equivalent {
+        text += &format!(
+            "mutant {} is no other function: {}\n",
+            equivalent.mutant,
+            printable(&equivalent.reason)
+        );
+    }
+    text
+}
+
+fn measured_json(adequacy: &Adequacy, asked: &Grades) -> Value {
+    let mut value = json!(adequacy);
+    let kills = adequacy.kills();
+    value["killed"] = json!(kills.value().map(|share| share.reached));
+    value["to_kill"] = json!(kills.value().map(|share| share.total));
+    value["shortcomings"] = json!(adequacy.shortcomings(asked));
+    value
+}
+
+fn measured(all: &[Adequacy], asked: &Grades) -> String {
+    let columns = [
+        Column::left("symbol"),
+        Column::right("accepted"),
+        Column::right("executions/s"),
+        Column::right("killed"),
+        Column::left("remarks"),
+    ];
+    let row = |a: &Adequacy| {
+        let unknown = || "-".to_owned();
+        vec![
+            a.symbol.to_string(),
+            a.accept_rate.map_or_else(unknown, |rate| format!("{:.1} %", rate * 100.0)),
+            a.executions_per_second.map_or_else(unknown, |n| n.to_string()),
+            a.kills().value().map_or_else(unknown, |share| format!("{}/{}", share.reached, share.total)),
+            a.shortcomings(asked).join("; "),
+        ]
+    };
+    let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
+    for adequacy in all {
+        let survivors: Vec<_> = adequacy.mutants.iter().filter(|m| m.fate == Fate::Survived).collect();
+        if !survivors.is_empty() {
+            text += &format!("\nsurvivors of {}:\n", adequacy.symbol);
+        }
+        for tried in survivors {
+            let mutant = &tried.mutant;
+            text +=
+                &format!("  {}  {}:{}: {}\n", mutant.id, adequacy.file, mutant.line, printable(&mutant.what));
+        }
+    }
+    let sound = all.iter().filter(|a| a.shortcomings(asked).is_empty()).count();
+    text + &format!(
+        "\n{sound} of {} harnesses are sound: C never differs from itself, accepts at least {:.0} % of the inputs, and at least {:.0} % of its mutants are killed\n",
+        all.len(),
+        asked.accept_rate * 100.0,
+        asked.kills * 100.0
+    )
+}

@@ -1,0 +1,137 @@
+//! `cargo implfuzz coverage`
+
+use super::{Session, Which};
+use crate::error::{ExitCode, Result};
+use crate::fuzz::replay::{ENDS, Inputs};
+use crate::judge::Judge;
+use crate::judge::coverage::{self, Covered, Missed, Reach, Side, Way};
+use crate::report::{Column, printable, table};
+use crate::verdict::Share;
+use serde_json::{Value, json};
+
+/// Show the coverage of C functions and their ports, and the branches that no input reaches
+///
+/// Replays the inputs of the last campaign, the boundary inputs and the kept counterexamples in a build with coverage
+/// counters. Coverage of C counts each direction of a branch; coverage of Rust counts blocks, such as the arms of a `match`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Fuzz for N seconds first if no campaign has left inputs
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..))]
+    seconds: u64,
+    /// Fuzz first even if there are inputs
+    #[arg(long)]
+    fresh: bool,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, _store) = session.open(reporter.as_mut())?;
+    let mut wanted = args.which.select(&project)?;
+    if args.which.all {
+        wanted.retain(|p| p.judgeable.contract().is_some());
+    }
+    let judge = Judge::new(&project, &session.interrupt);
+    coverage::provide(&judge, &wanted, (args.seconds, args.fresh), reporter.as_mut())?;
+    let all = coverage::of_symbols(&judge, &wanted, reporter.as_mut())?;
+    drop(reporter);
+    let values: Vec<Value> = all.iter().map(as_json).collect();
+    session.screen.result("coverage", &json!({ "symbols": values }), || shown(&all));
+    let is_measured =
+        |reach: &Reach| reach.c.share().value().is_some() && reach.rust.share().value().is_some();
+    Ok(if all.iter().all(is_measured) { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+fn as_json(reach: &Reach) -> Value {
+    let mut value = json!(reach);
+    value["parity"] = json!(reach.parity());
+    value
+}
+
+fn shown(all: &[Reach]) -> String {
+    let columns = [
+        Column::left("symbol"),
+        Column::right("inputs"),
+        Column::right("C branches"),
+        Column::right("C lines"),
+        Column::right("Rust blocks"),
+        Column::right("Rust lines"),
+        Column::left("remarks"),
+    ];
+    let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
+    for reach in all {
+        let sides = [(&reach.c, &reach.file), (&reach.rust, &reach.rust_file)];
+        let lines: String = sides.iter().map(|(side, file)| missed(side, file)).collect();
+        if !lines.is_empty() {
+            text += &format!("\nno input of {} reaches:\n{lines}", reach.symbol);
+        }
+    }
+    text
+}
+
+fn row(reach: &Reach) -> Vec<String> {
+    let of = |side: &Side, part: fn(&Covered) -> Option<Share>| match side {
+        Side::Unmeasured { .. } => "unmeasured".to_owned(),
+        Side::Measured(m) => match part(m) {
+            None => "-".to_owned(),
+            Some(share) if share.total == 0 => "none".to_owned(),
+            Some(Share { reached, total }) => format!("{reached}/{total}"),
+        },
+    };
+    let mut remarks: Vec<String> = reach.parity().into_iter().collect();
+    for (name, side) in [("C", &reach.c), ("Rust", &reach.rust)] {
+        if let Side::Unmeasured { why } = side {
+            remarks.push(format!("{name}: {}", printable(why)));
+        }
+    }
+    remarks.extend(differences(reach));
+    vec![
+        reach.symbol.to_string(),
+        reach.inputs.replayed.to_string(),
+        of(&reach.c, |m| m.branches),
+        of(&reach.c, |m| Some(m.lines)),
+        of(&reach.rust, |m| m.blocks),
+        of(&reach.rust, |m| Some(m.lines)),
+        remarks.join("; "),
+    ]
+}
+
+/// What a judge of the port should look at.
+fn differences(reach: &Reach) -> Option<String> {
+    let Inputs { accepted, returned, differed, crashed, .. } = reach.inputs;
+    let what = match (crashed, accepted - returned, differed) {
+        _ if matches!(reach.rust, Side::Unmeasured { .. }) && returned == 0 && crashed == 0 => return None,
+        (0, 0, 0) => return None,
+        (0, 0, n) => format!("the port differs on {n} inputs"),
+        (0, n, _) => format!("the port does not return from {n} inputs"),
+        (n, ..) => {
+            format!("{n} inputs end the process or take too long (after {ENDS} the port is left out)")
+        }
+    };
+    Some(format!("{what}: `cargo implfuzz verify {}`", reach.symbol))
+}
+
+/// A line for each place: a condition that no input came to is told once.
+fn missed(side: &Side, file: &str) -> String {
+    let Side::Measured(Covered { missed, .. }) = side else { return String::new() };
+    let is_same = |a: &Missed, b: &Missed| {
+        (a.line, a.column, a.in_macro, a.impossible) == (b.line, b.column, b.in_macro, b.impossible)
+            && a.way != b.way
+    };
+    let mut lines = String::new();
+    for place in missed.chunk_by(is_same) {
+        let what = match (place, place[0].way) {
+            ([_, _, ..], _) => "never came to",
+            (_, Way::True) => "never true",
+            (_, Way::False) => "never false",
+            (_, Way::Run) => "never run",
+        };
+        let Missed { line, code, in_macro, impossible, .. } = &place[0];
+        let of = if *in_macro { "a condition in " } else { "" };
+        let why = if *impossible { " (the compiler proves it impossible: not counted)" } else { "" };
+        lines += &format!("  {file}:{line}: {what}: {of}{}{why}\n", printable(code));
+    }
+    lines
+}

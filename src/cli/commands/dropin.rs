@@ -1,0 +1,166 @@
+//! `cargo implfuzz dropin`
+
+use super::Session;
+use crate::dropin::{self, Compared, Counted, Report, Verdict, shown, wrapper};
+use crate::error::{ExitCode, Result};
+use crate::judge::Judge;
+use crate::platform::process::Exit;
+use crate::report::{Column, Screen, printable, table};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+
+/// Run the library's own tests or programs with C alone and with the port, and compare the results
+///
+/// The table [dropin] in implfuzz.toml lists the commands that build and run them. C code calls the ports of ported
+/// functions; all other functions stay C. Both sides work in copies, so the files of the library stay unchanged.
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs the command.
+pub fn run(session: &Session, _args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, _store) = session.open(reporter.as_mut())?;
+    let report = dropin::run(&Judge::new(&project, &session.interrupt), reporter.as_mut())?;
+    drop(reporter);
+    session.screen.result("dropin", &as_json(&report), || text(&report));
+    Ok(match report.verdict() {
+        Verdict::Same => ExitCode::Ok,
+        Verdict::Differs | Verdict::RanAsC => ExitCode::Divergence,
+        Verdict::NothingCalled => ExitCode::Incomplete,
+    })
+}
+
+/// Runs as the compiler of such a build.
+pub fn compile(arguments: &[OsString]) -> ExitCode {
+    match wrapper::run(arguments) {
+        Ok(true) => ExitCode::Ok,
+        Ok(false) => ExitCode::Error,
+        Err(error) => {
+            Screen { json: false }.error(&error);
+            error.kind().exit_code()
+        }
+    }
+}
+
+fn as_json(report: &Report) -> Value {
+    let commands = report.commands.iter().map(|one| {
+        let difference = one.difference.as_ref().map(|difference| {
+            json!({
+                "line": difference.line, "c": difference.c, "port": difference.port, "stderr": difference.stderr,
+            })
+        });
+        json!({
+            "command": one.command, "c": exit(one.c), "port": exit(one.port), "lines": one.lines,
+            "difference": difference,
+        })
+    });
+    let functions = report.functions.iter().map(|one| {
+        json!({
+            "symbol": one.symbol, "intercepted": one.kept_by_c.is_none(), "kept_by_c": one.kept_by_c,
+            "calls": one.calls, "ran_as_c": one.ran_as_c,
+        })
+    });
+    json!({
+        "verdict": report.verdict().word(), "commands": commands.collect::<Vec<_>>(),
+        "functions": functions.collect::<Vec<_>>(), "variables_apart": report.apart, "linked": report.linked,
+        "started": report.started,
+    })
+}
+
+fn exit(exit: Exit) -> Value {
+    match exit {
+        Exit::Code(code) => json!({ "code": code }),
+        Exit::Signal(signal) => json!({ "signal": signal }),
+        Exit::TimedOut => json!({ "timed_out": true }),
+    }
+}
+
+fn text(report: &Report) -> String {
+    let columns = [
+        Column::left("function"),
+        Column::right("calls"),
+        Column::right("ran as C"),
+        Column::left("remarks"),
+    ];
+    let mut text = table(&columns, &report.functions.iter().map(row).collect::<Vec<_>>(), None);
+    for name in &report.apart {
+        text += &format!("`{name}` is there twice: C and the port have one each\n");
+    }
+    text += "\n";
+    text += &report.commands.iter().map(compared).collect::<String>();
+    let intercepted = report.functions.iter().filter(|one| one.kept_by_c.is_none());
+    let called = intercepted.clone().filter(|one| one.calls > Some(0)).count();
+    text += &format!(
+        "{called} of {} functions were called, {} times, by {} programs (started {} times)\n",
+        intercepted.count(),
+        report.calls(),
+        report.linked,
+        report.started
+    );
+    text + &advice(report)
+}
+
+/// What to do about what is not as it should be.
+fn advice(report: &Report) -> String {
+    let names: Vec<&str> =
+        report.functions.iter().filter(|one| one.leaked()).map(|one| one.symbol.as_str()).collect();
+    match report.verdict() {
+        Verdict::Differs => "  help: `cargo implfuzz verify --all` judges each port on its own\n".into(),
+        Verdict::RanAsC => format!(
+            "the C originals of these functions ran instead of their ports: {}\n  help: docs/limits.md lists the calls that cannot be intercepted\n",
+            names.join(", ")
+        ),
+        Verdict::NothingCalled if report.linked == 0 => "no program got the port: the build calls its compiler by \
+            a path of its own, or links in another way\n  help: let it use `CC`, or a compiler by its bare name\n"
+            .into(),
+        Verdict::NothingCalled => {
+            "no program called a port\n  help: name programs under [dropin] that do\n".into()
+        }
+        Verdict::Same => String::new(),
+    }
+}
+
+fn row(one: &Counted) -> Vec<String> {
+    let number = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
+    let remark = match (&one.kept_by_c, one.calls) {
+        (Some(why), _) => why.clone(),
+        (None, _) if one.ran_as_c.is_none() => "whether its C runs cannot be seen".into(),
+        (None, Some(0)) => "C did not call it; what Rust calls is not counted".into(),
+        (None, _) => String::new(),
+    };
+    vec![one.symbol.to_string(), number(one.calls), number(one.ran_as_c), remark]
+}
+
+fn compared(one: &Compared) -> String {
+    let command = one.command.join(" ");
+    let Some(difference) = &one.difference else {
+        let note = if one.c.success() { "" } else { ", which is no success: with C alone neither" };
+        let (exit, lines) = (shown(one.c), one.lines);
+        return format!("{}: the same with the port: {exit}, {lines} lines{note}\n", printable(&command));
+    };
+    let mut text = format!(
+        "{}: differs: C alone: {}, with the port: {}\n",
+        printable(&command),
+        shown(one.c),
+        shown(one.port)
+    );
+    if let Some(line) = difference.line {
+        text += &format!("  standard output from line {line}:\n");
+        text += &lines("C alone", &difference.c);
+        text += &lines("with the port", &difference.port);
+    }
+    if !difference.stderr.is_empty() {
+        let shown: String =
+            difference.stderr.lines().map(|line| format!("  {}\n", printable(line))).collect();
+        text += &format!("  standard error with the port, its end:\n{shown}");
+    }
+    text
+}
+
+fn lines(who: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return format!("    {who}: nothing more\n");
+    }
+    let shown: String = lines.iter().map(|line| format!("      {}\n", printable(line))).collect();
+    format!("    {who}:\n{shown}")
+}

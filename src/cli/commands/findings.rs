@@ -1,0 +1,165 @@
+//! `cargo implfuzz findings`
+
+use super::Session;
+use crate::error::{ExitCode, Result};
+use crate::fuzz::confirm::Once;
+use crate::judge::Judge;
+use crate::judge::findings::{self, Again, Kept};
+use crate::project::Project;
+use crate::report::{
+    Column, Values, Verbosity, c_fault, finding, finding_json, finding_whole, printable, table,
+};
+use crate::store::Side;
+use serde_json::{Value, json};
+
+/// List, show or replay counterexamples and C faults
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// List findings; findings that differ only in numbers appear once
+    List {
+        /// List only findings on these functions
+        symbols: Vec<String>,
+        /// List C faults instead: inputs on which C crashes, hangs or disagrees with itself
+        #[arg(long)]
+        c_bugs: bool,
+    },
+    /// Show the arguments of a finding and the results of C and the port
+    Show { id: i64 },
+    /// Run the input of a finding through the C original and the current port; the exit code is 10 if they still differ and
+    /// 13 if a C fault is still there
+    Replay { id: i64 },
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    match &args.what {
+        What::List { symbols, c_bugs } => list(session, symbols, if *c_bugs { Side::C } else { Side::Port }),
+        What::Show { id } => show(session, *id),
+        What::Replay { id } => replay(session, *id),
+    }
+}
+
+fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
+    let project = Project::look(&session.options, &session.interrupt)?;
+    let store = session.store(&project)?;
+    let wanted = symbols.iter().map(|name| project.find(name)).collect::<Result<Vec<_>>>()?;
+    let wanted = (!symbols.is_empty()).then_some(wanted.as_slice());
+    let all = findings::list(&project, &store, wanted, side)?;
+    let of_c = match side {
+        Side::Port => findings::list(&project, &store, wanted, Side::C)?.len(),
+        Side::C => 0,
+    };
+    let values: Vec<Value> = all.iter().map(kept_json).collect();
+    session.screen.result("findings", &json!({ "findings": values }), || {
+        let columns = [
+            Column::right("id"),
+            Column::left("symbol"),
+            Column::left("class"),
+            Column::left("what"),
+            Column::right("inputs"),
+        ];
+        let row = |kept: &Kept| {
+            let found = &kept.row.finding;
+            let what = printable(&found.what);
+            vec![
+                kept.row.id.0.to_string(),
+                kept.symbol.to_string(),
+                found.class.to_string(),
+                what,
+                kept.inputs.to_string(),
+            ]
+        };
+        let more = match of_c {
+            0 => String::new(),
+            n => format!("{n} of the C library: cargo implfuzz findings list --c-bugs\n"),
+        };
+        match all.is_empty() {
+            true => format!("no findings\n{more}"),
+            false => {
+                let text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
+                let which = if side == Side::C { "\nwhether C has a bug, or must not be given such inputs, the tool does not decide" } else { "" };
+                format!("{text}{which}\nshow one: cargo implfuzz findings show <id>; run it again: cargo implfuzz findings replay <id>\n{more}")
+            }
+        }
+    });
+    Ok(ExitCode::Ok)
+}
+
+fn show(session: &Session, id: i64) -> Result<ExitCode> {
+    let project = Project::look(&session.options, &session.interrupt)?;
+    let kept = findings::find(&project, &session.store(&project)?, id)?;
+    session.screen.result("finding", &kept_json(&kept), || {
+        let (symbol, found) = (&kept.symbol, &kept.row.finding);
+        let values = if session.verbosity == Verbosity::Verbose { Values::Whole } else { Values::Short };
+        let text = match (kept.row.fault, values) {
+            (Some(fault), _) => c_fault(symbol, (fault, found, &kept.row.report), values),
+            (None, Values::Whole) => finding_whole(symbol, found),
+            (None, Values::Short) => finding(symbol, found, None),
+        };
+        let explained = kept.row.explanation.as_ref().map(|text| {
+            let lines: Vec<String> = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
+            format!("a model says of it, and nothing has checked it:\n{}", lines.concat())
+        });
+        format!("{text}{}{}\n", explained.unwrap_or_default(), reproduce(id))
+    });
+    Ok(ExitCode::Ok)
+}
+
+fn replay(session: &Session, id: i64) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, store) = session.open(reporter.as_mut())?;
+    let kept = findings::find(&project, &store, id)?;
+    let judge = Judge::new(&project, &session.interrupt);
+    let came = findings::replay(&project, &judge, &kept)?;
+    drop(reporter);
+    let (word, reason, code) = match &came {
+        Again::Port(Once::Same) | Again::C(None) => ("same", None, ExitCode::Ok),
+        Again::Port(Once::Rejected(reason)) => ("rejected", Some(reason), ExitCode::Incomplete),
+        Again::Port(Once::Differs(_)) => ("differs", None, ExitCode::Divergence),
+        Again::C(Some(found)) => (found.kind.word(), None, ExitCode::CFault),
+    };
+    let now = match &came {
+        Again::Port(Once::Differs(found)) => Some(found),
+        Again::C(Some(found)) => Some(&found.finding),
+        _ => None,
+    };
+    let value = json!({
+        "id": id, "symbol": kept.symbol, "outcome": word, "reason": reason, "finding": now.map(finding_json),
+    });
+    session.screen.result("finding-replay", &value, || match &came {
+        Again::Port(Once::Differs(found)) => {
+            format!("{}finding {id} still differs\n", finding(&kept.symbol, found, None))
+        }
+        Again::Port(Once::Same) => format!("finding {id}: `{}` does what the C original does\n", kept.symbol),
+        Again::Port(Once::Rejected(reason)) => {
+            format!("finding {id} says nothing any more: its input is rejected ({})\n", printable(reason))
+        }
+        Again::C(Some(found)) => {
+            let text = c_fault(&kept.symbol, (found.kind, &found.finding, &found.report), Values::Short);
+            format!("{text}finding {id} is still there\n")
+        }
+        Again::C(None) => {
+            format!("finding {id}: the C original of `{}` answers, and always the same\n", kept.symbol)
+        }
+    });
+    Ok(code)
+}
+
+/// The command that runs a finding again.
+pub fn reproduce(id: i64) -> String {
+    format!("reproduce: cargo implfuzz findings replay {id}")
+}
+
+fn kept_json(kept: &Kept) -> Value {
+    json!({
+        "id": kept.row.id.0, "symbol": kept.symbol, "inputs": kept.inputs, "found": kept.row.created.to_string(),
+        "side": kept.row.side.word(), "fault": kept.row.fault,
+        "report": kept.row.fault.map(|_| &kept.row.report), "explanation": kept.row.explanation, "finding": finding_json(&kept.row.finding), "reproduce": format!("cargo implfuzz findings replay {}", kept.row.id.0),
+    })
+}

@@ -1,0 +1,93 @@
+//! `cargo implfuzz hook`
+
+use super::{Session, check};
+use crate::config::Config;
+use crate::error::{ExitCode, Result};
+use crate::evidence::hook::{Change, Hook};
+use crate::evidence::lock::Lock;
+use crate::evidence::status::{Checked, status};
+use crate::platform::workspace::{CONFIG_FILE, find_root, nothing_on_trial};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Install, remove or run the git hook that checks each commit
+///
+/// The hook refuses a commit that replaces a port by a stub, fails the audit, or leaves a port without current evidence.
+/// Functions that were never ported may stay stubs.
+///
+/// The hook checks the staged files: it checks out the index into a temporary directory and does not touch the working
+/// tree.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Action {
+    /// Install the `pre-commit` hook
+    Install {
+        /// Install even if there is another hook; that hook is kept and runs first
+        #[arg(long)]
+        force: bool,
+    },
+    /// Remove the hook and restore the previous one
+    Uninstall,
+    /// Check the staged files, as the hook does
+    Run,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let root = find_root(session.options.dir.as_deref())?;
+    let hook = Hook::of(&root, &session.interrupt)?;
+    let change = match args.action {
+        Action::Install { force } => hook.install(&std::env::current_exe()?, force)?,
+        Action::Uninstall => hook.uninstall()?,
+        Action::Run => return staged(session, &root, &hook),
+    };
+    let chained = change == Change::Installed && hook.before().exists();
+    let (word, says) = match change {
+        Change::Installed if chained => ("installed", "written; the hook that was there runs first"),
+        Change::Installed => ("installed", "written: git runs `cargo implfuzz check` before every commit"),
+        Change::Unchanged => ("unchanged", "there already"),
+        Change::Uninstalled => ("uninstalled", "taken away"),
+        Change::Absent => ("absent", "not from cargo implfuzz, or not there: nothing to do"),
+    };
+    let path = hook.path().display().to_string();
+    let value = json!({ "change": word, "path": path, "chained": chained });
+    session.screen.result("hook", &value, || format!("{path}: {says}\n"));
+    Ok(ExitCode::Ok)
+}
+
+fn staged(session: &Session, root: &Path, hook: &Hook) -> Result<ExitCode> {
+    nothing_on_trial(root)?;
+    let staged = hook.staged(&session.interrupt)?;
+    let load = |root: &Path| {
+        let env = |name: &str| std::env::var(name).ok();
+        Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)
+    };
+    let look = |root: &Path| -> Result<Checked> {
+        let config = load(root)?;
+        // Without notes: what is committed is not believed to have been looked at.
+        Checked::of(&status(root, &config, None)?, &[])
+    };
+    // C files that a build generates, and git ignores, are in the evidence and in no commit. Of the port all is committed.
+    let rust = load(&staged.root())?.rust.dir;
+    let lock = Lock::load(&staged.root())?.unwrap_or_default();
+    let c_files: BTreeSet<&str> = lock.c.keys().filter_map(|chunk| Some(chunk.rsplit_once(':')?.0)).collect();
+    let c_files = c_files.into_iter().filter(|file| !Path::new(file).starts_with(&rust));
+    staged.take_ignored(c_files, &session.interrupt)?;
+    let checked = look(&staged.root())?;
+    // What fits in the working tree was only forgotten.
+    let forgotten = !checked.symbols.is_empty() && look(root).is_ok_and(|tree| tree.symbols.is_empty());
+    session.screen.result("check", &checked, || {
+        let note = match forgotten {
+            true => "the evidence fits the working tree, which is not all staged\n  help: git add implfuzz.lock and what it is about\n",
+            false => "",
+        };
+        check::text(&checked) + note
+    });
+    Ok(check::code(&checked))
+}

@@ -1,0 +1,75 @@
+//! `cargo implfuzz init`
+
+use super::Session;
+use crate::error::{ExitCode, Result};
+use crate::project::init;
+use crate::report::printable;
+use crate::symbol::RelPath;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Read a C library and write the port crate with a stub for every function
+///
+/// Finds headers, sources and flags by itself (implfuzz.toml, else compile_commands.json, else cmake, else `make -n`, else
+/// the #include lines). Run it again after any change in the C sources: it rewrites only outdated files and keeps your edits.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Directory of the C library [default: the current directory]
+    dir: Option<PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let dir = args.dir.clone().or_else(|| session.options.dir.clone()).unwrap_or_else(|| PathBuf::from("."));
+    let (project, summary) = init::init(&dir, &session.options, &session.interrupt, reporter.as_mut())?;
+    drop(session.store(&project)?);
+    let functions = project.library.functions.len();
+    let judgeable = project.planned.iter().filter(|p| p.judgeable.contract().is_some()).count();
+    let unsupported = functions - project.planned.len();
+    let left_out: Vec<_> = project.library.left_out.iter().map(|l| json!(l)).collect();
+    let changed: Vec<String> = summary.changed.iter().map(|p| p.display().to_string()).collect();
+    let globals: Vec<_> =
+        summary.globals_left_out.iter().map(|(name, why)| json!({ "name": name, "reason": why })).collect();
+    let flags = json!({ "from": project.flags.key(), "file": project.flags.file() });
+    let in_library = |file: &&RelPath| project.library.units.iter().any(|unit| unit.file == **file);
+    let read: Vec<&RelPath> = project.read.iter().filter(in_library).collect();
+    let value = json!({
+        "functions": functions, "stubs_or_ports": project.planned.len(), "judgeable": judgeable,
+        "flags": flags, "left_out": left_out, "globals_left_out": globals, "outdated": summary.outdated, "changed": changed,
+        "read": read, "gaps": project.library.gaps,
+    });
+    session.screen.result("init", &value, || {
+        let mut text = format!(
+            "{functions} functions in {} C files: {judgeable} with a harness, {} not judged yet, {unsupported} not portable\n",
+            project.library.units.len(),
+            project.planned.len() - judgeable,
+        );
+        text += &format!("flags: from {}\n", project.flags);
+        let left_out = project.library.left_out.iter().map(|l| format!("left out: {}: {}", l.file, l.reason));
+        text += &some_of(left_out.collect());
+        let globals = summary.globals_left_out.iter();
+        text += &some_of(globals.map(|(name, why)| format!("no Rust static for `{name}`: {why}")).collect());
+        let gaps = project.library.gaps.iter();
+        text += &some_of(gaps.map(|gap| format!("{}: {}", gap.what, gap.reason)).collect());
+        text += &format!("analysed {} of {} C files\n", read.len(), project.library.units.len());
+        text += &match changed.len() {
+            0 => "nothing changed\n".to_owned(),
+            n => format!("{n} files written under {}/\n", project.config.rust.dir),
+        };
+        text += "next: `cargo implfuzz list`, then `cargo implfuzz port <symbol>`, or write a function by hand and `cargo implfuzz verify <symbol>`\n";
+        text
+    });
+    Ok(ExitCode::Ok)
+}
+
+/// The first lines of a list that may be long.
+fn some_of(lines: Vec<String>) -> String {
+    const SHOWN: usize = 10;
+    let more = lines.len().saturating_sub(SHOWN);
+    let mut text: String = lines.iter().take(SHOWN).map(|line| format!("{}\n", printable(line))).collect();
+    if more > 0 {
+        text += &format!("  and {more} more like that: `cargo implfuzz list --unsupported`\n");
+    }
+    text
+}

@@ -1,0 +1,166 @@
+//! `cargo implfuzz memory`
+
+use super::Session;
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::port::feedback::normalised;
+use crate::project::Project;
+use crate::report::{Column, printable, table};
+use crate::store::lesson::Scope;
+use crate::store::{MemoryId, MemoryRow};
+use serde_json::{Value, json};
+
+/// List or forget the lessons that later prompts may contain
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// List lessons, the last confirmed first
+    List(Filter),
+    /// Remove lessons by number, by filter, or all of them
+    Forget {
+        /// Numbers of lessons, as `memory list` shows them
+        #[arg(value_name = "ID")]
+        ids: Vec<i64>,
+        #[command(flatten)]
+        filter: Filter,
+        /// Remove all lessons
+        #[arg(long, conflicts_with_all = ["ids", "key", "symbol", "library"])]
+        all: bool,
+    },
+}
+
+/// Selects lessons; without any option, all of them.
+#[derive(Debug, Default, clap::Args)]
+struct Filter {
+    /// Select lessons whose key contains this text; numbers in it are ignored
+    #[arg(long, value_name = "TEXT")]
+    key: Option<String>,
+    /// Select lessons learned from this function alone
+    #[arg(long, value_name = "SYMBOL", conflicts_with = "library")]
+    symbol: Option<String>,
+    /// Select lessons learned from more than one function
+    #[arg(long)]
+    library: bool,
+}
+
+impl Filter {
+    fn is_empty(&self) -> bool {
+        self.key.is_none() && self.symbol.is_none() && !self.library
+    }
+
+    fn select(&self, project: &Project, mut rows: Vec<MemoryRow>) -> Result<Vec<MemoryRow>> {
+        if let Some(text) = &self.key {
+            let text = normalised(text);
+            rows.retain(|row| row.item.lesson.key.contains(&text));
+        }
+        if let Some(name) = &self.symbol {
+            let scope = Scope::Symbol(project.find(name)?.function.key.clone());
+            rows.retain(|row| row.item.lesson.scope == scope);
+        }
+        if self.library {
+            rows.retain(|row| row.item.lesson.scope == Scope::Library);
+        }
+        Ok(rows)
+    }
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    match &args.what {
+        What::List(filter) => list(session, filter),
+        What::Forget { ids, filter, all } => forget(session, ids, filter, *all),
+    }
+}
+
+fn list(session: &Session, filter: &Filter) -> Result<ExitCode> {
+    let project = Project::look(&session.options, &session.interrupt)?;
+    let store = session.store(&project)?;
+    let now = store.iteration()?.0;
+    let rows = filter.select(&project, store.memory()?)?;
+    let values: Vec<Value> = rows.iter().map(|row| value(&project, row)).collect();
+    session.screen.result("memory", &json!({ "iteration": now, "memory": values }), || {
+        if rows.is_empty() { "nothing is remembered\n".into() } else { text(&project, &rows, now) }
+    });
+    Ok(ExitCode::Ok)
+}
+
+fn text(project: &Project, rows: &[MemoryRow], now: u64) -> String {
+    let columns = [
+        Column::right("id"),
+        Column::left("kind"),
+        Column::left("learned at"),
+        Column::right("sure"),
+        Column::right("age"),
+        Column::left("about"),
+        Column::left("text"),
+    ];
+    let line = |row: &MemoryRow| {
+        let (item, lesson) = (&row.item, &row.item.lesson);
+        vec![
+            row.id.0.to_string(),
+            if lesson.proven {
+                lesson.kind.word().to_owned()
+            } else {
+                format!("{} (unproven)", lesson.kind.word())
+            },
+            place(project, &lesson.scope).unwrap_or_else(|| "the library".into()),
+            format!("{:.2}", item.confidence.share()),
+            now.saturating_sub(item.last_used.0).to_string(),
+            printable(&lesson.key),
+            printable(&lesson.text),
+        ]
+    };
+    let lines: Vec<_> = rows.iter().map(line).collect();
+    format!("{}\nremove one: cargo implfuzz memory forget <id>\n", table(&columns, &lines, None))
+}
+
+fn forget(session: &Session, ids: &[i64], filter: &Filter, all: bool) -> Result<ExitCode> {
+    if ids.is_empty() && filter.is_empty() && !all {
+        return Err(Error::new(ErrorKind::Usage, "nothing says what to forget").help(
+            "name numbers of `cargo implfuzz memory list`, or give --key, --symbol, --library or --all",
+        ));
+    }
+    let project = Project::open(&session.options, &session.interrupt)?;
+    let mut store = session.store(&project)?;
+    let known = store.memory()?;
+    if let Some(id) = ids.iter().find(|id| known.iter().all(|row| row.id.0 != **id)) {
+        return Err(Error::new(ErrorKind::Usage, format!("there is no lesson {id}"))
+            .help("`cargo implfuzz memory list` shows all"));
+    }
+    let before = known.len();
+    let mut gone = filter.select(&project, known)?;
+    if !ids.is_empty() {
+        gone.retain(|row| ids.contains(&row.id.0));
+    }
+    store.forget(&gone.iter().map(|row| row.id).collect::<Vec<MemoryId>>())?;
+    let values: Vec<Value> = gone.iter().map(|row| value(&project, row)).collect();
+    let left = before - gone.len();
+    session.screen.result("memory-forget", &json!({ "forgotten": values, "left": left }), || {
+        format!("forgotten: {}; left: {left}\n", gone.len())
+    });
+    Ok(ExitCode::Ok)
+}
+
+/// Where a lesson was learned; the key where the library has the function no more; none: at more than one.
+fn place(project: &Project, scope: &Scope) -> Option<String> {
+    match scope {
+        Scope::Library => None,
+        Scope::Symbol(key) => {
+            let function = project.library.function(key);
+            Some(function.map_or_else(|| key.0.clone(), |function| function.name.to_string()))
+        }
+    }
+}
+
+fn value(project: &Project, row: &MemoryRow) -> Value {
+    let (item, lesson) = (&row.item, &row.item.lesson);
+    json!({
+        "id": row.id.0, "kind": lesson.kind, "symbol": place(project, &lesson.scope), "key": lesson.key,
+        "text": lesson.text, "confidence": item.confidence, "source": lesson.source, "proven": lesson.proven,
+        "created": item.created, "last_used": item.last_used,
+    })
+}

@@ -1,0 +1,109 @@
+//! One file per subcommand: its arguments, and the one function that runs it. No logic: options in, results out.
+
+pub mod check;
+pub mod contract;
+pub mod coverage;
+pub mod demo;
+pub mod doctor;
+pub mod dropin;
+pub mod dry_run;
+pub mod edit;
+pub mod explain;
+pub mod findings;
+pub mod fuzz;
+pub mod hook;
+pub mod init;
+pub mod list;
+pub mod filter;
+pub mod memory;
+pub mod port;
+pub mod rows;
+pub mod shard;
+pub mod stats;
+pub mod status;
+pub mod testgen;
+pub mod verify;
+
+use crate::error::Result;
+use crate::event::Reporter;
+use crate::platform::process::Interrupt;
+use crate::platform::workspace::{Trial, Workspace};
+use crate::project::{FunctionPlan, Options, Project};
+use crate::report::{Json, Screen, Terminal, Verbosity};
+use crate::store::Store;
+
+/// What every command gets.
+#[derive(Debug, Clone)]
+pub struct Session {
+    pub options: Options,
+    pub screen: Screen,
+    pub verbosity: Verbosity,
+    pub interrupt: Interrupt,
+}
+
+impl Session {
+    /// Where events go.
+    pub fn reporter(&self) -> Box<dyn Reporter> {
+        if self.screen.json { Box::new(Json::stdout()) } else { Box::new(Terminal::stderr(self.verbosity)) }
+    }
+
+    /// Opens the repository, brings what is generated up to date, and opens its store.
+    pub fn open(&self, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
+        self.open_with(None, reporter)
+    }
+
+    /// The same with a file on trial, which is taken back with the project unless its workspace keeps it.
+    pub fn open_with(&self, trial: Option<&Trial>, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
+        self.open_in(Workspace::open(self.options.dir.as_deref())?, trial, reporter)
+    }
+
+    /// The same in a workspace that is locked already.
+    pub fn open_in(
+        &self,
+        workspace: Workspace,
+        trial: Option<&Trial>,
+        reporter: &mut dyn Reporter,
+    ) -> Result<(Project, Store)> {
+        if let Some(trial) = trial {
+            workspace.begin(trial)?;
+        }
+        let project = Project::load(workspace, &self.options, &self.interrupt)?;
+        crate::project::init::sync(&project, &self.interrupt, reporter)?;
+        let store = self.store(&project)?;
+        Ok((project, store))
+    }
+
+    /// Opens the store, and writes the symbols into it: everything else refers to them.
+    pub fn store(&self, project: &Project) -> Result<Store> {
+        let mut store = Store::open(&project.workspace.state_db())?;
+        crate::judge::verify::save_symbols(project, &mut store)?;
+        Ok(store)
+    }
+}
+
+/// Which functions a command is about.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+pub struct Which {
+    /// Functions, as `list` names them
+    pub symbols: Vec<String>,
+    /// Select all functions that this command applies to
+    #[arg(long)]
+    pub all: bool,
+}
+
+impl Which {
+    /// The functions with these names, or all.
+    pub fn select<'p>(&self, project: &'p Project) -> Result<Vec<&'p FunctionPlan>> {
+        if self.all {
+            Ok(project.planned.iter().collect())
+        } else {
+            self.symbols.iter().map(|name| project.find(name)).collect()
+        }
+    }
+
+    /// A command that is about them, as the store notes it down.
+    pub fn words(&self, command: &str) -> String {
+        if self.all { format!("{command} --all") } else { format!("{command} {}", self.symbols.join(" ")) }
+    }
+}

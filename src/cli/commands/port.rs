@@ -1,0 +1,161 @@
+//! `cargo implfuzz port`
+
+use super::filter::Narrow;
+use super::{Session, Which, dry_run, explain, rows};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::platform::process::Interrupt;
+use crate::port::result::End;
+use crate::port::rounds::{self, Request};
+use crate::project::init;
+use crate::project::{FunctionPlan, Options, Project};
+use crate::report::{finding, finding_json};
+use crate::verdict::Grade;
+use serde_json::json;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Port functions with a model or c2rust, and judge each port by fuzzing it against the C original
+///
+/// Writes a port into the tree only if it passes audit, build and fuzzing; otherwise the tree stays unchanged.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Write every exchange with the model into this directory, for the `replay` provider
+    #[arg(long, value_name = "DIR")]
+    record: Option<PathBuf>,
+    /// Port up to N functions concurrently; builds and fuzzing share the cores
+    #[arg(short, long, value_name = "N", default_value = "1")]
+    jobs: NonZeroUsize,
+    #[command(flatten)]
+    narrow: Narrow,
+    /// Port functions again; keep the present port unless the new one is accepted
+    #[arg(long)]
+    redo: bool,
+    /// Try these candidate sources in this order (`c2rust`, `model`); overrides `candidates`
+    #[arg(long = "candidate", value_name = "WHO", value_delimiter = ',')]
+    candidates: Vec<String>,
+    /// Ask the model for the port alone if the C text shows how the function is called (unified), or for a fuzz target and the
+    /// port in separate exchanges (three-step); overrides port.workflow
+    #[arg(long, value_name = "NAME", value_parser = ["unified", "three-step"])]
+    workflow: Option<String>,
+    /// Print the plan, its order and the sizes of the first prompts, and port nothing
+    #[arg(long, conflicts_with = "record")]
+    dry_run: bool,
+    /// Limit the cost of the run, in the currency of llm.prices; overrides llm.max_cost
+    #[arg(long, value_name = "AMOUNT", value_parser = amount)]
+    max_cost: Option<f64>,
+    /// Limit the tokens of the run, sent and received; overrides llm.max_tokens_per_run
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Print each step of the last run on these functions with its reason, and port nothing
+    #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens", "candidates", "workflow"])]
+    explain: bool,
+}
+
+impl Args {
+    /// The options of the session, with what these arguments say of settings: named options win.
+    fn options(&self, session: &Options) -> Result<Options> {
+        let mut options = session.clone();
+        if let Some(dir) = &self.record {
+            let dir = std::path::absolute(dir)?;
+            options.overrides.push(format!("llm.record_dir={:?}", dir.display().to_string()));
+        }
+        if !self.candidates.is_empty() {
+            options.overrides.push(format!("candidates={:?}", self.candidates));
+        }
+        options.overrides.extend(self.max_cost.map(|most| format!("llm.max_cost={most:?}")));
+        options.overrides.extend(self.max_tokens.map(|most| format!("llm.max_tokens_per_run={most}")));
+        options.overrides.extend(self.workflow.as_ref().map(|name| format!("port.workflow={name:?}")));
+        Ok(options)
+    }
+
+    fn wanted<'p>(&self, project: &'p Project) -> Result<Vec<&'p FunctionPlan>> {
+        let mut wanted = self.which.select(project)?;
+        self.narrow.keep(project, &mut wanted)?;
+        if wanted.is_empty() {
+            return Err(Error::new(ErrorKind::Usage, "the library has no function that can be ported")
+                .help("`cargo implfuzz list` shows why"));
+        }
+        Ok(wanted)
+    }
+
+    /// As the store notes it down.
+    fn words(&self) -> String {
+        let redo = if self.redo { " --redo" } else { "" };
+        let workflow = self.workflow.as_ref().map_or_else(String::new, |name| format!(" --workflow {name}"));
+        let candidates = match self.candidates.is_empty() {
+            true => String::new(),
+            false => format!(" --candidate {}", self.candidates.join(",")),
+        };
+        self.which.words("port") + &self.narrow.words() + redo + &workflow + &candidates
+    }
+}
+
+fn amount(text: &str) -> std::result::Result<f64, String> {
+    let amount: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if amount.is_finite() && amount >= 0.0 { Ok(amount) } else { Err("not an amount of money".to_owned()) }
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    if args.explain {
+        return explain::run(session, &args.which);
+    }
+    let session = Session { options: args.options(&session.options)?, ..session.clone() };
+    let mut reporter = session.reporter();
+    if args.dry_run {
+        let project = Project::open(&session.options, &session.interrupt)?;
+        init::warn(&project, reporter.as_mut());
+        let store = session.store(&project)?;
+        return dry_run::run(&session, (&project, &store), &args.wanted(&project)?, args.redo);
+    }
+    let opened = session.open(reporter.as_mut())?;
+    let request = Request {
+        command: &args.words(),
+        wanted: &|project| args.wanted(project),
+        redo: args.redo,
+        jobs: args.jobs.get(),
+        reopen: &|trial, reporter| match trial {
+            Some(_) => session.open_with(trial, reporter),
+            // The tree as it was, also after Ctrl-C; the second one ends the process.
+            None => Session { interrupt: Interrupt::none(), ..session.clone() }.open_with(None, reporter),
+        },
+        interrupt: &session.interrupt,
+    };
+    let (results, totals) = rounds::port(opened, &request, reporter.as_mut())?;
+    drop(reporter);
+    let findings: Vec<_> = results
+        .iter()
+        .filter_map(|r| Some(json!({ "symbol": r.symbol, "finding": finding_json(r.finding.as_ref()?) })))
+        .collect();
+    session.screen.result(
+        "port",
+        &json!({ "symbols": results, "findings": findings, "model": rows::spent_json(&totals) }),
+        || {
+            let mut text = String::new();
+            for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
+                text += &finding(&result.symbol, found, None);
+                text += &format!("all that was found: cargo implfuzz findings list {}\n\n", result.symbol);
+            }
+            format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))
+        },
+    );
+    let failed = |end: End| results.iter().any(|r| r.end == end);
+    let refuted = results
+        .iter()
+        .any(|r| r.end == End::Failed && r.finding.is_some() || r.grade == Some(Grade::Refuted));
+    Ok(match () {
+        () if failed(End::Budget) => ExitCode::Budget,
+        () if refuted => ExitCode::Divergence,
+        () if failed(End::CFault) => ExitCode::CFault,
+        () if failed(End::Failed)
+            || failed(End::Skipped)
+            || failed(End::NoLongerHolds)
+            || (failed(End::NotJudgeable) && !args.which.all) =>
+        {
+            ExitCode::Incomplete
+        }
+        () => ExitCode::Ok,
+    })
+}

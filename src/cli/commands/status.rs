@@ -1,0 +1,44 @@
+//! `cargo implfuzz status`
+
+use super::{Session, rows};
+use crate::error::{ExitCode, Result};
+use crate::evidence::grade;
+use crate::judge::verify;
+use crate::project::Project;
+use crate::project::init;
+use crate::verdict::Grade;
+use serde_json::json;
+
+/// Show the status of every function and what its grade lacks, without building or running anything
+#[derive(Debug, clap::Args)]
+pub struct Args {}
+
+/// Runs the command.
+pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
+    let project = Project::look(&session.options, &session.interrupt)?;
+    init::warn(&project, session.reporter().as_mut());
+    let store = session.store(&project)?;
+    let all = verify::known(&project, &store, &project.planned.iter().collect::<Vec<_>>())?;
+    let totals = store.totals(None)?;
+    session.screen.result("status", &json!({ "symbols": all, "model": rows::spent_json(&totals) }), || {
+        let spent = match totals.calls {
+            0 => "no model call yet".to_owned(),
+            _ => rows::spent(&totals),
+        };
+        format!("{}\n{}; {spent}\n", rows::judgements(&all), rows::counts(&all))
+    });
+    Ok(code(&all, &project))
+}
+
+/// What a set of judgements means for the exit code.
+pub fn code(all: &[verify::Judgement], project: &Project) -> ExitCode {
+    if all.iter().any(|j| j.grade == Grade::Refuted) {
+        ExitCode::Divergence
+    } else if all.iter().any(|j| j.c_fault) {
+        ExitCode::CFault
+    } else if !all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) {
+        ExitCode::Incomplete
+    } else {
+        ExitCode::Ok
+    }
+}

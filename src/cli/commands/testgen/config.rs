@@ -1,0 +1,252 @@
+//! `cargo implfuzz testgen config`
+
+use super::cells::date;
+use super::{Session, settings};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::event::Event;
+use crate::project::Project;
+use crate::report::{Column, printable, table};
+use crate::store::{ConfigRow, Store};
+use crate::test_record::{ConfigId, ModelType, TestGenConfig, TestGenConfigInput};
+use crate::testgen::run::models::configured;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// The word for the configuration that is in the tool.
+const DEFAULTS: &str = "defaults";
+/// Digits of a hash that tables show; so many suffice to name one.
+const SHOWN: usize = 12;
+
+/// List, show, create or select configurations of the test generator
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum What {
+    /// Show one configuration in full
+    Show {
+        /// Number, hash prefix or `defaults` [default: the current configuration, or else `defaults`]
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+    },
+    /// List configurations, oldest first
+    List,
+    /// Create a configuration without making it current
+    Create {
+        /// Change a setting; the value is JSON or TOML: 'max_tokens=4096', 'primary_model="claude"'
+        #[arg(long, value_name = "KEY=VALUE")]
+        set: Vec<String>,
+        /// Configuration to start from, as for `show` [default: the current one, or else `defaults`]
+        #[arg(long, value_name = "ID")]
+        from: Option<String>,
+        /// Read changed settings from a JSON object; `--set` overrides them
+        #[arg(long, value_name = "FILE.json")]
+        file: Option<PathBuf>,
+    },
+    /// Use this configuration for new runs
+    SetCurrent {
+        /// Number, hash prefix or `defaults`
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+}
+
+pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    // Configurations stand in the store, where writers wait for each other.
+    let project = Project::look(&session.options, &session.interrupt)?;
+    let mut store = session.store(&project)?;
+    match &args.what {
+        What::Show { id } => show(session, &store, id.as_deref()),
+        What::List => list(session, &store),
+        What::Create { set, from, file } => {
+            let settings = settings::read(file.as_deref(), set)?;
+            let config = settings.apply(base(&store, from.as_deref())?.config()).map_err(|error| {
+                error.help("`cargo implfuzz testgen config show` has every key with a value that works")
+            })?;
+            warn(session, &settings.input, &configured(&project.config));
+            create(session, &mut store, &config)
+        }
+        What::SetCurrent { id } => set_current(session, &mut store, id),
+    }
+}
+
+/// A configuration that may be kept, or only in the tool.
+enum Chosen {
+    Kept(Box<ConfigRow>),
+    Defaults,
+}
+
+impl Chosen {
+    fn config(&self) -> TestGenConfig {
+        match self {
+            Self::Kept(row) => row.config.clone(),
+            Self::Defaults => TestGenConfig::default(),
+        }
+    }
+
+    /// The fields of a [`ConfigRow`]; number and date are null of what is not kept.
+    fn value(&self) -> Value {
+        let (mut value, config) = (json!({}), self.config());
+        let kept = match self {
+            Self::Kept(row) => Some(row),
+            Self::Defaults => None,
+        };
+        value["id"] = json!(kept.map(|row| row.id));
+        value["config_hash"] = config.config_hash().into();
+        value["is_current"] = kept.is_some_and(|row| row.is_current).into();
+        value["created_at"] = json!(kept.map(|row| row.created_at.to_string()));
+        if let (Value::Object(fields), Value::Object(of_config)) = (&mut value, json!(config)) {
+            fields.extend(of_config);
+        }
+        value
+    }
+}
+
+fn base(store: &Store, text: Option<&str>) -> Result<Chosen> {
+    match text {
+        Some(DEFAULTS) => Ok(Chosen::Defaults),
+        Some(text) => find(store, text).map(|row| Chosen::Kept(Box::new(row))),
+        None => {
+            let current = store.current_testgen_config()?;
+            Ok(current.map_or(Chosen::Defaults, |row| Chosen::Kept(Box::new(row))))
+        }
+    }
+}
+
+/// The configuration with this number or, where there is none, with a hash that begins so.
+pub(super) fn find(store: &Store, text: &str) -> Result<ConfigRow> {
+    if let Ok(id) = text.parse()
+        && let Some(row) = store.testgen_config(ConfigId(id))?
+    {
+        return Ok(row);
+    }
+    let begin = text.to_ascii_lowercase();
+    let mut rows = store.testgen_configs()?;
+    // Less than that is more likely a number that there is not.
+    rows.retain(|row| begin.len() >= 4 && row.config_hash.starts_with(&begin));
+    let wrong = |text: String| {
+        Error::new(ErrorKind::Usage, text).help("`cargo implfuzz testgen config list` shows all")
+    };
+    match rows.len() {
+        0 => Err(wrong(format!("there is no TestGen configuration {text}"))),
+        1 => Ok(rows.remove(0)),
+        n => Err(wrong(format!("the hashes of {n} TestGen configurations begin with {text}"))),
+    }
+}
+
+fn show(session: &Session, store: &Store, id: Option<&str>) -> Result<ExitCode> {
+    let chosen = base(store, id)?;
+    session.screen.result("testgen-config", &json!({ "config": chosen.value() }), || text(&chosen));
+    Ok(ExitCode::Ok)
+}
+
+fn text(chosen: &Chosen) -> String {
+    let config = chosen.config();
+    let head = match chosen {
+        Chosen::Kept(row) => {
+            let current = if row.is_current { ", current" } else { "" };
+            format!("configuration {}{current}, of {} UTC", row.id.0, date(row.created_at))
+        }
+        Chosen::Defaults => "the defaults of the tool, which are kept under no number".into(),
+    };
+    let (mut rows, mut prompts) = (Vec::new(), String::new());
+    let mut prompt = |name: &str, text: &str| {
+        let lines: String = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
+        prompts += &format!("\n{name}:\n{lines}");
+    };
+    let value = json!(config);
+    for (key, value) in value.as_object().into_iter().flatten() {
+        match value {
+            Value::Object(texts) => texts
+                .iter()
+                .for_each(|(part, text)| prompt(&format!("{key}.{part}"), text.as_str().unwrap_or_default())),
+            Value::String(text) if key.ends_with("_prompt") => prompt(key, text),
+            Value::Null => rows.push(vec![key.clone(), "- (as the provider has it)".into()]),
+            other => rows.push(vec![key.clone(), other.to_string()]),
+        }
+    }
+    let table = table(&[Column::left("key"), Column::left("value")], &rows, None);
+    format!("{head}\nhash: {}\n\n{table}{prompts}", config.config_hash())
+}
+
+fn list(session: &Session, store: &Store) -> Result<ExitCode> {
+    let rows = store.testgen_configs()?;
+    session.screen.result("testgen-configs", &json!({ "configs": rows }), || {
+        if rows.is_empty() {
+            return "no configuration is kept; runs use the defaults: cargo implfuzz testgen config show\n"
+                .into();
+        }
+        let columns = [
+            Column::right("id"),
+            Column::left("version"),
+            Column::left("hash"),
+            Column::left("date (UTC)"),
+            Column::left(""),
+        ];
+        let row = |row: &ConfigRow| {
+            vec![
+                row.id.0.to_string(),
+                printable(&row.config.version),
+                row.config_hash.chars().take(SHOWN).collect(),
+                date(row.created_at),
+                if row.is_current { "current".into() } else { String::new() },
+            ]
+        };
+        table(&columns, &rows.iter().map(row).collect::<Vec<_>>(), None)
+    });
+    Ok(ExitCode::Ok)
+}
+
+fn create(session: &Session, store: &mut Store, config: &TestGenConfig) -> Result<ExitCode> {
+    let is_new = store.testgen_config_by_hash(&config.config_hash())?.is_none();
+    let id = store.save_testgen_config(config)?;
+    let row = kept(store, id)?;
+    let value = json!({ "created": is_new, "config": row });
+    session.screen.result("testgen-config-created", &value, || {
+        let hash: String = row.config_hash.chars().take(SHOWN).collect();
+        let made = if is_new { "made" } else { "there already, the same" };
+        let next = match row.is_current {
+            true => "it is current".to_owned(),
+            false => format!("have new runs use it: cargo implfuzz testgen config set-current {}", id.0),
+        };
+        format!("configuration {}, {hash}: {made}\n{next}\n", id.0)
+    });
+    Ok(ExitCode::Ok)
+}
+
+/// Of a model without a profile nothing says who it is: whoever else is configured answers.
+fn warn(session: &Session, input: &TestGenConfigInput, profiles: &[ModelType]) {
+    let named = [("primary_model", input.primary_model), ("reflection_model", input.reflection_model)];
+    for (key, model) in named {
+        let Some(model) = model.filter(|model| !profiles.contains(model)) else { continue };
+        let word = model.word();
+        let text = format!(
+            "{key} is `{word}`, and there is no [llm.profiles.{word}]: what [llm] or the role has answers in its place"
+        );
+        let help =
+            format!("write into implfuzz.toml: [llm.profiles.{word}] with `provider` and `model` below it");
+        session.reporter().event(Event::Warning { text, help: Some(help) });
+    }
+}
+
+fn set_current(session: &Session, store: &mut Store, text: &str) -> Result<ExitCode> {
+    let id = match base(store, Some(text))? {
+        Chosen::Kept(row) => row.id,
+        Chosen::Defaults => store.save_testgen_config(&TestGenConfig::default())?,
+    };
+    store.set_current_testgen_config(id)?;
+    let row = kept(store, id)?;
+    session.screen.result("testgen-config-current", &json!({ "config": row }), || {
+        format!("configuration {}, version {}, is current\n", id.0, printable(&row.config.version))
+    });
+    Ok(ExitCode::Ok)
+}
+
+/// The row that was just written; configurations are never removed.
+fn kept(store: &Store, id: ConfigId) -> Result<ConfigRow> {
+    let lost = || Error::new(ErrorKind::Store, format!("configuration {} is gone", id.0));
+    store.testgen_config(id)?.ok_or_else(lost)
+}

@@ -1,0 +1,246 @@
+//! `cargo implfuzz testgen generate`
+
+use super::shown::{self, StoredRun};
+use super::{config, each_once, named};
+use crate::cli::commands::Session;
+use crate::config::TEST_ROLES;
+use crate::error::{ExitCode, Result};
+use crate::event::{Event, Reporter};
+use crate::judge::Judge;
+use crate::llm::model_session::{Asks, ModelSession};
+use crate::project::{FunctionPlan, Project};
+use crate::store::{ConfigRow, RunOutcome, Store};
+use crate::test_record::{ConfigId, TestCategory, TestGenConfig, TestGenContext, TestGenEvent};
+use crate::testgen::run::generate::{Request, generate};
+use crate::testgen::run::models::settings;
+use crate::testgen::run::results::{self, Label, Which, Written};
+use serde_json::{Value, json};
+
+/// Generate tests with a model, and keep those that improve the suite
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Functions, as `list` names them
+    #[arg(required_unless_present_any = ["all", "task"])]
+    symbols: Vec<String>,
+    /// Function, as a named option; may be repeated
+    #[arg(long, value_name = "SYMBOL")]
+    task: Vec<String>,
+    /// Select all functions that have a harness
+    #[arg(long, conflicts_with_all = ["symbols", "task"])]
+    all: bool,
+    /// Test categories: benchmark (all five), commander, mecha_coder, or a comma-separated list
+    #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
+    context: TestGenContext,
+    /// Number or hash prefix of the configuration [default: the current one, or else the built-in defaults, which become
+    /// current]
+    #[arg(long, value_name = "ID")]
+    with: Option<String>,
+    /// Do not write a test file or seeds
+    #[arg(long)]
+    no_export: bool,
+    /// Write every exchange with the model into this directory
+    #[arg(long, value_name = "DIR")]
+    record: Option<std::path::PathBuf>,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut session = session.clone();
+    if let Some(dir) = &args.record {
+        // From where the command is typed, not from the repository.
+        let dir = std::path::absolute(dir)?.display().to_string();
+        session.options.overrides.push(format!("llm.record_dir={}", toml::Value::from(dir)));
+    }
+    let mut reporter = session.reporter();
+    let (project, mut store) = session.open(reporter.as_mut())?;
+    let wanted = select(&project, args)?;
+    let row = match &args.with {
+        Some(text) => config::find(&store, text)?,
+        None => store.testgen_config_in_use()?,
+    };
+    let judge = Judge::new(&project, &session.interrupt);
+    let set = settings(&project.config, &row.config);
+    let asks_models = args.context.categories().into_iter().any(TestCategory::is_asked);
+    let roles = if asks_models { &TEST_ROLES[..2] } else { &[] };
+    let asks = Asks { roles, config: &set, workflow: None };
+    let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
+    let command = format!("testgen generate {}", if args.all { "--all".to_owned() } else { names.join(" ") });
+    let mut models =
+        ModelSession::open(&project.workspace, &mut store, (&command, asks), &session.interrupt)?;
+    let (all, ended) =
+        each((&project, &mut store), (&judge, &wanted), &mut models, (&row, args), reporter.as_mut());
+    let ended = models.or_finish(&mut store, ended);
+    if ended.is_ok() {
+        store.finish_run(models.id, RunOutcome::Done)?;
+    }
+    drop(reporter);
+    let values: Vec<Value> = all.iter().map(|kept| as_json(&project, kept)).collect();
+    if ended.is_ok() || !all.is_empty() {
+        let text = || all.iter().map(shown::kept).collect();
+        session.screen.result("testgen", &json!({ "runs": values }), text);
+    }
+    ended?;
+    Ok(if all.iter().all(is_whole) { ExitCode::Ok } else { ExitCode::Incomplete })
+}
+
+/// Whether a run has what was asked for: a score is made of what models were asked for, to the end.
+fn is_whole(kept: &StoredRun) -> bool {
+    let run = &kept.run;
+    let asks_nobody = !run.context.categories().into_iter().any(TestCategory::is_asked);
+    kept.generated.is_whole && (asks_nobody || run.score.is_some())
+}
+
+fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p FunctionPlan>> {
+    if !args.all {
+        return each_once(project, args.symbols.iter().chain(&args.task));
+    }
+    Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
+}
+
+/// One after the other, and how that ended: what was kept before one of them fails is there all the same.
+fn each(
+    (project, store): (&Project, &mut Store),
+    (judge, wanted): (&Judge, &[&FunctionPlan]),
+    models: &mut ModelSession,
+    (row, args): (&ConfigRow, &Args),
+    reporter: &mut dyn Reporter,
+) -> (Vec<StoredRun>, Result<()>) {
+    let mut all = Vec::new();
+    for (index, planned) in wanted.iter().enumerate() {
+        let symbol = planned.function.name.clone();
+        reporter.event(Event::SymbolStarted {
+            symbol: symbol.clone(),
+            index: index + 1,
+            total: wanted.len(),
+        });
+        let kept = match one((project, &mut *store), (judge, planned), models, (row, args), reporter) {
+            Ok(kept) => kept,
+            Err(error) => return (all, Err(error)),
+        };
+        let summary = shown::summary(&kept.run);
+        reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept), summary });
+        all.push(kept);
+    }
+    (all, Ok(()))
+}
+
+/// Generates, keeps and writes the tests of one function.
+fn one(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &FunctionPlan),
+    models: &mut ModelSession,
+    (row, args): (&ConfigRow, &Args),
+    reporter: &mut dyn Reporter,
+) -> Result<StoredRun> {
+    let with = (row.id, &row.config, &args.context);
+    let kept = run_once((project, store), (judge, planned), models, with, reporter)?;
+    results::note_best(store, &kept.run)?;
+    if args.no_export {
+        return Ok(kept);
+    }
+    if kept.generated.kept.is_empty() && results::has_file(project, planned) {
+        let text =
+            format!("no new test of {} was kept: its test file stays as it was", planned.function.name);
+        reporter.event(Event::Note { text });
+        return Ok(kept);
+    }
+    let written = match best((project, store), (judge, planned), &kept, reporter)? {
+        Some(written) => written,
+        None => {
+            let tests = store.testgen_tests(&kept.run.run_id)?;
+            let tests = (&kept.run.run_id, &tests[..], Which::Kept);
+            results::write((project, judge), planned, &kept.generated.campaign, tests)?
+        }
+    };
+    Ok(StoredRun { written: Some(written), ..kept })
+}
+
+/// What is written where an earlier run has better tests, and C answers all of them as it did.
+fn best(
+    (project, store): (&Project, &Store),
+    (judge, planned): (&Judge, &FunctionPlan),
+    kept: &StoredRun,
+    reporter: &mut dyn Reporter,
+) -> Result<Option<Written>> {
+    let best = store.best_testgen_run(&planned.function.key)?;
+    let Some(best) = best.filter(|best| best.run_id != kept.run.run_id) else { return Ok(None) };
+    let campaign = &kept.generated.campaign;
+    let tests = store.testgen_tests(&best.run_id)?;
+    let (same, differing) =
+        results::confirmed((&project.library, judge), planned, campaign, (tests, Which::Kept))?;
+    if !differing.is_empty() {
+        let (name, others) = (&planned.function.name, differing.len());
+        let text = format!(
+            "C answers {others} of the tests of {} otherwise by now, so those of this run stand for {name}: cargo implfuzz testgen export {name} writes the others",
+            best.run_id
+        );
+        reporter.event(Event::Note { text });
+        return Ok(None);
+    }
+    results::write((project, judge), planned, campaign, (&best.run_id, &same, Which::Kept)).map(Some)
+}
+
+/// Generates and keeps the tests of one function. Whoever watches is told of a failure, too.
+pub(super) fn run_once(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &FunctionPlan),
+    models: &mut ModelSession,
+    with: (ConfigId, &TestGenConfig, &TestGenContext),
+    reporter: &mut dyn Reporter,
+) -> Result<StoredRun> {
+    let kept = watched((project, store), (judge, planned), models, with, reporter);
+    if let Err(error) = &kept {
+        let event = TestGenEvent::Error { why: error.to_string() };
+        reporter.event(Event::TestGen { symbol: planned.function.name.clone(), event });
+    }
+    kept
+}
+
+fn watched(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &FunctionPlan),
+    models: &mut ModelSession,
+    (number, config, context): (ConfigId, &TestGenConfig, &TestGenContext),
+    reporter: &mut dyn Reporter,
+) -> Result<StoredRun> {
+    let symbol = planned.function.name.clone();
+    let id = results::run_id();
+    let start =
+        TestGenEvent::Start { run_id: id.to_string(), config: number.0, categories: config.ordered(context) };
+    reporter.event(Event::TestGen { symbol: symbol.clone(), event: start });
+    let request = Request { config, context };
+    let mut generated = generate((project, &mut *store), (judge, planned), models, request, reporter)?;
+    let label = Label { id, session: models.id.0, config: number, context };
+    let stored = results::store(store, planned, &generated, label);
+    let broken_off = generated.broken_off.take().or_else(|| judge.interrupt.check().err());
+    if let Some(error) = broken_off {
+        // Where it cannot be kept, either, the first trouble is the one to tell.
+        if let Ok(run) = &stored {
+            let text = format!("what there was is kept: cargo implfuzz testgen runs {}", run.run_id);
+            reporter.event(Event::Note { text });
+        }
+        return Err(error);
+    }
+    let run = stored?;
+    let event = TestGenEvent::Complete {
+        run_id: run.run_id.to_string(),
+        score: run.score,
+        tests: generated.suite.tests.len() + generated.existence.len(),
+        kept: usize::try_from(run.kept).unwrap_or(usize::MAX),
+    };
+    reporter.event(Event::TestGen { symbol, event });
+    Ok(StoredRun { run, generated, written: None })
+}
+
+fn as_json(project: &Project, kept: &StoredRun) -> Value {
+    let StoredRun { run, generated, written } = kept;
+    json!({
+        "run": named(project, run), "score": generated.score, "ended": generated.why, "cheats": generated.cheats,
+        "mutants": generated.mutants.len(), "without_mutants": generated.without_mutants,
+        "callee_mutants": generated.callee_mutants.len(), "callee_survivors": generated.callee_survivors,
+        "survivors": generated.survivors, "missed": generated.reached.missed, "written": written,
+        "dropped": generated.suite.dropped.iter()
+            .map(|dropped| json!({ "id": dropped.test.id, "input": dropped.test.input, "why": dropped.why }))
+            .collect::<Vec<_>>(),
+    })
+}

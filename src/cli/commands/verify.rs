@@ -1,0 +1,178 @@
+//! `cargo implfuzz verify`
+
+use super::findings::reproduce;
+use super::shard::Shard;
+use super::{Session, Which, rows};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
+use crate::event::{Event, Reporter};
+use crate::evidence::status::{SymbolStatus, status};
+use crate::fuzz::campaign::Budget;
+use crate::fuzz::standalone::Standalone;
+use crate::judge::Judge;
+use crate::judge::mutation_score::{self, port::PortMutants};
+use crate::judge::verify::{self, Judgement};
+use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
+use crate::report::{finding, finding_json, printable};
+use crate::symbol::SymbolName;
+use crate::verdict::{Grade, Measured, Share};
+use serde_json::json;
+use std::collections::BTreeSet;
+
+/// Audit, build and fuzz ports against the C original
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Select stale, unjudged and audit-rejected ports
+    #[arg(long, group = "Which")]
+    stale: bool,
+    /// Judge only part I of N, to share the work among N machines
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// Fuzz each port for N seconds [default: fuzz.accept_seconds]
+    #[arg(long, value_name = "N")]
+    seconds: Option<u64>,
+    /// End each campaign after N executions
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
+    /// Measure how many mutants of each unrefuted port the harness kills, for grade.mutant_seconds per port
+    #[arg(long)]
+    mutants: bool,
+}
+
+/// Runs the command.
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
+    let mut reporter = session.reporter();
+    let (project, mut store) = session.open(reporter.as_mut())?;
+    let mut wanted = args.which.select(&project)?;
+    if args.which.all {
+        wanted.retain(|p| project.ported(&p.function) == Ported::Yes);
+        if wanted.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                "no function has a body in Rust yet: there is nothing to verify",
+            )
+            .help("`cargo implfuzz port <symbol>`, or write one in place of its stub"));
+        }
+    }
+    if args.stale {
+        wanted = stale(&project)?;
+    }
+    if let Some(shard) = args.shard {
+        shard.keep(&mut wanted, |planned| planned.function.name.as_str());
+    }
+    let judge = Judge::new(&project, &session.interrupt);
+    let normal = judge.acceptance_budget();
+    let budget = Budget {
+        seconds: args.seconds.unwrap_or(normal.seconds),
+        executions: args.runs.or(normal.executions),
+    };
+    let command = if args.stale { "verify --stale".to_owned() } else { args.which.words("verify") };
+    let asked = (wanted.as_slice(), command.as_str());
+    let all = verify::verify(&project, &mut store, asked, Some(budget), &judge, reporter.as_mut())?;
+    let mutants = match args.mutants {
+        true => port_mutants(&project, &judge, (&wanted, &all), reporter.as_mut())?,
+        false => Vec::new(),
+    };
+    let standalone = args.which.all.then(|| standalone(&project, &judge, reporter.as_mut())).transpose()?;
+    drop(reporter);
+    let findings: Vec<_> = all
+        .iter()
+        .filter_map(|j| Some((j, j.finding.as_ref()?)))
+        .map(|(j, (id, found))| json!({ "symbol": j.symbol, "id": id.0, "finding": finding_json(found) }))
+        .collect();
+    let c_faults: Vec<_> = all
+        .iter()
+        .flat_map(|j| j.c_faults.iter().map(move |kept| (j, kept)))
+        .map(|(j, (id, c_fault))| {
+            let found = finding_json(&c_fault.finding);
+            json!({ "symbol": j.symbol, "id": id.0, "fault": c_fault.kind, "finding": found })
+        })
+        .collect();
+    session.screen.result(
+        "verify",
+        &json!({
+            "symbols": all, "findings": findings, "findings_of_c": c_faults, "mutants": mutants, "standalone": standalone,
+        }),
+        || {
+            let mut text = String::new();
+            for (judgement, (id, found)) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
+                text += &finding(&judgement.symbol, found, None);
+                text += &format!("{}\n\n", reproduce(id.0));
+            }
+            let survivors: String = mutants.iter().map(survivors).collect();
+            let alone = match &standalone {
+                Some(Standalone { links: true, .. }) => "standalone: yes\n".to_owned(),
+                Some(Standalone { why, .. }) => {
+                    format!("standalone: no: {}\n", why.as_deref().unwrap_or("unknown"))
+                }
+                None => String::new(),
+            };
+            match all.is_empty() {
+                true => "nothing to verify\n".to_owned(),
+                false => {
+                    format!("{text}{}\n{}\n{alone}{survivors}", rows::judgements(&all), rows::counts(&all))
+                }
+            }
+        },
+    );
+    Ok(super::status::code(&all, &project))
+}
+
+/// The functions for which `check` asks for a run.
+fn stale(project: &Project) -> Result<Vec<&FunctionPlan>> {
+    let status = status(project.workspace.root(), &project.config, None)?;
+    let asks =
+        |plan: &&FunctionPlan| status.of(plan.function.name.as_str()).is_some_and(SymbolStatus::is_stale);
+    Ok(project.planned.iter().filter(asks).collect())
+}
+
+/// Whether the port needs the C original no longer.
+fn standalone(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<Standalone> {
+    let left = project.planned.iter().filter(|p| project.ported(&p.function) != Ported::Yes).count();
+    if left > 0 {
+        let (noun, verb) = if left == 1 { ("function", "is") } else { ("functions", "are") };
+        return Ok(Standalone::no(format!("{left} {noun} {verb} not ported")));
+    }
+    reporter
+        .event(Event::StepStarted { step: "linking the port without the C original".into(), total: None });
+    let standalone = judge.standalone()?;
+    let message = match standalone.links {
+        true => "the port links without the C original",
+        false => "the port does not link without the C original",
+    };
+    reporter.event(Event::StepFinished { message: message.into() });
+    Ok(standalone)
+}
+
+/// What became of mutants of the ports that stand.
+fn port_mutants(
+    project: &Project,
+    judge: &Judge,
+    (wanted, all): (&[&FunctionPlan], &[Judgement]),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<PortMutants>> {
+    let stands =
+        |judgement: &Judgement| matches!(judgement.grade, Grade::Weak | Grade::Verified | Grade::Exhaustive);
+    let named: BTreeSet<&SymbolName> = all.iter().filter(|j| stands(j)).map(|j| &j.symbol).collect();
+    let standing: Vec<&FunctionPlan> =
+        wanted.iter().copied().filter(|p| named.contains(&p.function.name)).collect();
+    mutation_score::port::of_ports(project, judge, &standing, project.config.grade.mutant_seconds, reporter)
+}
+
+/// Kills and survivors by line, for people.
+fn survivors(of: &PortMutants) -> String {
+    let mut text = match of.kills() {
+        Measured::Yes(Share { reached, total }) => {
+            format!("\n{}: {reached} of {total} mutants of Rust killed\n", of.symbol)
+        }
+        Measured::No(why) => format!("\n{}: mutants of Rust: {}\n", of.symbol, printable(&why)),
+    };
+    for tried in mutation_score::port::survivors(of) {
+        let mutant = &tried.mutant;
+        text +=
+            &format!("  {}  {}:{}: {} survived\n", mutant.id, of.file, mutant.line, printable(&mutant.what));
+    }
+    text
+}

@@ -1,0 +1,359 @@
+//! `implfuzz.toml` as plain data with defaults.
+//!
+//! `layers` merges command line over environment over file over defaults; `model` resolves the model of a role.
+//! Nothing here reads the C library or starts a process.
+
+mod layers;
+mod model;
+mod suggest;
+
+pub(crate) use layers::misread;
+pub use model::{Llm, ModelSettings, PORT_ROLES, Prices, Profile, Provider, RoleModel, TEST_ROLES};
+
+use crate::error::Result;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The version of the format that this tool reads and writes.
+pub const VERSION: u32 = 1;
+
+/// Everything that a user can configure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Version of the file format.
+    pub version: u32,
+    /// Who makes candidates, in the order in which they are asked.
+    pub candidates: Vec<Maker>,
+    pub c: C,
+    pub rust: Rust,
+    /// Settings of single symbols, by their name on the Rust side.
+    pub symbols: BTreeMap<String, SymbolOverride>,
+    pub fuzz: Fuzz,
+    pub grade: Grades,
+    pub limits: Limits,
+    pub port: Port,
+    pub llm: Llm,
+    pub dropin: Dropin,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            version: VERSION,
+            candidates: vec![Maker::Model],
+            c: C::default(),
+            rust: Rust::default(),
+            symbols: BTreeMap::new(),
+            fuzz: Fuzz::default(),
+            grade: Grades::default(),
+            limits: Limits::default(),
+            port: Port::default(),
+            llm: Llm::default(),
+            dropin: Dropin::default(),
+        }
+    }
+}
+
+impl Config {
+    /// Whether a port may ask a model.
+    pub fn asks_models(&self) -> bool {
+        self.candidates.contains(&Maker::Model)
+    }
+
+    /// Reads the file at `path` (its absence means defaults), then lays the environment and the command line's
+    /// `--config key=value` texts over it. `Err` (kind `Config`) names the key, where it stands, and the nearest
+    /// known key.
+    pub fn load(path: &Path, overrides: &[String], env: &dyn Fn(&str) -> Option<String>) -> Result<Self> {
+        layers::load(path, overrides, env)
+    }
+}
+
+/// Who makes candidates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Maker {
+    /// The program c2rust, which translates the C text.
+    C2rust,
+    /// Language models, as `[llm]` has them.
+    Model,
+}
+
+impl Maker {
+    /// The word in the configuration.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// `[c]`: the C library. Empty lists are found out by `init`. Paths are relative to the file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct C {
+    /// Where sources and flags are found; absent: the first way that works. Not together with `sources`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub from: Option<FlagsFrom>,
+    /// Files to compile and port.
+    pub sources: Vec<String>,
+    /// `-I`.
+    pub include_dirs: Vec<String>,
+    /// `-D`: `NAME` or `NAME=value`.
+    pub defines: Vec<String>,
+    /// Further compiler flags, such as `-std=c99`.
+    pub flags: Vec<String>,
+    /// Libraries to link: `m`, `pthread`.
+    pub link: Vec<String>,
+    /// Sources to leave out although they were found; a trailing `/` leaves out a directory.
+    pub exclude: Vec<String>,
+    /// The C compiler; clang, else gcc, where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compiler: Option<String>,
+}
+
+/// Ways to find the sources of a library and their flags, in the order in which they are tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlagsFrom {
+    /// `compile_commands.json`, in the root or in `build/`.
+    CompileCommands,
+    /// CMake's export, made in a scratch directory.
+    Cmake,
+    /// What `make -n` prints.
+    Make,
+    /// All sources of the tree; folders for `-I` guessed from the `#include` lines.
+    Includes,
+}
+
+impl FlagsFrom {
+    /// As it is written in the file.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CompileCommands => "compile-commands",
+            Self::Cmake => "cmake",
+            Self::Make => "make",
+            Self::Includes => "includes",
+        }
+    }
+}
+
+/// `[rust]`: the crate that the port goes into.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rust {
+    /// Name of the crate; made from the directory's name where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crate_name: Option<String>,
+    /// Its directory, relative to the file.
+    pub dir: String,
+    /// Shape of the inner functions.
+    pub signature: Signature,
+}
+
+impl Default for Rust {
+    fn default() -> Self {
+        Self { crate_name: None, dir: "rust".into(), signature: Signature::default() }
+    }
+}
+
+/// Shape of a port's inner function.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Signature {
+    /// Slices and references wherever every role allows them.
+    #[default]
+    Safe,
+    /// The types of C, and `unsafe fn`.
+    C,
+}
+
+/// `[symbols.<name>]`: what differs for one symbol.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SymbolOverride {
+    /// Instead of `rust.signature`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signature: Option<Signature>,
+    /// Who says how it is called and what is looked at.
+    #[serde(skip_serializing_if = "Harness::is_inferred")]
+    pub harness: Harness,
+    /// Leave it alone.
+    pub skip: bool,
+    /// How much `unsafe` its port may have, where that is more than it had.
+    #[serde(rename = "unsafe", skip_serializing_if = "Option::is_none")]
+    pub unsafe_most: Option<usize>,
+    /// Why; shown wherever the symbol is listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// What a harness is made from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Harness {
+    /// The roles of the parameters.
+    #[default]
+    Inferred,
+    /// A fuzz target that a model wrote (`rust/fuzz/targets/`), or is asked for; parameters need no roles then.
+    Model,
+}
+
+impl Harness {
+    /// What need not be said.
+    pub fn is_inferred(&self) -> bool {
+        *self == Self::Inferred
+    }
+}
+
+/// `[port]`: in which steps a function is ported.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Port {
+    pub workflow: Workflow,
+}
+
+/// What a model is asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Workflow {
+    /// The port; how the function is called only where the C text does not say it.
+    #[default]
+    Unified,
+    /// How it is called where the C text does not say it, a fuzz target, the port: each in an exchange of its own.
+    ThreeStep,
+}
+
+impl Workflow {
+    /// As in the configuration, on the command line and in the store.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// `[fuzz]`: how long and how hard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fuzz {
+    /// Time of a run inside the loop, seconds; it ends at this or at `loop_executions`, whichever comes first.
+    pub loop_seconds: u64,
+    /// Executions of a run inside the loop.
+    pub loop_executions: u64,
+    /// Time of the run that accepts a port, seconds.
+    pub accept_seconds: u64,
+    /// Executions of the run that accepts a port; absent: time alone ends it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_executions: Option<u64>,
+    /// A function with no more inputs than this gets all of them, instead of those that libFuzzer makes; 0 for never.
+    pub exhaustive_points: u64,
+    /// Time of one call, milliseconds.
+    pub call_timeout_ms: u64,
+    /// Functions on handles are also tried with an allocation that fails.
+    pub fail_allocations: bool,
+    /// Longest input, bytes.
+    pub max_len: u64,
+    /// Memory of the fuzz process, MiB.
+    pub rss_limit_mb: u64,
+    /// Seed of the random generator; never 0, which would mean "take the clock".
+    pub seed: u32,
+}
+
+impl Default for Fuzz {
+    fn default() -> Self {
+        Self {
+            loop_seconds: 10,
+            loop_executions: 100_000,
+            accept_seconds: 60,
+            accept_executions: None,
+            exhaustive_points: 1 << 24,
+            call_timeout_ms: 100,
+            fail_allocations: false,
+            max_len: 4_096,
+            rss_limit_mb: 2_048,
+            seed: 1,
+        }
+    }
+}
+
+/// `[grade]`: what a port must show to be called verified.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Grades {
+    /// The least grade that commands are content with.
+    pub least: Least,
+    /// Measure harness and coverage where nothing is known of them; without, ports stay weak.
+    pub measure: bool,
+    /// Share of inputs that C accepts, 0 to 1.
+    pub accept_rate: f64,
+    /// Executions of the run that accepted the port.
+    pub executions: u64,
+    /// Share of C mutants that the harness kills, 0 to 1.
+    pub kills: f64,
+    /// Share of the C function's branches that the run reached, 0 to 1.
+    pub branches: f64,
+    /// Time for the mutants of one function, seconds.
+    pub mutant_seconds: u64,
+}
+
+impl Default for Grades {
+    fn default() -> Self {
+        Self {
+            least: Least::default(),
+            measure: true,
+            accept_rate: 0.5,
+            executions: 10_000,
+            kills: 0.8,
+            branches: 0.9,
+            mutant_seconds: 10,
+        }
+    }
+}
+
+/// A grade to be content with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Least {
+    Weak,
+    #[default]
+    Verified,
+}
+
+/// `[dropin]`: the library's own programs, which are built once with C alone and once with the port. Commands are a program
+/// and its arguments, without a shell; they start in the root of a copy of the library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dropin {
+    /// What is run first; what it says is not compared.
+    pub build: Vec<Vec<String>>,
+    /// What is compared by exit code and standard output.
+    pub run: Vec<Vec<String>>,
+    /// Time of one command, seconds.
+    pub timeout: u64,
+}
+
+impl Default for Dropin {
+    fn default() -> Self {
+        Self { build: Vec::new(), run: Vec::new(), timeout: 600 }
+    }
+}
+
+/// `[limits]`: how often the loop tries again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Tries to mend code that does not compile.
+    pub compile_fixes: u32,
+    /// Tries to mend a port that the audit rejects or the target does not call.
+    pub validation_fixes: u32,
+    /// Tries to mend a port that the C original disagrees with.
+    pub repairs: u32,
+    /// Contracts that are narrowed once C broke under them, in rounds; with 0 no model is asked about what C breaks on.
+    pub false_positive_fixes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { compile_fixes: 3, validation_fixes: 2, repairs: 3, false_positive_fixes: 1 }
+    }
+}

@@ -1,0 +1,418 @@
+//! What functions of the C library of the system do. `libc.txt` is the only list of them; every question about such a
+//! function is answered here.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+const TEXT: &str = include_str!("libc.txt");
+
+/// The lines of `libc.txt` by name; the text is part of the program and never changes.
+static TABLE: LazyLock<HashMap<&'static str, Row>> =
+    LazyLock::new(|| read(TEXT).expect("a test reads libc.txt"));
+
+/// What a function touches beside its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing but memory that it allocates and `errno`.
+    Computes,
+    /// Something else that outlives the call.
+    State,
+    Random,
+    Clock,
+    Environment,
+    /// Files by their descriptors.
+    Descriptors,
+    Files,
+    /// Streams, the standard ones among them.
+    Stdio,
+    Network,
+    Threads,
+    Processes,
+    Signals,
+    Loader,
+}
+
+/// How far a port may go towards a function of the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForPorts {
+    /// It may call it through `libc`.
+    Call,
+    /// It may lead to it through Rust's own libraries.
+    Link,
+    /// It may call it where its original does.
+    AsOriginal,
+    /// Not even then: the function leads to the C library or ends the process under the judge.
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Answered,
+    Allocates,
+    Frees,
+    Back,
+    Ends,
+    Errno,
+    Keeps,
+    Locale,
+    Math,
+    Varargs,
+}
+
+/// What a function does with a pointer that it is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PointerUse {
+    pub reads: bool,
+    pub writes: bool,
+    /// It is read as a string.
+    pub string: bool,
+    /// Index of the argument with the number of bytes.
+    pub size: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Row {
+    effect: Effect,
+    ports: ForPorts,
+    marks: Vec<Mark>,
+    arguments: Vec<Option<PointerUse>>,
+    /// Whether all further arguments are used like the last one.
+    rest: bool,
+}
+
+impl Row {
+    fn has(&self, mark: Mark) -> bool {
+        self.marks.contains(&mark)
+    }
+}
+
+fn read(text: &'static str) -> Result<HashMap<&'static str, Row>, String> {
+    let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.map(|line| row(line).ok_or_else(|| format!("libc.txt: `{line}`"))).collect()
+}
+
+fn row(line: &'static str) -> Option<(&'static str, Row)> {
+    let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+    let [name, effect, ports, marks, arguments] = cells[..] else { return None };
+    let ports = match ports {
+        "yes" => ForPorts::Call,
+        "link" => ForPorts::Link,
+        "-" => ForPorts::AsOriginal,
+        "never" => ForPorts::Never,
+        _ => return None,
+    };
+    let rest = arguments.ends_with('+');
+    let arguments =
+        arguments.trim_end_matches('+').split_whitespace().map(argument).collect::<Option<_>>()?;
+    let marks = marks.split_whitespace().map(mark).collect::<Option<_>>()?;
+    Some((name, Row { effect: effect_of(effect)?, ports, marks, arguments, rest }))
+}
+
+fn effect_of(word: &str) -> Option<Effect> {
+    Some(match word {
+        "computes" => Effect::Computes,
+        "state" => Effect::State,
+        "random" => Effect::Random,
+        "clock" => Effect::Clock,
+        "environment" => Effect::Environment,
+        "descriptors" => Effect::Descriptors,
+        "files" => Effect::Files,
+        "stdio" => Effect::Stdio,
+        "network" => Effect::Network,
+        "threads" => Effect::Threads,
+        "processes" => Effect::Processes,
+        "signals" => Effect::Signals,
+        "loader" => Effect::Loader,
+        _ => return None,
+    })
+}
+
+fn mark(word: &str) -> Option<Mark> {
+    Some(match word {
+        "answered" => Mark::Answered,
+        "allocates" => Mark::Allocates,
+        "frees" => Mark::Frees,
+        "back" => Mark::Back,
+        "ends" => Mark::Ends,
+        "errno" => Mark::Errno,
+        "keeps" => Mark::Keeps,
+        "locale" => Mark::Locale,
+        "math" => Mark::Math,
+        "varargs" => Mark::Varargs,
+        _ => return None,
+    })
+}
+
+fn argument(word: &str) -> Option<Option<PointerUse>> {
+    if word == "-" {
+        return Some(None);
+    }
+    let (kind, size) = word.split_at(1);
+    let size = (!size.is_empty()).then(|| size.parse().ok());
+    let size = if let Some(size) = size { Some(size?) } else { None };
+    let is = |letter| kind == letter;
+    (is("r") || is("w") || is("s"))
+        .then(|| Some(PointerUse { reads: is("r") || is("s"), writes: is("w"), string: is("s"), size }))
+}
+
+/// The row of a function as C text names it: fortified, as a builtin, or under the name that newer standards give it.
+fn find(name: &str) -> Option<&'static Row> {
+    TABLE.get(name).or_else(|| TABLE.get(plain(name)))
+}
+
+fn plain(name: &str) -> &str {
+    let name = name.strip_prefix("__builtin_").unwrap_or(name);
+    let fortified = name.strip_prefix("__").and_then(|name| name.strip_suffix("_chk"));
+    let standard = name.strip_prefix("__isoc23_").or_else(|| name.strip_prefix("__isoc99_"));
+    fortified.or(standard).unwrap_or(name)
+}
+
+fn has(name: &str, mark: Mark) -> bool {
+    find(name).is_some_and(|row| row.has(mark))
+}
+
+/// A function of mathematics, or the same one for another type of floats.
+fn is_math(name: &str, suffixes: &[char], ports: Option<ForPorts>) -> bool {
+    let named = |name: &str| {
+        TABLE.get(name).is_some_and(|row| row.has(Mark::Math) && ports.is_none_or(|ports| row.ports == ports))
+    };
+    named(name) || name.strip_suffix(suffixes).is_some_and(named)
+}
+
+/// What the function touches beside its arguments; `None` where it is not known.
+pub fn effect(name: &str) -> Option<Effect> {
+    find(name).map(|row| row.effect)
+}
+
+/// Whether a function of the system only computes: on its arguments, on memory that it allocates, on `errno`. A harness calls C
+/// with any arguments; whatever is not known to be harmless then is not called.
+pub fn only_computes(name: &str) -> bool {
+    let starts = |starts: &[&str], name: &str| starts.iter().any(|start| name.starts_with(start));
+    effect(name) == Some(Effect::Computes)
+        || is_math(plain(name), &['f', 'l'], None)
+        || name.strip_prefix("__builtin_").is_some_and(|name| starts(&BUILTINS, name))
+        || starts(&INTRINSICS, name)
+}
+
+/// Whether equal arguments always get equal answers, and the call leaves nothing behind.
+pub fn is_stateless(name: &str) -> bool {
+    only_computes(name) && !has(name, Mark::Keeps)
+}
+
+/// Chance and clocks for which a harness answers from the input, to both sides alike.
+pub fn is_answered(name: &str) -> bool {
+    TABLE.get(name).is_some_and(|row| row.has(Mark::Answered))
+}
+
+/// Functions on file descriptors: they repeat where the file is the harness's own.
+pub fn is_on_descriptors(name: &str) -> bool {
+    effect(name) == Some(Effect::Descriptors)
+}
+
+/// Whether `errno` is a part of what the function answers.
+pub fn sets_errno(name: &str) -> bool {
+    has(name, Mark::Errno)
+}
+
+/// Whether it returns a new block of which the ledger of a harness knows.
+pub fn allocates(name: &str) -> bool {
+    has(name, Mark::Allocates)
+}
+
+/// Whether it takes back the block in its first argument.
+pub fn frees(name: &str) -> bool {
+    has(name, Mark::Frees)
+}
+
+/// Whether it returns a pointer into its first argument, or null.
+pub fn leads_back(name: &str) -> bool {
+    has(name, Mark::Back)
+}
+
+/// Whether it ends the process.
+pub fn ends(symbol: &str) -> bool {
+    TABLE.get(symbol).is_some_and(|row| row.has(Mark::Ends))
+}
+
+/// What it does with the pointer at this position; `None` where that is not known.
+pub fn pointer_use(name: &str, position: usize) -> Option<PointerUse> {
+    let row = find(name)?;
+    let beyond = || row.arguments.last().filter(|_| row.rest);
+    *row.arguments.get(position).or_else(beyond)?
+}
+
+/// What a port may do with the function of exactly this name.
+pub fn for_ports(name: &str) -> ForPorts {
+    if name.starts_with("exec") || name.starts_with("posix_spawn") {
+        return ForPorts::Never;
+    }
+    let link = || is_math(name, &['f'], Some(ForPorts::Link)).then_some(ForPorts::Link);
+    TABLE.get(name).map(|row| row.ports).or_else(link).unwrap_or(ForPorts::AsOriginal)
+}
+
+/// How names begin that compilers have in the place of instructions.
+const INTRINSICS: [&str; 12] = [
+    "_mm_",
+    "_mm256_",
+    "_mm512_",
+    "__sync_",
+    "__atomic_",
+    "__c11_atomic_",
+    "_bswap",
+    "_rotl",
+    "_rotr",
+    "_lrotl",
+    "_lrotr",
+    "__bswap",
+];
+
+/// The same behind `__builtin_`; a function of the system with that prefix is what it is without.
+const BUILTINS: [&str; 39] = [
+    "clz",
+    "ctz",
+    "clrsb",
+    "popcount",
+    "parity",
+    "bswap",
+    "bitreverse",
+    "rotate",
+    "expect",
+    "assume",
+    "unreachable",
+    "trap",
+    "prefetch",
+    "constant_p",
+    "object_size",
+    "dynamic_object_size",
+    "add_overflow",
+    "sub_overflow",
+    "mul_overflow",
+    "sadd",
+    "uadd",
+    "ssub",
+    "usub",
+    "smul",
+    "umul",
+    "shuffle",
+    "elementwise",
+    "convertvector",
+    "huge_val",
+    "inf",
+    "isgreater",
+    "isless",
+    "isunordered",
+    "isfinite",
+    "isnormal",
+    "addc",
+    "subc",
+    "reduce",
+    "ia32_",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_can_be_read_and_stands_in_its_order() {
+        let table = read(TEXT).unwrap();
+        let names: Vec<&str> = TEXT
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+            .map(|line| line.split('|').next().unwrap().trim())
+            .collect();
+        assert!(
+            names.is_sorted() && names.len() == table.len(),
+            "a name stands twice, or in the wrong place"
+        );
+        for (name, row) in &table {
+            let reaches_out = !matches!(row.effect, Effect::Computes);
+            assert!(!(reaches_out && matches!(row.ports, ForPorts::Call | ForPorts::Link)), "{name}");
+            assert!(reaches_out || !row.has(Mark::Answered), "{name}");
+        }
+        assert!(read("x | computes | yes | wrong |").is_err() && read("x | computes | yes |").is_err());
+    }
+
+    #[test]
+    fn the_harness_answers_exactly_what_the_table_says() {
+        let wrapped = include_str!("../../templates/fuzz/chance.c");
+        let answers = |name: &str| wrapped.contains(&format!("__wrap_{name}("));
+        for (name, row) in read(TEXT).unwrap() {
+            assert_eq!(row.has(Mark::Answered), answers(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn equal_arguments_get_equal_answers() {
+        for name in ["strnlen", "isdigit", "memcmp", "strtoul", "__builtin_clz", "sqrtf", "abort"] {
+            assert!(is_stateless(name), "{name}");
+        }
+        for name in ["strerror", "strtok", "rand", "time", "getenv", "unheard_of", "setlocale"] {
+            assert!(!is_stateless(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn fortified_names_are_the_same_functions() {
+        for name in ["memcpy", "__builtin___memcpy_chk", "__memcpy_chk", "__builtin_memcpy"] {
+            assert_eq!(pointer_use(name, 1).and_then(|used| used.size), Some(2), "{name}");
+            assert!(leads_back(name) && !allocates(name));
+        }
+        assert!(sets_errno("__isoc23_strtol") && allocates("__builtin_strdup"));
+        assert!(pointer_use("unheard_of", 0).is_none() && pointer_use("strlen", 1).is_none());
+        assert!(pointer_use("snprintf", 7).is_some_and(|used| used.string));
+        assert_eq!(pointer_use("snprintf", 1), None);
+    }
+
+    #[test]
+    fn ports_may_call_what_computes_and_never_what_leads_to_c() {
+        assert_eq!(for_ports("strtol"), ForPorts::Call);
+        assert_eq!(for_ports("sinf"), ForPorts::Link);
+        assert_eq!(for_ports("getenv"), ForPorts::AsOriginal);
+        assert_eq!(for_ports("__memcpy_chk"), ForPorts::AsOriginal);
+        assert_eq!(for_ports("dlsym"), ForPorts::Never);
+        assert_eq!(for_ports("execveat"), ForPorts::Never);
+    }
+
+    #[test]
+    fn what_reaches_out_of_the_library_never_only_computes() {
+        for name in [
+            "memcpy",
+            "__memcpy_chk",
+            "__builtin_memcpy",
+            "sqrtf",
+            "fmodl",
+            "qsort",
+            "__builtin_clz",
+            "_mm_add_epi8",
+        ] {
+            assert!(only_computes(name), "{name}");
+        }
+        for name in [
+            "kill",
+            "unlink",
+            "remove",
+            "rename",
+            "mkdir",
+            "popen",
+            "execl",
+            "system",
+            "printf",
+            "unheard_of",
+            "mmap",
+            "prctl",
+            "setuid",
+            "open",
+            "time",
+            "getenv",
+            "setlocale",
+            "dlopen",
+            "__builtin_printf",
+            "__builtin_fork",
+            "_mmap_region",
+            "_rotate_logs",
+        ] {
+            assert!(!only_computes(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The C files of a library as they stand in the tree, in chunks, and which files each unit sees. Read without a
+//! preprocessor: an `#include` counts in whichever branch it stands.
+
+use crate::c::text::{Chunk, chunks};
+use crate::digest::of_parts;
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
+use std::path::Path;
+
+/// A source file that is compiled, and with which flags.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitFlags {
+    pub file: String,
+    pub flags: Vec<String>,
+}
+
+/// A C file.
+#[derive(Debug)]
+pub(super) struct CFile {
+    /// Relative to the root.
+    pub path: String,
+    pub chunks: Vec<Chunk>,
+    names: HashMap<String, usize>,
+}
+
+/// A unit: its file, the hash of its flags, and the files that it includes, itself among them.
+#[derive(Debug)]
+pub(super) struct Unit {
+    pub file: usize,
+    pub flags: String,
+    pub sees: BTreeSet<usize>,
+}
+
+/// A chunk: the numbers of its file and, in that, of itself.
+pub(super) type Spot = (usize, usize);
+
+/// All C files that the units of a library see.
+#[derive(Debug)]
+pub struct CTree {
+    pub(super) files: Vec<CFile>,
+    paths: HashMap<String, Option<usize>>,
+    pub(super) units: Vec<Unit>,
+    /// Where each macro is defined.
+    pub(super) macros: HashMap<String, Vec<Spot>>,
+}
+
+/// Flags that bring in a folder to look for headers, or a header; the longer before what they begin with.
+const FOLDERS: &[&str] = &["-iquote", "-isystem", "-idirafter", "-I"];
+const HEADERS: &[&str] = &["-include", "-imacros"];
+
+impl CTree {
+    /// Reads the units and what they include below `root`. A file that is not there has no chunks: what was in it is
+    /// missed where it is looked for.
+    pub fn read(root: &Path, units: &[UnitFlags]) -> Self {
+        let mut tree =
+            Self { files: Vec::new(), paths: HashMap::new(), units: Vec::new(), macros: HashMap::new() };
+        tree.read_ahead(root, units);
+        for unit in units {
+            let path = plain(&unit.file);
+            let Some(file) = tree.file(root, &path) else { continue };
+            let sees = tree.seen_from(root, file, &unit.flags);
+            tree.units.push(Unit { file, flags: of_parts(&unit.flags), sees });
+        }
+        for (at, file) in tree.files.iter().enumerate() {
+            for (chunk, name) in
+                file.chunks.iter().enumerate().flat_map(|(n, c)| c.macros.iter().map(move |m| (n, m)))
+            {
+                tree.macros.entry(name.clone()).or_default().push((at, chunk));
+            }
+        }
+        tree
+    }
+
+    /// The names `file:name` of the chunks that stand in a part of a file.
+    pub fn at(&self, path: &str, range: &Range<usize>) -> Vec<String> {
+        let Some(Some(file)) = self.paths.get(path) else { return Vec::new() };
+        let found = self.files[*file].chunks.iter().filter(|chunk| chunk.overlaps(range));
+        found.map(|chunk| format!("{path}:{}", chunk.name)).collect()
+    }
+
+    /// All chunks with their names.
+    pub fn all(&self) -> impl Iterator<Item = (String, &Chunk)> {
+        self.files
+            .iter()
+            .flat_map(|file| file.chunks.iter().map(|c| (format!("{}:{}", file.path, c.name), c)))
+    }
+
+    /// The chunk `file:name`.
+    pub(super) fn spot(&self, id: &str) -> Option<Spot> {
+        let (path, name) = id.rsplit_once(':')?;
+        let file = (*self.paths.get(path)?)?;
+        Some((file, *self.files[file].names.get(name)?))
+    }
+
+    pub(super) fn chunk(&self, (file, chunk): Spot) -> &Chunk {
+        &self.files[file].chunks[chunk]
+    }
+
+    /// The unit whose file this is.
+    pub(super) fn unit(&self, path: &str) -> Option<usize> {
+        let file = (*self.paths.get(path)?)?;
+        self.units.iter().position(|unit| unit.file == file)
+    }
+
+    /// The files that a chunk includes, as a unit finds them.
+    pub(super) fn included(&self, unit: usize, (file, chunk): Spot) -> impl Iterator<Item = usize> {
+        // What an include line could mean by its name, among what the unit sees.
+        let includes = &self.files[file].chunks[chunk].includes;
+        let names = includes.iter().map(|name| name.trim_matches(['"', '<', '>']));
+        let sees = &self.units[unit].sees;
+        names.flat_map(move |name| {
+            sees.iter().copied().filter(move |at| {
+                let path = self.files[*at].path.as_str();
+                path == name || path.ends_with(&format!("/{}", name.trim_start_matches("../")))
+            })
+        })
+    }
+
+    /// Reads the units side by side; their headers follow one by one.
+    fn read_ahead(&mut self, root: &Path, units: &[UnitFlags]) {
+        let paths: Vec<String> = units.iter().map(|unit| plain(&unit.file)).collect();
+        let workers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
+        let read = |path: &String| std::fs::read(root.join(path)).ok().map(|text| chunks(&text));
+        let parts = paths.chunks(paths.len().div_ceil(workers).max(1));
+        let read: Vec<Option<Vec<Chunk>>> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                parts.map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())).collect();
+            threads
+                .into_iter()
+                .flat_map(|thread| thread.join().expect("cutting text does not panic"))
+                .collect()
+        });
+        for (path, chunks) in paths.into_iter().zip(read) {
+            self.add(path, chunks);
+        }
+    }
+
+    fn add(&mut self, path: String, chunks: Option<Vec<Chunk>>) -> Option<usize> {
+        let at = chunks.map(|chunks| {
+            let names = chunks.iter().enumerate().map(|(at, chunk)| (chunk.name.clone(), at)).collect();
+            self.files.push(CFile { path: path.clone(), chunks, names });
+            self.files.len() - 1
+        });
+        self.paths.insert(path, at);
+        at
+    }
+
+    /// The file with this path, read where it was not yet.
+    fn file(&mut self, root: &Path, path: &str) -> Option<usize> {
+        match self.paths.get(path) {
+            Some(known) => *known,
+            None => {
+                let text = std::fs::read(root.join(path)).ok();
+                self.add(path.to_owned(), text.map(|text| chunks(&text)))
+            }
+        }
+    }
+
+    fn seen_from(&mut self, root: &Path, unit: usize, flags: &[String]) -> BTreeSet<usize> {
+        let of = |known: &[&str]| -> Vec<String> {
+            let values = flags.iter().filter_map(|flag| known.iter().find_map(|k| flag.strip_prefix(k)));
+            values.filter(|value| !value.is_empty()).map(str::to_owned).collect()
+        };
+        let folders = of(FOLDERS);
+        let mut seen = BTreeSet::from([unit]);
+        let mut open = vec![unit];
+        for header in of(HEADERS) {
+            open.extend(self.find(root, "", &header, &folders).filter(|file| seen.insert(*file)));
+        }
+        while let Some(file) = open.pop() {
+            let folder = self.files[file].path.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
+            let includes: BTreeSet<String> =
+                self.files[file].chunks.iter().flat_map(|chunk| chunk.includes.iter().cloned()).collect();
+            for include in includes {
+                let name = include.trim_matches(['"', '<', '>']);
+                open.extend(self.find(root, &folder, name, &folders).filter(|file| seen.insert(*file)));
+            }
+        }
+        seen
+    }
+
+    /// The file that an include line means: beside the one that it stands in, else in the first folder that has it.
+    /// What lies outside of the repository is not looked at.
+    fn find(&mut self, root: &Path, folder: &str, name: &str, folders: &[String]) -> Option<usize> {
+        let candidates = std::iter::once(folder).chain(folders.iter().map(String::as_str));
+        let paths: Vec<String> = candidates.map(|folder| plain(&format!("{folder}/{name}"))).collect();
+        let ours = |path: &&String| !path.starts_with(".implfuzz/") && !path.starts_with("..");
+        paths.iter().filter(ours).find_map(|path| self.file(root, path))
+    }
+}
+
+/// A relative path without `.` and `x/..`, by its spelling. What leads out of the root begins with `..`.
+fn plain(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
+        match (part, parts.last()) {
+            ("..", Some(last)) if *last != ".." => drop(parts.pop()),
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

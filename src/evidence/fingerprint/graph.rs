@@ -1,0 +1,179 @@
+//! The hash of all C text that decides what a function does: its chunks, what the analysis saw them lead to, every macro
+//! that one of their words may be, the flags of the unit and the include lines of what it sees.
+//!
+//! A place is a chunk as one unit sees it, since another unit may have other macros: a call into a file that the unit
+//! does not see goes on in that file's own unit.
+
+use super::c_tree::{CTree, Spot};
+use crate::c::graph::components;
+use crate::c::text::DIRECTIVES;
+use crate::digest::{of_parts, sha256};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Chunks that a chunk leads to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Links {
+    /// Functions called by name: the audit refuses ways that lead back over these.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub calls: BTreeSet<String>,
+    /// Types, globals, functions whose address is taken.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub uses: BTreeSet<String>,
+}
+
+/// What the analysis knows of a chunk `file:name`.
+pub type LinksOf<'l> = &'l dyn Fn(&str) -> Option<&'l Links>;
+
+/// How many digits of a chunk's hash stand in the lock.
+const SHORT: usize = 16;
+
+/// A chunk's hash as the lock has it.
+pub fn short(hash: &str) -> &str {
+    hash.get(..SHORT).unwrap_or(hash)
+}
+
+/// Which C function is asked for: the chunks of its definition, and the unit that it is read in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root<'r> {
+    pub chunks: &'r [String],
+    pub unit: &'r str,
+}
+
+/// What stands for a flag line that no chunk has.
+const FLAGS: &str = "(flags)";
+const ABSENT: &str = "absent";
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Place {
+    Chunk(Spot, usize),
+    /// The flags of a unit, and the directives of all that it sees.
+    Unit(usize),
+    /// What is not there.
+    Absent(String),
+}
+
+/// Everything that some functions lead to.
+pub struct DependencyGraph<'t> {
+    tree: &'t CTree,
+    places: Vec<Place>,
+    edges: Vec<Vec<usize>>,
+    roots: Vec<Vec<usize>>,
+}
+
+impl<'t> DependencyGraph<'t> {
+    /// Follows all links from `roots`.
+    pub fn of(tree: &'t CTree, links: LinksOf, roots: &[Root]) -> Self {
+        let mut known: HashMap<Place, usize> = HashMap::new();
+        let mut graph = Self { tree, places: Vec::new(), edges: Vec::new(), roots: Vec::new() };
+        let mut number = |graph: &mut Self, place: Place| {
+            *known.entry(place).or_insert_with_key(|place| {
+                graph.places.push(place.clone());
+                graph.places.len() - 1
+            })
+        };
+        for root in roots {
+            let places = match tree.unit(root.unit) {
+                Some(unit) if !root.chunks.is_empty() => {
+                    root.chunks.iter().map(|id| graph.meant(id, unit)).collect()
+                }
+                _ => vec![Place::Absent(root.unit.to_owned())],
+            };
+            let numbers = places.into_iter().map(|place| number(&mut graph, place)).collect();
+            graph.roots.push(numbers);
+        }
+        while graph.edges.len() < graph.places.len() {
+            let place = graph.places[graph.edges.len()].clone();
+            let next = graph.next(&place, links);
+            let next = next.into_iter().map(|place| number(&mut graph, place)).collect();
+            graph.edges.push(next);
+        }
+        graph
+    }
+
+    /// The chunk with this name as seen from a unit.
+    fn meant(&self, id: &str, unit: usize) -> Place {
+        let Some(spot) = self.tree.spot(id) else { return Place::Absent(id.to_owned()) };
+        if self.tree.units[unit].sees.contains(&spot.0) {
+            return Place::Chunk(spot, unit);
+        }
+        let own = self.tree.units.iter().position(|unit| unit.file == spot.0);
+        Place::Chunk(spot, own.unwrap_or(unit))
+    }
+
+    fn next(&self, place: &Place, links: LinksOf) -> BTreeSet<Place> {
+        let mut next = BTreeSet::new();
+        let Place::Chunk(spot, unit) = *place else { return next };
+        let mut add = |place: Place| next.extend([place]);
+        add(Place::Unit(unit));
+        let chunk = self.tree.chunk(spot);
+        let sees = &self.tree.units[unit].sees;
+        for word in &chunk.words {
+            let meant = self.tree.macros.get(word).into_iter().flatten();
+            meant
+                .filter(|at| **at != spot && sees.contains(&at.0))
+                .for_each(|at| add(Place::Chunk(*at, unit)));
+        }
+        if chunk.name != DIRECTIVES {
+            for file in self.tree.included(unit, spot) {
+                (0..self.tree.files[file].chunks.len()).for_each(|at| add(Place::Chunk((file, at), unit)));
+            }
+        }
+        if let Some(links) = links(&self.id(spot)) {
+            links.calls.iter().chain(&links.uses).for_each(|id| add(self.meant(id, unit)));
+        }
+        next
+    }
+
+    fn id(&self, spot: Spot) -> String {
+        format!("{}:{}", self.tree.files[spot.0].path, self.tree.chunk(spot).name)
+    }
+
+    /// The hash of each root with all that it leads to: those of a cycle have one in common.
+    pub fn digests(&self) -> Vec<String> {
+        let mut known: Vec<String> = vec![String::new(); self.places.len()];
+        for component in components(&self.edges) {
+            let inside: BTreeSet<usize> = component.iter().copied().collect();
+            let own: BTreeMap<String, String> = component.iter().flat_map(|at| self.hashes(*at)).collect();
+            let targets = component.iter().flat_map(|at| &self.edges[*at]).filter(|at| !inside.contains(at));
+            let below: BTreeSet<&String> = targets.map(|at| &known[*at]).collect();
+            let own = own.iter().flat_map(|(id, hash)| [id, hash]);
+            let digest = of_parts(own.chain(below));
+            component.iter().for_each(|at| known[*at].clone_from(&digest));
+        }
+        let of_root = |root: &Vec<usize>| of_parts(root.iter().map(|at| &known[*at]));
+        self.roots.iter().map(of_root).collect()
+    }
+
+    /// Names and hashes of everything that one root leads to.
+    pub fn closure(&self, root: usize) -> BTreeMap<String, String> {
+        let mut seen = BTreeSet::new();
+        let mut open = self.roots[root].clone();
+        let mut found = BTreeMap::new();
+        while let Some(at) = open.pop() {
+            if seen.insert(at) {
+                found.extend(self.hashes(at));
+                open.extend(&self.edges[at]);
+            }
+        }
+        found
+    }
+
+    /// What stands at a place, by name.
+    fn hashes(&self, at: usize) -> Vec<(String, String)> {
+        match &self.places[at] {
+            Place::Chunk(spot, _) => vec![(self.id(*spot), self.tree.chunk(*spot).hash.clone())],
+            Place::Absent(id) => vec![(id.clone(), sha256(ABSENT))],
+            Place::Unit(unit) => {
+                let unit = &self.tree.units[*unit];
+                let flags = (format!("{}:{FLAGS}", self.tree.files[unit.file].path), unit.flags.clone());
+                let directives = unit.sees.iter().filter_map(|file| {
+                    let file = &self.tree.files[*file];
+                    let chunk = file.chunks.iter().find(|chunk| chunk.name == DIRECTIVES)?;
+                    Some((format!("{}:{DIRECTIVES}", file.path), chunk.hash.clone()))
+                });
+                directives.chain([flags]).collect()
+            }
+        }
+    }
+}

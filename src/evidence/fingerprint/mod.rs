@@ -1,0 +1,70 @@
+//! What a verdict is about, as hashes of what stands in the tree: needs no compiler and no database. `judge` and `status`
+//! compute it here, so that both see the same.
+
+mod c_tree;
+mod graph;
+mod crate_files;
+mod ports;
+
+pub use c_tree::{CTree, UnitFlags};
+pub use crate_files::{Crate, FileHashes};
+pub use graph::{DependencyGraph, Links, LinksOf, Root, short};
+pub use ports::{port_hash, port_mentions, ports_called};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ops::Deref;
+
+/// What a verdict on a symbol is about, as hashes. When one changes, the verdict is stale.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Fingerprint {
+    /// The C text of the function and of all that decides what it does, compiler flags included.
+    pub c: String,
+    pub contract: String,
+    /// The harness and its runtime.
+    pub harness: String,
+    /// The Rust function and the private items that it reaches; empty where there is no port.
+    pub rust: String,
+    /// The ports that it calls, directly or not; empty where it calls none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub rust_calls: String,
+    /// The committed inputs; empty where there are none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub seeds: String,
+}
+
+impl Fingerprint {
+    /// Of the symbol with this Rust name: `c` is the hash of its C text, `hash_of` and `mentions_of` know the ports that stand
+    /// in the tree by their Rust names.
+    pub fn of<N: Deref<Target = BTreeSet<String>>>(
+        rust_name: &str,
+        c: String,
+        files: FileHashes,
+        hash_of: impl Fn(&str) -> Option<String>,
+        mentions_of: impl Fn(&str) -> Option<N>,
+    ) -> Self {
+        let calls = ports_called(rust_name, mentions_of);
+        let FileHashes { contract, harness, seeds } = files;
+        let rust = hash_of(rust_name).unwrap_or_default();
+        Self { c, contract, harness, rust, rust_calls: ports::hash(&calls, &hash_of), seeds }
+    }
+
+    /// What changed between this and `now`, in words. `c` names the C text that changed.
+    pub fn changed(&self, now: &Self, c: impl FnOnce() -> String) -> Option<String> {
+        let others = [
+            ("the contract", self.contract != now.contract),
+            ("the harness or the crate's manifest", self.harness != now.harness),
+            ("the Rust text", self.rust != now.rust),
+            ("a port that it calls", self.rust_calls != now.rust_calls),
+            ("the committed inputs", self.seeds != now.seeds),
+        ];
+        let others =
+            others.into_iter().filter(|(_, changed)| *changed).map(|(what, _)| format!("{what} changed"));
+        let changed: Vec<String> = (self.c != now.c).then(c).into_iter().chain(others).collect();
+        (!changed.is_empty()).then(|| format!("since it was judged, {}", changed.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests;

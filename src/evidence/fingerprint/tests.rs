@@ -1,0 +1,129 @@
+#![allow(clippy::unwrap_used, reason = "test code")]
+
+use super::crate_files::{ABSENT, parse_units};
+use super::*;
+use crate::digest::sha256;
+use crate::project::ported::PortModule;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+#[test]
+fn the_units_are_read_as_init_writes_them() {
+    let text = "// Generated\nconst UNITS: &[Unit] = &[Unit { file: \"a.c\", flags: &[\"-DX=\\\"1\\\"\", \"-Iinc\"], lines: &[] }];\n\
+        const LINK: &[&str] = &[];";
+    let units = parse_units(text).unwrap();
+    assert_eq!(units, [UnitFlags { file: "a.c".into(), flags: vec!["-DX=\"1\"".into(), "-Iinc".into()] }]);
+    assert_eq!(parse_units("const UNITS: u8 = 1;"), None);
+}
+
+/// Two units with a header of their own each, and one that both see.
+const FILES: [(&str, &str); 5] = [
+    ("inc/all.h", "#ifndef ALL\n#define ALL\n#define TWO 2\n#define FOUR (TWO + TWO)\n#endif\n"),
+    ("a/own.h", "#define LOCAL 1\n"),
+    ("b/own.h", "#define LOCAL 2\n"),
+    (
+        "a/a.c",
+        "#include \"own.h\"\n#include <all.h>\nint f(void) { return FOUR + g(); }\nint h(void) { return LOCAL; }\n",
+    ),
+    (
+        "b/b.c",
+        "#include \"own.h\"\n#include <all.h>\nint g(void) { return LOCAL; }\nint t[] = {\n#include \"t.inc\"\n};\n",
+    ),
+];
+
+/// The roots whose hash changes when one file changes.
+fn changed(file: &str, from: &str, to: &str) -> Vec<&'static str> {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+        std::fs::write(dir.path().join(name), text).unwrap();
+    };
+    FILES.iter().for_each(|(name, text)| write(name, text));
+    write("b/t.inc", "1, 2\n");
+    let flags = vec!["-Iinc".to_owned()];
+    let units = ["a/a.c", "b/b.c"].map(|file| UnitFlags { file: file.into(), flags: flags.clone() });
+    let calls = Links { calls: BTreeSet::from(["b/b.c:g".to_owned()]), uses: BTreeSet::new() };
+    let links = BTreeMap::from([("a/a.c:f".to_owned(), calls)]);
+    let names = ["f", "h", "g", "t"];
+    let hashes = || {
+        let chunks = ["a/a.c:f", "a/a.c:h", "b/b.c:g", "b/b.c:t"].map(|id| vec![id.to_owned()]);
+        let roots: Vec<Root> = chunks
+            .iter()
+            .map(|c| Root { chunks: c, unit: if c[0].starts_with('a') { "a/a.c" } else { "b/b.c" } })
+            .collect();
+        let tree = CTree::read(dir.path(), &units);
+        DependencyGraph::of(&tree, &|id| links.get(id), &roots).digests()
+    };
+    let before = hashes();
+    assert_eq!(before, hashes());
+    let text = std::fs::read_to_string(dir.path().join(file)).unwrap_or_default();
+    assert!(text.contains(from));
+    write(file, &text.replacen(from, to, 1));
+    let after = hashes();
+    (0..names.len()).filter(|at| before[*at] != after[*at]).map(|at| names[at]).collect()
+}
+
+#[test]
+fn a_change_reaches_exactly_what_leads_to_it() {
+    assert_eq!(changed("inc/all.h", "TWO 2", "TWO 2 /* two */"), [""; 0]);
+    assert_eq!(changed("inc/all.h", "TWO 2", "TWO 3"), ["f"]);
+    assert_eq!(changed("a/own.h", "1", "7"), ["h"]);
+    // `f` calls `g`, which has the `LOCAL` of its own unit.
+    assert_eq!(changed("b/own.h", "2", "7"), ["f", "g"]);
+    assert_eq!(changed("b/t.inc", "2", "3"), ["t"]);
+    assert_eq!(changed("a/own.h", "#define", "#pragma pack(1)\n#define"), ["f", "h"]);
+    // A word becomes a macro.
+    assert_eq!(changed("inc/all.h", "#define TWO", "#define g() 5\n#define TWO"), ["f", "g"]);
+    assert_eq!(changed("inc/own.h", "", "#define LOCAL 3\n"), [""; 0]);
+}
+
+#[test]
+fn ports_that_are_called_are_found_through_others() {
+    let module = |text: &str| Rc::new(PortModule::read(text.into()));
+    let text =
+        |g: &str| format!("pub fn f() {{ callee::g() }}\npub fn g() {{ {g} }}\npub fn stub() {{ todo!() }}");
+    let (one, two) = (module(&text("if on { stub() } h(1)")), module("pub fn h(x: u8) { f() }"));
+    let module_of = |name: &str| match name {
+        "f" | "g" | "stub" => Some(Rc::clone(&one)),
+        "h" => Some(Rc::clone(&two)),
+        _ => None,
+    };
+    let called = ports_called("f", |name| port_mentions(module_of(name)?.as_ref(), name));
+    assert_eq!(called, BTreeSet::from(["g", "h"].map(str::to_owned)));
+    let without = BTreeSet::from(["h".to_owned()]);
+    let other = module(&text("if on { stub() } h(2)"));
+    let changed = |name: &str| if name == "g" { Some(Rc::clone(&other)) } else { module_of(name) };
+    let hash = |names: &BTreeSet<String>, module_of: &dyn Fn(&str) -> Option<Rc<PortModule>>| {
+        ports::hash(names, &|name| port_hash(module_of(name)?.as_ref(), name))
+    };
+    assert_ne!(hash(&called, &module_of), hash(&called, &changed));
+    assert_eq!(hash(&without, &module_of), hash(&without, &changed));
+    assert_eq!(port_hash(&one, "stub"), None);
+}
+
+#[test]
+fn a_contract_need_not_be_read_while_its_text_has_the_mark() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("contracts/f.toml");
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let text = "version = 1\nsymbol = \"f\"\nsignature = \"safe\"\nreturns = \"value\"\n";
+    let write = |text: &str| std::fs::write(&path, text).unwrap();
+    write(text);
+    let files = Crate::new(dir.path().to_owned());
+    let again = |known: &str, mark: &str| files.hashes("f", (known, mark)).contract;
+    let hash = again("", "");
+    let mark = files.contract_mark("f", &hash);
+    assert_eq!(again(&hash, &mark), hash);
+    // Without a mark, or with one of another hash, the text is read.
+    assert_eq!(again(&hash, ""), hash);
+    let other = sha256("other");
+    assert_eq!(again(&other, &mark), hash);
+    assert_eq!(again(&other, &files.contract_mark("f", &other)), other);
+    // Another text is read too, and says the same or not.
+    write(&format!("# Why.\n{text}"));
+    assert_eq!(again(&hash, &mark), hash);
+    write(&format!("{text}errno = true\n"));
+    assert_ne!(again(&hash, &mark), hash);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(again(&hash, &mark), sha256(ABSENT));
+}

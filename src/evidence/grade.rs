@@ -1,0 +1,160 @@
+//! From what was measured to a grade: pure. Who measures lives in `fuzz`, `adequacy` and `judge`.
+
+use crate::config::{Grades, Least};
+use crate::symbol::SymbolName;
+use crate::verdict::{Grade, Measured, Proofs, RunStats, Share};
+
+/// The grade of a port that nothing refuted, and what keeps it from being better.
+pub fn grade(
+    stats: &RunStats,
+    proofs: &Proofs,
+    (callees_in_c, proposed_by): (&[SymbolName], Option<&str>),
+    asked: &Grades,
+) -> (Grade, Vec<String>) {
+    let mut short = Vec::new();
+    // Where every input was run, there is no more to run, and no branch left to reach.
+    let is_all = stats.space.is_some();
+    if !is_all && stats.executions < asked.executions {
+        short.push(format!("{} executions of {}", stats.executions, asked.executions));
+    }
+    short.extend(accepted(stats.accept_rate(), asked));
+    short.extend(kills(&proofs.kills, asked));
+    if let Measured::No(why) = &proofs.apart {
+        short.push(format!("separate processes: {why}"));
+    }
+    match &proofs.branches {
+        _ if is_all => {}
+        Measured::No(why) => short.push(format!("coverage of C: {why}")),
+        Measured::Yes(share) if share.ratio() < asked.branches => {
+            short.push(format!("{} of {} branches of C reached", share.reached, share.total));
+        }
+        Measured::Yes(_) => {}
+    }
+    if !callees_in_c.is_empty() {
+        let names: Vec<&str> = callees_in_c.iter().map(SymbolName::as_str).collect();
+        short.push(format!("calls C: {}", names.join(", ")));
+    }
+    if let Some(model) = proposed_by {
+        short.push(format!("{model} proposed its contract, which is not approved yet"));
+    }
+    let grade = match (short.is_empty(), is_all) {
+        (false, _) => Grade::Weak,
+        (true, false) => Grade::Verified,
+        (true, true) => Grade::Exhaustive,
+    };
+    (grade, short)
+}
+
+/// What the share of accepted inputs is short of.
+pub fn accepted(rate: Option<f64>, asked: &Grades) -> Option<String> {
+    match rate {
+        None => Some("nothing was executed".to_owned()),
+        Some(rate) if rate < asked.accept_rate => {
+            Some(format!("C accepts {:.0} % of the inputs", rate * 100.0))
+        }
+        Some(_) => None,
+    }
+}
+
+/// What the kills are short of. Zero of zero is no proof.
+pub fn kills(kills: &Measured<Share>, asked: &Grades) -> Option<String> {
+    match kills {
+        Measured::No(why) => Some(format!("mutants of C: {why}")),
+        Measured::Yes(Share { total: 0, .. }) => Some("mutants of C: there is none to kill".to_owned()),
+        Measured::Yes(share) if share.ratio() < asked.kills => {
+            Some(format!("{} of {} mutants of C killed", share.reached, share.total))
+        }
+        Measured::Yes(_) => None,
+    }
+}
+
+/// Whether a grade is one to be content with.
+pub fn is_enough(grade: Grade, asked: &Grades) -> bool {
+    match grade {
+        Grade::Verified | Grade::Exhaustive => true,
+        Grade::Weak => asked.least == Least::Weak,
+        Grade::Stub | Grade::Unjudged | Grade::Stale | Grade::Refuted | Grade::Unverifiable => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn enough() -> (RunStats, Proofs) {
+        let stats = RunStats { executions: 10_000, ..RunStats::default() };
+        let share = |reached, total| Measured::Yes(Share { reached, total });
+        (stats, Proofs { kills: share(4, 5), apart: share(70, 70), branches: share(9, 10) })
+    }
+
+    fn short(change: impl FnOnce(&mut RunStats, &mut Proofs)) -> String {
+        let (mut stats, mut proofs) = enough();
+        change(&mut stats, &mut proofs);
+        let (grade, short) = grade(&stats, &proofs, (&[], None), &Grades::default());
+        assert_eq!(grade, Grade::Weak, "{short:?}");
+        short.join("; ")
+    }
+
+    #[test]
+    fn with_every_proof_it_is_verified() {
+        let (stats, proofs) = enough();
+        assert_eq!(grade(&stats, &proofs, (&[], None), &Grades::default()), (Grade::Verified, Vec::new()));
+    }
+
+    #[test]
+    fn with_every_input_run_it_is_exhaustive_if_the_harness_sees_mutants_and_nothing_is_left_in_c() {
+        let asked = Grades::default();
+        let stats = RunStats { executions: 256, space: Some(256), ..RunStats::default() };
+        let proofs = Proofs { branches: Measured::default(), ..enough().1 };
+        assert_eq!(grade(&stats, &proofs, (&[], None), &asked), (Grade::Exhaustive, Vec::new()));
+        assert_eq!(grade(&stats, &proofs, (&[SymbolName::new("f")], None), &asked).0, Grade::Weak);
+        assert_eq!(grade(&stats, &Proofs::default(), (&[], None), &asked).0, Grade::Weak);
+        let rejected = RunStats { rejected: vec![("shift".into(), 200)], ..stats };
+        assert_eq!(grade(&rejected, &proofs, (&[], None), &asked).0, Grade::Weak);
+    }
+
+    #[test]
+    fn each_missing_proof_is_said() {
+        let none = short(|stats, _| stats.executions = 0);
+        assert_eq!(none, "0 executions of 10000; nothing was executed");
+        let rejected = short(|stats, _| stats.rejected = vec![("shift".into(), 5_001)]);
+        assert_eq!(rejected, "C accepts 50 % of the inputs");
+        assert_eq!(short(|_, p| p.kills = Measured::default()), "mutants of C: unmeasured");
+        let kills = |reached, total| {
+            move |_: &mut RunStats, p: &mut Proofs| p.kills = Measured::Yes(Share { reached, total })
+        };
+        assert_eq!(short(kills(0, 0)), "mutants of C: there is none to kill");
+        assert_eq!(short(kills(7, 9)), "7 of 9 mutants of C killed");
+        assert_eq!(short(|_, p| p.apart = Measured::default()), "separate processes: unmeasured");
+        assert_eq!(short(|_, p| p.branches = Measured::default()), "coverage of C: unmeasured");
+        let branches = Measured::Yes(Share { reached: 0, total: 0 });
+        assert_eq!(short(|_, p| p.branches = branches), "0 of 0 branches of C reached");
+    }
+
+    #[test]
+    fn what_calls_c_is_weak_whatever_else_it_shows() {
+        let (stats, proofs) = enough();
+        let (grade, short) = grade(&stats, &proofs, (&[SymbolName::new("f")], None), &Grades::default());
+        assert_eq!((grade, short), (Grade::Weak, vec!["calls C: f".to_owned()]));
+    }
+
+    #[test]
+    fn under_a_contract_that_nobody_approved_of_it_is_weak_whatever_else_it_shows() {
+        let (mut stats, proofs) = enough();
+        for space in [None, Some(256)] {
+            stats.space = space;
+            let (grade, short) = grade(&stats, &proofs, (&[], Some("m")), &Grades::default());
+            let said = "m proposed its contract, which is not approved yet";
+            assert_eq!((grade, short), (Grade::Weak, vec![said.to_owned()]));
+        }
+    }
+
+    #[test]
+    fn only_verified_is_enough_by_default() {
+        let asked = Grades::default();
+        assert!(is_enough(Grade::Verified, &asked) && is_enough(Grade::Exhaustive, &asked));
+        assert!(!is_enough(Grade::Weak, &asked) && !is_enough(Grade::Unverifiable, &asked));
+        let content = Grades { least: Least::Weak, ..asked };
+        assert!(is_enough(Grade::Weak, &content) && !is_enough(Grade::Refuted, &content));
+    }
+}

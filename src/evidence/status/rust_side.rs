@@ -1,0 +1,238 @@
+//! The Rust half of a status: the modules of the port, parsed once, and the audit of what stands in them. The modules are
+//! shared out to threads.
+
+use super::audit::{Audited, Known, States, guess, symbol};
+use super::cache::{Function, Notes, Reading, tool};
+use crate::audit::{Around, FfiNames, manifest_refusal};
+use crate::digest::of_parts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::evidence::fingerprint::{Crate, FileHashes, port_hash, port_mentions};
+use crate::evidence::lock::Lock;
+use crate::project::ported::{PortModule, Ported};
+use crate::rust::item::fn_start;
+use crate::rust::nonlocal_items;
+use fs_err as fs;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Modules that are generated, and hold no ports.
+const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
+
+/// The functions of the library as they stand in Rust, by their Rust names.
+pub(super) struct RustSide {
+    /// `rust/src`, relative to the root.
+    folder: String,
+    pub functions: HashMap<String, Facts>,
+    /// Where and why no port can be judged, whichever it is.
+    pub open: Option<String>,
+}
+
+/// What stands in the tree of one function.
+pub(super) struct Facts {
+    pub module: String,
+    pub line: usize,
+    pub state: Ported,
+    /// The hash of a port.
+    pub hash: Option<String>,
+    /// The functions of the library that a port mentions, by their Rust names.
+    pub mentions: Option<BTreeSet<String>>,
+    /// For a port with evidence.
+    pub files: Option<FileHashes>,
+    /// Where and why the audit rejects a port with evidence.
+    pub rejected: Option<(usize, String)>,
+}
+
+/// What each thread may look at.
+struct Shared<'a> {
+    root: &'a Path,
+    folder: String,
+    files: &'a Crate,
+    /// Names and texts of the modules.
+    modules: Vec<(String, String)>,
+    notes: Notes,
+}
+
+/// What stands in one module.
+struct Seen {
+    module: String,
+    reading: Reading,
+    /// What the reading follows from; nothing where it is not to be noted.
+    key: Option<String>,
+    /// Of the ports with evidence.
+    files: BTreeMap<String, FileHashes>,
+}
+
+impl RustSide {
+    /// Each module is parsed, audited and forgotten, so that few syntax trees are in memory at a time; one that is noted as it stands
+    /// is neither parsed nor audited. What the audit must know of other modules is guessed before; where the guess was wrong all is done again.
+    pub fn read(
+        (root, dir): (&Path, &str),
+        files: &Crate,
+        (lock, lock_text): (&Lock, &str),
+        notes: Option<&Path>,
+    ) -> Result<Self> {
+        let folder = format!("{}/src", dir.trim_end_matches('/'));
+        let notes_before = notes.map(Notes::load).unwrap_or_default();
+        let mut shared = Shared { root, folder, files, modules: Vec::new(), notes: notes_before };
+        for name in module_names(&root.join(&shared.folder))? {
+            let text = shared.text(&name)?;
+            shared.modules.push((name, text));
+        }
+        let guesses = shared.modules.iter().map(|(name, text)| (name.clone(), guess(text))).collect();
+        let [ffi, globals] = [shared.text("ffi")?, shared.text("globals")?];
+        let names = FfiNames::read(&ffi).map_err(|error| shared.not_rust("ffi", &error))?;
+        let texts = notes.and_then(|_| Some(of_parts([&tool()?, lock_text, &ffi, &globals])));
+        let mut known = Known::of(lock, names, guesses, &globals, texts);
+        let mut seen = shared.all(&known)?;
+        let states: States =
+            seen.iter().map(|seen| (seen.module.clone(), seen.reading.states.clone())).collect();
+        if !known.fits(states.clone()) {
+            known.learn(states);
+            seen = shared.all(&known)?;
+        }
+        if let Some(path) = notes {
+            shared.note(&seen, path);
+        }
+        let open = seen.iter().find_map(|seen| Some((&seen.module, seen.reading.open?)));
+        let open = open
+            .map(|(module, line)| nonlocal_items::reason(&format!("{}/{module}.rs:{line}", shared.folder)));
+        // A manifest that is not there builds nothing.
+        let manifest = format!("{}/Cargo.toml", dir.trim_end_matches('/'));
+        let text = std::fs::read_to_string(root.join(&manifest)).ok();
+        let refused = text.and_then(|text| manifest_refusal(&text));
+        let open = refused.map(|reason| format!("{manifest}: {reason}")).or(open);
+        let functions = seen.into_iter().flat_map(Seen::facts).collect();
+        Ok(Self { folder: shared.folder, functions, open })
+    }
+
+    /// The file of a module, relative to the root.
+    pub fn path(&self, module: &str) -> String {
+        format!("{}/{module}.rs", self.folder)
+    }
+}
+
+impl Shared<'_> {
+    fn text(&self, module: &str) -> Result<String> {
+        fs::read_to_string(self.root.join(&self.folder).join(format!("{module}.rs")))
+            .map_err(|error| Error::from(error).help("run `cargo implfuzz init` to write the missing files"))
+    }
+
+    fn not_rust(&self, module: &str, error: &syn::Error) -> Error {
+        let at = error.span().start();
+        let what = format!("{}/{module}.rs:{}:{}: not Rust: {error}", self.folder, at.line, at.column + 1);
+        Error::new(ErrorKind::Build, what).help("correct it, or take the file as it was committed")
+    }
+
+    /// Keeps what was read for the next time.
+    fn note(&self, seen: &[Seen], path: &Path) {
+        let mut now = Notes::default();
+        for seen in seen {
+            if let Some(key) = &seen.key {
+                now.add(seen.module.clone(), key.clone(), seen.reading.clone());
+            }
+        }
+        if !now.same_as(&self.notes) {
+            now.save(path);
+        }
+    }
+
+    /// What stands in all modules, read by several threads.
+    fn all(&self, known: &Known<'_>) -> Result<Vec<Seen>> {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
+        let taken = AtomicUsize::new(0);
+        let work = || -> Result<Vec<_>> {
+            let next = || self.modules.get(taken.fetch_add(1, Ordering::Relaxed));
+            std::iter::from_fn(next).map(|(name, text)| self.module(name, text, known)).collect()
+        };
+        let found: Result<Vec<_>> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            workers.into_iter().map(join).collect()
+        });
+        let mut found: Vec<_> = found?.into_iter().flatten().collect();
+        // Where two modules have a function of one name, it is the same one that counts each time.
+        found.sort_by(|a, b| a.module.cmp(&b.module));
+        Ok(found)
+    }
+
+    /// What stands in a module.
+    fn module(&self, name: &str, text: &str, known: &Known<'_>) -> Result<Seen> {
+        let key = known.key.as_ref().map(|key| of_parts([key, name, text]));
+        let noted = key.as_ref().and_then(|key| self.notes.reading(name, key));
+        if let Some(reading) = noted {
+            let files = self.files(&reading.states, known);
+            if known.fit(&files) {
+                return Ok(Seen { module: name.to_owned(), reading: reading.clone(), key, files });
+            }
+        }
+        let port = PortModule::parse(text.to_owned()).map_err(|error| self.not_rust(name, &error))?;
+        let states = port.public().map(|function| (function.to_owned(), port.state_of(function))).collect();
+        let files = self.files(&states, known);
+        let around = Around::of(&port.items().items.iter().collect::<Vec<_>>());
+        let own = port.public().filter(|function| known.around.ffi.is_foreign(function));
+        let functions = own.map(|function| {
+            let rejected =
+                known.evidence(function).filter(|_| states[function] == Ported::Yes).and_then(|entry| {
+                    let signature = known.signature(entry, &files[function]);
+                    let audited = Audited {
+                        name: function,
+                        module: name,
+                        port: &port,
+                        around: &around,
+                        entry,
+                        signature,
+                    };
+                    audited.rejected(known)
+                });
+            let line = port.function(function).map_or(1, |item| fn_start(item).start().line);
+            let is_own = |name: &&String| known.around.ffi.is_foreign(name);
+            let mentions =
+                port_mentions(&port, function).map(|names| names.iter().filter(is_own).cloned().collect());
+            (function.to_owned(), Function { line, hash: port_hash(&port, function), mentions, rejected })
+        });
+        let functions = functions.collect();
+        let open = port.open_lines().into_iter().next();
+        // An audit by another signature than the recorded one follows from a contract, too.
+        let key = key.filter(|_| known.fit(&files));
+        Ok(Seen { module: name.to_owned(), reading: Reading { states, open, functions }, key, files })
+    }
+
+    /// The files of ports with evidence.
+    fn files(&self, states: &BTreeMap<String, Ported>, known: &Known<'_>) -> BTreeMap<String, FileHashes> {
+        let ported = states.iter().filter(|(_, state)| **state == Ported::Yes);
+        let own = ported.filter(|(name, _)| known.around.ffi.is_foreign(name));
+        own.filter_map(|(name, _)| {
+            let (symbol, entry) = (symbol(known.lock, name), known.evidence(name)?);
+            let known = (entry.fingerprint.contract.as_str(), entry.contract_text.as_str());
+            Some((name.clone(), self.files.hashes(symbol, known)))
+        })
+        .collect()
+    }
+}
+
+impl Seen {
+    /// What stands in it of each function.
+    fn facts(mut self) -> Vec<(String, Facts)> {
+        let Reading { states, functions, .. } = self.reading;
+        let facts = functions.into_iter().map(|(name, Function { line, hash, mentions, rejected })| {
+            let state = states.get(&name).copied().unwrap_or(Ported::Missing);
+            let (module, files) = (self.module.clone(), self.files.remove(&name));
+            (name, Facts { module, line, state, hash, mentions, files, rejected })
+        });
+        facts.collect()
+    }
+}
+
+/// The modules that may hold ports.
+fn module_names(folder: &Path) -> Result<BTreeSet<String>> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder)? {
+        let name = entry?.file_name();
+        let name = name.to_str().and_then(|name| name.strip_suffix(".rs"));
+        names.extend(name.filter(|name| !GENERATED.contains(name)).map(str::to_owned));
+    }
+    Ok(names)
+}

@@ -1,0 +1,55 @@
+//! Detects builds that failed because the disk is full: the port is not at fault, and no model can repair it.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::Output;
+use std::path::Path;
+
+/// How compilers, linkers and cargo say it: the C library's text of `ENOSPC`.
+const FULL: &str = "No space left on device";
+
+/// With less free than this (bytes) no build of a crate with its harnesses goes through. A linker does not always say why it
+/// ended: one that maps its output is killed by a signal.
+const LEAST: u64 = 16 << 20;
+
+/// `Err` where a build that wrote into `dir` failed for want of room. `said` is what compilers and cargo said; a caller who has it
+/// apart leaves out what they quote of the port.
+pub(super) fn check(output: &Output, said: &str, dir: &Path) -> Result<()> {
+    if output.exit.success() || !(said.contains(FULL) || free(dir).is_some_and(|free| free < LEAST)) {
+        return Ok(());
+    }
+    let free = free(dir).map_or_else(String::new, |free| format!(" ({} MiB are free)", free >> 20));
+    let text = format!("no room for the build in {}{free}", dir.display());
+    let help = format!(
+        "make room, with `df -h {}` to see it, or set CARGO_TARGET_DIR to a directory on another disk",
+        dir.display()
+    );
+    Err(Error::new(ErrorKind::Environment, text).help(help))
+}
+
+/// What this user can still write there, bytes.
+fn free(dir: &Path) -> Option<u64> {
+    let disk = rustix::fs::statvfs(dir).ok()?;
+    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::process::Exit;
+
+    fn output(exit: Exit) -> Output {
+        Output { exit, stdout: vec![], stderr: vec![], report: vec![], elapsed: std::time::Duration::ZERO }
+    }
+
+    #[test]
+    fn only_a_failed_build_that_says_so_is_one_without_room() {
+        let dir = std::env::temp_dir();
+        let full = format!("error: failed to write x: {FULL} (os error 28)");
+        let error = check(&output(Exit::Code(101)), &full, &dir).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Environment);
+        assert!(error.help_text().unwrap().contains("CARGO_TARGET_DIR"), "{error}");
+        check(&output(Exit::Code(0)), &full, &dir).unwrap();
+        check(&output(Exit::Code(101)), "error: linking with `cc` failed", &dir).unwrap();
+        check(&output(Exit::Code(101)), "", Path::new("/no/such/directory")).unwrap();
+    }
+}

@@ -1,0 +1,461 @@
+//! Evaluates written inputs: their decoded arguments, C's results, and the mutants of C that they kill.
+
+use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
+use super::isolated_replay::write;
+use super::libfuzzer_process::reported;
+use super::mutants::{CALL_TIMEOUT_MS, STALLS, all_but, ran_last};
+use super::report::{Alone, AloneOutcome, Said, Told};
+use super::value_text;
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Exit, Interrupt, Output};
+use crate::verdict::Measured;
+use fs_err as fs;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// An input as the harness reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Readable {
+    pub bytes: Vec<u8>,
+    /// What it says, written in the one way in which the tool writes it.
+    pub canonical: Value,
+}
+
+/// C's result, the same in two runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Left {
+    /// What C was given, in the canonical way: what was read, where that is what was meant.
+    pub given: Value,
+    pub value: Value,
+    /// Everything that a harness compares, part by part, as hashes: two results are the same where these are.
+    pub record: Vec<(String, String)>,
+}
+
+/// C's result for one input, or the reason why it was discarded.
+pub type Outcome = std::result::Result<(Readable, Left), String>;
+
+/// The numbers of the mutants that one input kills; `None` if C twice gave no result beside them.
+pub type Kills = Option<BTreeSet<usize>>;
+
+/// Each input as the fuzz process reads it, as far as there is room for all of them.
+fn texts(inputs: &[Value]) -> Vec<std::result::Result<String, String>> {
+    let mut room = TEXTS;
+    let one = |input| {
+        let text = value_text::to_text(input)?;
+        room = room.checked_sub(text.len()).ok_or("it is too large beside those before it")?;
+        Ok(text)
+    };
+    inputs.iter().map(one).collect()
+}
+
+/// What C was given has one of these where the harness took another handle than the input says, or made one. It fuzzes with such inputs,
+/// too; as a test they would say something that nobody wrote.
+const OTHER: [(&str, &str); 2] = [
+    ("$spare", "no handle is left for the call: the constructor made none, or it was ended before"),
+    ("$mistaken", "a call asks for a handle that is not there: it was not made yet, or was ended before"),
+];
+/// For reading, and for each run over all inputs.
+const SECONDS: u64 = 60;
+/// Bytes of all texts that are read at once.
+const TEXTS: usize = 32 << 20;
+/// For reading one input alone.
+const ALONE_SECONDS: u64 = 10;
+
+impl Campaign {
+    /// What the harness makes of each input; in words, why it makes nothing of it.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn read_inputs(
+        &self,
+        inputs: &[Value],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<std::result::Result<Readable, String>>> {
+        let texts = texts(inputs);
+        let lines: Vec<&str> = texts.iter().map(|text| text.as_deref().unwrap_or("")).collect();
+        let (output, mut said) = self.said_of(&lines, SECONDS, interrupt)?;
+        let mut ends = BTreeMap::new();
+        if !output.exit.success() {
+            // That it ends without any input, too, is no input's fault.
+            let (without, _) = self.said_of(&[], ALONE_SECONDS, interrupt)?;
+            if !without.exit.success() {
+                return Err(ended("reading inputs", &without));
+            }
+            for (number, line) in lines.iter().enumerate().filter(|(_, line)| !line.is_empty()) {
+                if said.contains_key(&number) {
+                    continue;
+                }
+                let (output, mut alone) = self.said_of(&[line], ALONE_SECONDS, interrupt)?;
+                match alone.remove(&0) {
+                    Some(one) => drop(said.insert(number, one)),
+                    None => drop(
+                        ends.insert(number, format!("it ends the harness that reads it: {}", how(&output))),
+                    ),
+                }
+            }
+        }
+        let read = |(number, text): (usize, std::result::Result<String, String>)| {
+            text?;
+            let silence = || ends.remove(&number).unwrap_or_else(|| "the harness says nothing of it".into());
+            let said = said.remove(&number).ok_or_else(silence)?;
+            match value_text::of_text(&said.plain) {
+                Some(canonical) if said.what.is_empty() => Ok(Readable { bytes: said.input, canonical }),
+                _ => Err(said.what),
+            }
+        };
+        Ok(texts.into_iter().enumerate().map(read).collect())
+    }
+
+    /// What the harness says of each line, as far as it comes.
+    fn said_of(
+        &self,
+        lines: &[&str],
+        seconds: u64,
+        interrupt: &Interrupt,
+    ) -> Result<(Output, BTreeMap<usize, Said>)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("inputs-to-read");
+        fs::write(&path, lines.join("\n"))?;
+        let job = self.job().env("IMPLFUZZ_MODE", "read").env("IMPLFUZZ_PATH", &path);
+        let (output, told) =
+            self.listen(job.timeout(Duration::from_secs(seconds)), interrupt, &mut |_| ())?;
+        Ok((output, told.read))
+    }
+
+    /// Reads each input, and runs C twice on those that can be read and say what C is then given.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn measure(&self, inputs: &[Value], interrupt: &Interrupt) -> Result<Vec<Outcome>> {
+        let one = |outcome: Outcome| {
+            let (read, left) = outcome?;
+            if left.given == read.canonical {
+                return Ok((read, left));
+            }
+            let other = OTHER.iter().find(|(name, _)| left.given.get(name).is_some());
+            let unlike = || format!("C was given something else: {}", left.given);
+            Err(other.map_or_else(unlike, |(_, why)| (*why).to_owned()))
+        };
+        Ok(self.ran(inputs, interrupt)?.into_iter().map(one).collect())
+    }
+
+    /// The same, also of lives in which C is given other handles than they say.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn ran(&self, inputs: &[Value], interrupt: &Interrupt) -> Result<Vec<Outcome>> {
+        let read = self.read_inputs(inputs, interrupt)?;
+        let bytes: Vec<&Vec<u8>> = read.iter().flatten().map(|input| &input.bytes).collect();
+        let mut left = self.left_by_c(&bytes, interrupt)?.into_iter();
+        let one = |read: std::result::Result<Readable, String>| {
+            let read = read?;
+            Ok((read, left.next().unwrap_or_else(|| Err("C was not asked".into()))?))
+        };
+        Ok(read.into_iter().map(one).collect())
+    }
+
+    /// What C leaves behind on each input, in two processes of its own; in words, why an input says nothing: C breaks on it, the
+    /// contract rules it out, or C leaves something else the second time.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn left_by_c(
+        &self,
+        inputs: &[&Vec<u8>],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<std::result::Result<Left, String>>> {
+        let first = self.once_by_c(inputs, interrupt)?;
+        // Behind others than before, and as another call: what one call leaves for the next is no answer to an input. Backwards
+        // alone the one in the middle of an odd number would be the same call again.
+        let more = inputs.len() % 2;
+        let backwards: Vec<&Vec<u8>> = inputs.iter().take(more).chain(inputs.iter().rev()).copied().collect();
+        let second = self.once_by_c(&backwards, interrupt)?.into_iter().skip(more).rev();
+        let both = first.into_iter().zip(second).map(|(first, second)| match (first?, second?) {
+            (first, second) if first.record == second.record => Ok(first),
+            _ => Err("C leaves something else when it is called again, behind other inputs".to_owned()),
+        });
+        Ok(both.collect())
+    }
+
+    fn once_by_c(
+        &self,
+        inputs: &[&Vec<u8>],
+        interrupt: &Interrupt,
+    ) -> Result<Vec<std::result::Result<Left, String>>> {
+        let one = |alone: Alone| match alone.outcome {
+            AloneOutcome::Done(record) => {
+                let both = value_text::of_text(&alone.given).zip(value_text::of_text(&alone.plain));
+                let left = both.map(|(given, value)| Left { given, value, record });
+                left.ok_or_else(|| "nothing was told of it".into())
+            }
+            AloneOutcome::Rejected(why) => Err(why),
+            AloneOutcome::Failed(_, what) => Err(what),
+        };
+        let mut all: Vec<_> = self.original_alone(inputs, true, interrupt)?.into_iter().map(one).collect();
+        all.resize_with(inputs.len(), || Err("C did not come to it".into()));
+        Ok(all)
+    }
+
+    /// For each input the mutants of a table of so many entries that it tells from the original, but for the `equal` ones; nothing
+    /// where not all were run on all inputs, or where entry 0, the function's text as it is, is told. Needs the binary that has mutants.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn told_by(
+        &self,
+        inputs: &[&Vec<u8>],
+        (entries, equal): (usize, &BTreeSet<usize>),
+        interrupt: &Interrupt,
+    ) -> Result<Measured<Vec<Kills>>> {
+        let mut told_by = match self.told_once(inputs, (entries, equal), interrupt)? {
+            Measured::Yes(told_by) => told_by,
+            Measured::No(why) => return Ok(Measured::No(why)),
+        };
+        let silent: Vec<usize> = (0..inputs.len()).filter(|at| told_by[*at].is_none()).collect();
+        if !silent.is_empty() {
+            let again: Vec<&Vec<u8>> = silent.iter().map(|at| inputs[*at]).collect();
+            // What cannot be run now either says nothing of the other inputs.
+            if let Measured::Yes(kills) = self.told_once(&again, (entries, equal), interrupt)? {
+                silent.into_iter().zip(kills).for_each(|(at, kills)| told_by[at] = kills);
+            }
+        }
+        Ok(match told_by.iter().flatten().any(|kills| kills.contains(&0)) {
+            true => Measured::No("a plain copy of its text differs from it".to_owned()),
+            false => Measured::Yes(told_by),
+        })
+    }
+
+    /// The same without a second try for what C did not answer.
+    fn told_once(
+        &self,
+        inputs: &[&Vec<u8>],
+        (entries, equal): (usize, &BTreeSet<usize>),
+        interrupt: &Interrupt,
+    ) -> Result<Measured<Vec<Kills>>> {
+        let (mut told_by, mut silent) = (vec![BTreeSet::new(); inputs.len()], BTreeSet::new());
+        let (mut from, mut aside, mut stalls) = (0, equal.clone(), 0);
+        // Each end before the time has a mutant less behind it, an input less, or one stall more.
+        let ends = entries + inputs.len() + STALLS + 1;
+        for _ in 0..ends {
+            let skipped: Vec<String> = aside.iter().map(usize::to_string).collect();
+            let (output, told) = self.over_mutants((inputs, from), skipped.join(","), interrupt)?;
+            for (input, mutant) in told.kills {
+                told_by.get_mut(input).into_iter().for_each(|of| _ = of.insert(mutant));
+            }
+            silent.extend(told.not_again);
+            if told.kills_done {
+                let kills = told_by.into_iter().enumerate();
+                return Ok(Measured::Yes(
+                    kills.map(|(at, of)| (!silent.contains(&at)).then_some(of)).collect(),
+                ));
+            }
+            let running =
+                ran_last(&self.current()).map(|at| ((at >> 32) as usize, (at & 0xffff_ffff) as usize));
+            let running = running.filter(|(input, _)| *input < inputs.len());
+            if let Some((input, mutant)) = running
+                && self.ends_alone((inputs[input], mutant), interrupt)?
+            {
+                // It would end the process on other inputs, too: this one is what tells it.
+                told_by[input].insert(mutant);
+                aside.insert(mutant);
+                from = input;
+                continue;
+            }
+            let is_from_outside = matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL));
+            match running {
+                // All that ran before it are done.
+                Some((input, _)) if is_from_outside && input > from => from = input,
+                // Time and memory were those of all that ran before it.
+                _ if stalls < STALLS => stalls += 1,
+                _ => return Ok(Measured::No(format!("the run over mutants ended: {}", how(&output)))),
+            }
+        }
+        Ok(Measured::No(format!("the run over mutants ended {ends} times")))
+    }
+
+    /// Mutants but for the `skipped` ones on the inputs from the one with this number on.
+    fn over_mutants(
+        &self,
+        (inputs, from): (&[&Vec<u8>], usize),
+        skipped: String,
+        interrupt: &Interrupt,
+    ) -> Result<(Output, Told)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("inputs-of-mutants");
+        write(&path, inputs)?;
+        let current = self.current();
+        drop(fs::remove_file(&current));
+        let subject = Subject::Mutants { skipped, current };
+        let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
+        let job = own
+            .job()
+            .env("IMPLFUZZ_MODE", "kills")
+            .env("IMPLFUZZ_ERRNO", "0")
+            .env("IMPLFUZZ_PATH", &path)
+            .env("IMPLFUZZ_FROM", from.to_string())
+            .env("ASAN_OPTIONS", format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb))
+            .timeout(Duration::from_secs(SECONDS));
+        own.listen(job, interrupt, &mut |_| ())
+    }
+
+    /// Whether a mutant tells itself apart on an input when nothing else runs, be it by ending the process.
+    fn ends_alone(&self, (input, mutant): (&Vec<u8>, usize), interrupt: &Interrupt) -> Result<bool> {
+        let (output, told) = self.over_mutants((&[input], 0), all_but(mutant), interrupt)?;
+        let is_killed = output.exit == Exit::Signal(libc::SIGKILL);
+        Ok(!told.kills.is_empty() || !told.kills_done && !is_killed && ran_last(&self.current()).is_some())
+    }
+
+    /// Where a process notes down which input and which mutant runs.
+    fn current(&self) -> PathBuf {
+        self.work.join("current-mutant")
+    }
+}
+
+fn how(output: &Output) -> String {
+    match output.exit {
+        Exit::TimedOut => "no time was left".to_owned(),
+        Exit::Code(_) | Exit::Signal(_) => {
+            reported(&output.stderr_text()).unwrap_or_else(|| "without a report".to_owned())
+        }
+    }
+}
+
+fn ended(doing: &str, output: &Output) -> Error {
+    let said = how(output);
+    Error::new(ErrorKind::Internal, format!("the fuzz process ended while it was {doing}: {said}"))
+        .help("cargo implfuzz doctor; removing .implfuzz/cache builds it anew")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbol::SymbolName;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A campaign over a script that plays the fuzz process. It knows what to `say`, which mutant is `alone`, if one is, and
+    /// how to note down that mutant 3 `runs` on input 1.
+    fn played(dir: &tempfile::TempDir, script: &str) -> Campaign {
+        let binary = dir.path().join("fuzz");
+        let head = r#"#!/bin/sh
+say() { echo "{\"nonce\":\"$IMPLFUZZ_NONCE\",$1}" > /proc/self/fd/$IMPLFUZZ_REPORT_FD; }
+told() { say "\"type\":\"kills\",\"executions\":$1,\"number\":$2"; }
+finished() { say '"type":"kills-done"'; exit 0; }
+runs() { printf '\003\000\000\000\001\000\000\000' > "$IMPLFUZZ_CURRENT"; }
+alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
+"#;
+        fs::write(&binary, format!("{head}{script}\n")).unwrap();
+        fs::set_permissions(&binary, std::fs::Permissions::from_mode(0o755)).unwrap();
+        Campaign {
+            binary,
+            target: SymbolName::new("f"),
+            work: dir.path().join("work"),
+            regressions: Vec::new(),
+            seed: 1,
+            max_len: 9,
+            call_timeout_ms: 100,
+            rss_limit_mb: 77,
+            subject: Subject::Port,
+            held_back: None,
+            known_breaks: None,
+        }
+    }
+
+    fn told_by(script: &str) -> Measured<Vec<Kills>> {
+        let dir = tempfile::tempdir().unwrap();
+        let inputs = [vec![1], vec![2]];
+        let campaign = played(&dir, script);
+        campaign
+            .told_by(&inputs.iter().collect::<Vec<_>>(), (100, &BTreeSet::from([9])), &Interrupt::none())
+            .unwrap()
+    }
+
+    fn kills(lists: [&[usize]; 2]) -> Measured<Vec<Kills>> {
+        Measured::Yes(lists.map(|list| Some(list.iter().copied().collect())).into())
+    }
+
+    #[test]
+    fn a_mutant_is_blamed_for_an_end_only_where_it_ends_the_process_alone() {
+        assert_eq!(told_by("told 0 3; told 1 2; finished"), kills([&[3], &[2]]));
+        // It ends every process that it runs in.
+        let ends = "case $IMPLFUZZ_SKIP in 3,9) told 1 2; finished;; esac; told 0 2; runs; exit 86";
+        assert_eq!(told_by(ends), kills([&[2], &[2, 3]]));
+        // The process is ended from outside while it runs, once.
+        let killed = "[ -n \"$alone\" ] && finished; [ -e once ] && { told 0 1; finished; }; : > once; runs; kill -9 $$";
+        assert_eq!(told_by(killed), kills([&[1], &[]]));
+        // Alone it is told without an end.
+        let told = "[ -n \"$alone\" ] && { told 0 3; finished; }; [ $IMPLFUZZ_SKIP = 3,9 ] && finished; runs; exit 1";
+        assert_eq!(told_by(told), kills([&[], &[3]]));
+    }
+
+    #[test]
+    fn where_not_all_were_run_nothing_is_measured() {
+        let why = |script: &str| match told_by(script) {
+            Measured::No(why) => why,
+            Measured::Yes(kills) => panic!("{kills:?}"),
+        };
+        assert!(why("told 0 1; exit 1").contains("the run over mutants ended"));
+        assert!(
+            why("[ -n \"$alone\" ] && finished; runs; kill -9 $$").contains("the run over mutants ended")
+        );
+        assert_eq!(why("told 1 2; told 1 0; finished"), "a plain copy of its text differs from it");
+    }
+
+    #[test]
+    fn an_input_that_c_does_not_answer_beside_its_mutants_is_asked_again_and_takes_no_other_with_it() {
+        let silent = |n: u8| format!("say '\"type\":\"not-again\",\"executions\":{n}'; finished");
+        let slow_once =
+            format!("[ -e once ] && {{ told 0 4; finished; }}; : > once; told 0 1; {}", silent(1));
+        assert_eq!(told_by(&slow_once), kills([&[1], &[4]]));
+        // It alone is asked again.
+        let always = format!("[ -e once ] && {{ {}; }}; : > once; told 0 1; {}", silent(0), silent(1));
+        assert_eq!(told_by(&always), Measured::Yes(vec![Some(BTreeSet::from([1])), None]));
+        let ends = format!("[ -e once ] && exit 1; : > once; told 0 1; {}", silent(1));
+        assert_eq!(told_by(&ends), Measured::Yes(vec![Some(BTreeSet::from([1])), None]));
+    }
+
+    #[test]
+    fn each_mutant_may_end_the_process() {
+        // Mutant n ends every process in which it runs, for all n from 10 to 59, on input 1.
+        let script = "at() { printf \"\\\\$(printf %03o $1)\\\\000\\\\000\\\\000\\\\001\\\\000\\\\000\\\\000\" > \"$IMPLFUZZ_CURRENT\"; }\n\
+            n=10; while [ $n -lt 60 ]; do case ,$IMPLFUZZ_SKIP, in *,$n,*) n=$((n + 1));; *) at $n; exit 86;; esac; done; finished";
+        let all: Vec<usize> = (10..60).collect();
+        assert_eq!(told_by(script), kills([&[], &all]));
+    }
+
+    #[test]
+    fn an_input_that_ends_the_harness_takes_no_other_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let lines = "n=0; while read -r line || [ -n \"$line\" ]; do \
+            [ $line = 'i7;' ] && exit 86; \
+            say '\"type\":\"read\",\"number\":'$n',\"input\":\"01\",\"plain\":\"'$line'\"'; n=$((n + 1)); \
+            done < \"$IMPLFUZZ_PATH\"; exit 0";
+        let read = |script: &str| {
+            let inputs = [5, 7, 6].map(Value::from);
+            played(&dir, script).read_inputs(&inputs, &Interrupt::none())
+        };
+        let told = read(lines).unwrap();
+        assert!(told[1].as_ref().unwrap_err().contains("it ends the harness that reads it"), "{told:?}");
+        assert_eq!(told[0].as_ref().unwrap().canonical, 5);
+        assert_eq!(told[2].as_ref().unwrap().canonical, 6);
+        assert_eq!(read("exit 1").unwrap_err().kind(), ErrorKind::Internal, "no input is to blame");
+    }
+
+    #[test]
+    fn memory_has_its_limit() {
+        assert_eq!(
+            told_by("case $ASAN_OPTIONS in *:hard_rss_limit_mb=77) finished;; esac; exit 1"),
+            kills([&[], &[]])
+        );
+    }
+
+    #[test]
+    fn texts_are_read_as_far_as_there_is_room_for_all() {
+        let large = |times: u64| serde_json::json!({"data": {"repeat": "a", "times": times}});
+        let seven = Value::Array(vec![large(1_000_000); 7]);
+        let all = texts(&[seven.clone(), seven.clone(), seven, large(7)]);
+        assert_eq!(all.iter().map(|text| text.is_ok()).collect::<Vec<_>>(), [true, true, false, true]);
+        assert_eq!(all[2], Err("it is too large beside those before it".to_owned()));
+    }
+}

@@ -1,0 +1,286 @@
+//! Isolated replay: runs C and the port in separate processes on the inputs of the last campaign. A port that passed
+//! by changing the memory of C or of the harness cannot do so here.
+
+use super::campaign::{Campaign, Subject};
+use super::libfuzzer_process::{reported, summary};
+use super::report::{Alone, AloneOutcome, Told};
+use crate::error::Result;
+use crate::platform::process::{Exit, Interrupt, Output};
+use crate::verdict::{Finding, FindingClass, Measured, Share};
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+/// The result of an isolated replay.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Apart {
+    /// Boundary inputs, seeds and what the run before kept.
+    pub inputs: usize,
+    /// Inputs that C accepted and on which both sides left the same behind.
+    pub agreed: usize,
+    /// The first one on which they did not.
+    pub finding: Option<Finding>,
+    /// The reason, if not all inputs were compared.
+    pub unfinished: Option<String>,
+}
+
+type Parts = Vec<(String, String)>;
+
+impl Apart {
+    /// The inputs on which both sides agree; nothing where not all were compared.
+    pub fn measured(&self) -> Measured<Share> {
+        match &self.unfinished {
+            Some(why) => Measured::No(why.clone()),
+            None => {
+                let total = self.agreed + usize::from(self.finding.is_some());
+                Measured::Yes(Share { reached: self.agreed as u64, total: total as u64 })
+            }
+        }
+    }
+}
+
+/// As the harness calls what the contract rules out.
+pub const PRECONDITION: &str = "precondition of the contract";
+/// As a record has what its side cannot say (`record.rs` of the runtime).
+const UNKNOWN: &str = "?";
+/// How long each side may take for all inputs.
+const SECONDS: u64 = 60;
+/// How often the C original may end its process in a way that the guard does not see.
+const ENDS: usize = 16;
+
+impl Campaign {
+    /// Runs the C original alone over all inputs of the run before, then the port alone over those that C accepts, and
+    /// compares their reports.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn apart(&self, interrupt: &Interrupt) -> Result<Apart> {
+        let inputs = self.known_inputs()?;
+        let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
+        let all: Vec<&Vec<u8>> = inputs.iter().collect();
+        let original = self.original_alone(&all, false, interrupt)?;
+        let accepted: Vec<(&Vec<u8>, &Parts)> = original
+            .iter()
+            .filter_map(|alone| match &alone.outcome {
+                AloneOutcome::Done(record) => Some((inputs.get(alone.number)?, record)),
+                _ => None,
+            })
+            .collect();
+        if accepted.is_empty() {
+            apart.unfinished = Some("the C original accepted none of the inputs".into());
+            return Ok(apart);
+        }
+        if original.len() < inputs.len() {
+            apart.unfinished = Some(format!("C ran over {} of {} inputs", original.len(), inputs.len()));
+        }
+        let bytes: Vec<&Vec<u8>> = accepted.iter().map(|(input, _)| *input).collect();
+        let (output, told) = self.alone(&Subject::Port, &bytes, 0, false, interrupt)?;
+        for ((input, record), alone) in accepted.iter().zip(&told.alone) {
+            let Some((class, what)) = difference(record, &alone.outcome) else {
+                apart.agreed += 1;
+                continue;
+            };
+            apart.finding = Some(self.finding((class, what), input, interrupt)?);
+            return Ok(apart);
+        }
+        let is_from_outside = matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL));
+        if !told.alone_done && is_from_outside {
+            let (ran, all) = (told.alone.len(), accepted.len());
+            apart.unfinished =
+                Some(format!("the port's process was ended from outside after {ran} of {all} inputs"));
+        } else if !told.alone_done {
+            let end = ended(&output);
+            let last = bytes.get(told.alone.len()).or(bytes.last());
+            apart.finding = last.map(|input| self.finding(end, input, interrupt)).transpose()?;
+        } else if told.alone.len() < accepted.len() {
+            let (ran, all) = (told.alone.len(), accepted.len());
+            apart.unfinished = Some(format!("the port ran over {ran} of {all} inputs in {SECONDS} s"));
+        }
+        Ok(apart)
+    }
+
+    /// The inputs of the run before that C takes.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn accepted(&self, interrupt: &Interrupt) -> Result<Vec<Vec<u8>>> {
+        let inputs = self.known_inputs()?;
+        let original = self.original_alone(&inputs.iter().collect::<Vec<_>>(), false, interrupt)?;
+        let is_done = |alone: &&Alone| matches!(alone.outcome, AloneOutcome::Done(_));
+        Ok(original.iter().filter(is_done).filter_map(|alone| inputs.get(alone.number).cloned()).collect())
+    }
+
+    /// The first of these inputs that the contract does not let through.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn first_ruled_out(&self, inputs: &[Vec<u8>], interrupt: &Interrupt) -> Result<Option<Vec<u8>>> {
+        let original = self.original_alone(&inputs.iter().collect::<Vec<_>>(), false, interrupt)?;
+        if original.len() < inputs.len() {
+            // What was not reached may be ruled out as well.
+            return Ok(inputs.get(original.len()).cloned());
+        }
+        let is_out =
+            |alone: &&Alone| matches!(&alone.outcome, AloneOutcome::Rejected(why) if why == PRECONDITION);
+        Ok(original.iter().find(is_out).and_then(|alone| inputs.get(alone.number).cloned()))
+    }
+
+    /// Every input once: boundaries, seeds, and what the run before kept, in the order of their names.
+    pub(super) fn known_inputs(&self) -> Result<Vec<Vec<u8>>> {
+        let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
+        let dirs =
+            [self.boundaries()].into_iter().chain(self.regressions.iter().cloned()).chain([self.corpus()]);
+        for dir in dirs.filter(|dir| dir.is_dir()) {
+            let mut paths: Vec<_> = fs::read_dir(dir)?.map(|e| Ok(e?.path())).collect::<Result<_>>()?;
+            paths.sort();
+            for path in paths.iter().filter(|path| path.is_file()) {
+                let bytes = fs::read(path)?;
+                if seen.insert(bytes.clone()) {
+                    all.push(bytes);
+                }
+            }
+        }
+        // Of a function without parameters no file is kept: what is missing in an input reads as zero.
+        if all.is_empty() {
+            all.push(Vec::new());
+        }
+        Ok(all)
+    }
+
+    /// What the original makes of each input, as far as the time goes; one that ends its process is rejected. `shown`: with what it
+    /// leaves, for people and as text.
+    pub(super) fn original_alone(
+        &self,
+        inputs: &[&Vec<u8>],
+        shown: bool,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<Alone>> {
+        let mut all: Vec<Alone> = Vec::new();
+        for _ in 0..ENDS {
+            let (output, told) = self.alone(&Subject::Original, inputs, all.len(), shown, interrupt)?;
+            all.extend(told.alone);
+            if told.alone_done || all.len() >= inputs.len() {
+                break;
+            }
+            let how = match output.exit {
+                Exit::Code(70) | Exit::TimedOut => "it does not return in time".to_owned(),
+                _ => reported(&output.stderr_text()).unwrap_or_else(|| "without a report".to_owned()),
+            };
+            all.push(Alone {
+                number: all.len(),
+                outcome: AloneOutcome::Rejected(format!("it ends C's process: {how}")),
+                shown: Vec::new(),
+                given: String::new(),
+                plain: String::new(),
+            });
+        }
+        Ok(all)
+    }
+
+    /// One side over the inputs from the one with this number on.
+    pub(super) fn alone(
+        &self,
+        side: &Subject,
+        inputs: &[&Vec<u8>],
+        from: usize,
+        shown: bool,
+        interrupt: &Interrupt,
+    ) -> Result<(Output, Told)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("inputs-apart");
+        write(&path, inputs)?;
+        let own = Campaign { subject: side.clone(), ..self.clone() };
+        let mut job = own
+            .job()
+            .env("IMPLFUZZ_MODE", "apart")
+            .env("IMPLFUZZ_PATH", &path)
+            .env("IMPLFUZZ_FROM", from.to_string())
+            .env("IMPLFUZZ_SECONDS", SECONDS.to_string())
+            .timeout(Duration::from_secs(SECONDS * 3));
+        if shown {
+            job = job.env("IMPLFUZZ_SHOWN", "1");
+        }
+        // What C alone shows becomes a test, and a test begins with 0 in `errno`.
+        if shown && *side == Subject::Original {
+            job = job.env("IMPLFUZZ_ERRNO", "0");
+        }
+        self.listen(job, interrupt, &mut |_| ())
+    }
+
+    fn finding(
+        &self,
+        (class, what): (FindingClass, String),
+        input: &Vec<u8>,
+        interrupt: &Interrupt,
+    ) -> Result<Finding> {
+        let (args, oracle) = self.show(input, interrupt)?;
+        let (_, again) = self.alone(&Subject::Port, &[input], 0, true, interrupt)?;
+        let subject = again.alone.into_iter().next().map(|alone| alone.shown).unwrap_or_default();
+        let what = format!("{what}, with the C original in a process of its own");
+        Ok(Finding { class, what, input: input.clone(), args, oracle, subject })
+    }
+}
+
+/// Each input behind its length.
+pub(super) fn write(path: &Path, inputs: &[&Vec<u8>]) -> Result<()> {
+    let mut bytes = Vec::new();
+    for input in inputs {
+        bytes.extend(u32::try_from(input.len()).unwrap_or(u32::MAX).to_le_bytes());
+        bytes.extend(input.iter());
+    }
+    Ok(fs::write(path, bytes)?)
+}
+
+/// What the port left behind that C did not, or how it failed.
+fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(FindingClass, String)> {
+    match port {
+        AloneOutcome::Failed(class, what) => Some((*class, what.clone())),
+        // The port rejects nothing: such a line is not the harness' own.
+        AloneOutcome::Rejected(_) => {
+            Some((FindingClass::SilentExit, "the port's process told nonsense".into()))
+        }
+        AloneOutcome::Done(other) => {
+            let differs = |(c, port): &(&(String, String), &(String, String))| c != port && c.1 != UNKNOWN;
+            let part = record.iter().zip(other).find(differs).map(|((name, _), _)| name.clone());
+            let part = part.or_else(|| (record.len() != other.len()).then(|| "what is compared".to_owned()));
+            part.map(|name| (FindingClass::Mismatch, name))
+        }
+    }
+}
+
+/// How a process ended that did not get through its inputs.
+fn ended(output: &Output) -> (FindingClass, String) {
+    match output.exit {
+        Exit::Code(70) | Exit::TimedOut => {
+            (FindingClass::Timeout, "the port does not return in time; the C original does".into())
+        }
+        Exit::Code(0) => (FindingClass::SilentExit, "the process ended while the port was called".into()),
+        _ => (FindingClass::Abort, summary(&output.stderr_text())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(parts: &[(&str, &str)]) -> Vec<(String, String)> {
+        parts.iter().map(|(name, hash)| ((*name).to_owned(), (*hash).to_owned())).collect()
+    }
+
+    #[test]
+    fn the_first_part_that_differs_is_named() {
+        let c = record(&[("return value", "1"), ("`out`", "2")]);
+        assert_eq!(difference(&c, &AloneOutcome::Done(c.clone())), None);
+        let other = AloneOutcome::Done(record(&[("return value", "1"), ("`out`", "3")]));
+        assert_eq!(difference(&c, &other), Some((FindingClass::Mismatch, "`out`".into())));
+        let shorter = AloneOutcome::Done(record(&[("return value", "1")]));
+        assert!(difference(&c, &shorter).is_some());
+        let open = record(&[("return value", UNKNOWN), ("`out`", "2")]);
+        assert_eq!(difference(&open, &AloneOutcome::Done(c.clone())), None);
+        assert!(difference(&c, &AloneOutcome::Done(open)).is_some(), "what C says, the port must say");
+        let panic = AloneOutcome::Failed(FindingClass::Panic, "overflow".into());
+        assert_eq!(difference(&c, &panic), Some((FindingClass::Panic, "overflow".into())));
+    }
+}

@@ -1,0 +1,199 @@
+//! One libFuzzer process: its time limit and the meaning of its exit.
+
+use super::campaign::{Campaign, Leg, sum};
+use super::report::{Found, Told};
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Exit, Interrupt, Job, Output};
+use crate::verdict::{Finding, FindingClass, RunStats};
+use fs_err as fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// How a leg ended, after a second look where it says that time or memory ran out.
+pub(super) enum Ended {
+    Regular,
+    Found(Box<Found>),
+    /// It ended early, and again on another path: what it ended on stays within both limits when it is run alone.
+    Nothing(Box<Finding>),
+}
+
+impl Campaign {
+    /// A leg, and where its end says nothing about the port once more on another path.
+    pub(super) fn leg_looked_at(
+        &self,
+        (leg, flags): (Leg, &[&str]),
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(RunStats, Ended)> {
+        let mut total = RunStats { seed: self.seed, ..RunStats::default() };
+        let mut ended = Ended::Regular;
+        for seed in [self.seed, self.seed.wrapping_add(1)] {
+            let before = total.clone();
+            let mut watch = |stats: &RunStats| see(&sum(&before, stats));
+            let (stats, found) = self.leg((leg, seed), flags, interrupt, &mut watch)?;
+            total = sum(&before, &stats);
+            let Some(found) = found else { return Ok((total, Ended::Regular)) };
+            if !self.is_inconclusive(&found.smallest, interrupt)? {
+                return Ok((total, Ended::Found(Box::new(found))));
+            }
+            ended = Ended::Nothing(Box::new(found.smallest));
+        }
+        Ok((total, ended))
+    }
+
+    fn leg(
+        &self,
+        (leg, seed): (Leg, u32),
+        flags: &[&str],
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(RunStats, Option<Found>)> {
+        let (output, mut told) = self.run((leg, seed), flags, interrupt, see)?;
+        let regular = told.done
+            && output.exit.success()
+            && (leg.executions.is_some_and(|n| told.stats.executions >= n) || output.elapsed >= leg.time);
+        let found = match told.found.take() {
+            Some(found) => Some(found),
+            None if regular => None,
+            None => Some(self.irregular(&output, &told, interrupt)?.into()),
+        };
+        Ok((told.stats, found))
+    }
+
+    /// Runs libFuzzer to its end, and listens.
+    pub(super) fn run(
+        &self,
+        (leg, seed): (Leg, u32),
+        flags: &[&str],
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(Output, Told)> {
+        let artifact = self.artifact();
+        drop(fs::remove_file(&artifact));
+        let mut job = self
+            .watched(&artifact)
+            .args(flags)
+            .arg(format!("-seed={seed}"))
+            .arg(format!("-max_len={}", self.max_len))
+            .args(self.corpora())
+            // libFuzzer's own clock knows whole seconds only, and takes one too many.
+            .env("IMPLFUZZ_RUN_MS", leg.time.as_millis().to_string())
+            .env("IMPLFUZZ_FIRST", self.known()?.to_string())
+            .timeout(leg.time + Duration::from_secs(60));
+        if let Some(executions) = leg.executions {
+            job = job.arg(format!("-runs={executions}"));
+        }
+        let (output, mut told) = self.listen(job, interrupt, see)?;
+        told.stats.millis = u64::try_from(output.elapsed.as_millis()).unwrap_or(u64::MAX);
+        told.stats.edges = edges(&output.stderr_text());
+        Ok((output, told))
+    }
+
+    /// libFuzzer with an eye on memory and time; the input on which it ends the process is put into `artifact`.
+    pub(super) fn watched(&self, artifact: &Path) -> Job {
+        self.job()
+            .arg(format!("-rss_limit_mb={}", self.rss_limit_mb))
+            .arg(format!("-timeout={}", self.call_timeout_seconds()))
+            .arg(format!("-exact_artifact_path={}", artifact.display()))
+            .args(["-detect_leaks=0", "-print_funcs=0"])
+    }
+
+    /// Wall time of one call of the port, where the guard of the original counts processor time: ten times as much. On a busy machine
+    /// that may be too little: `is_inconclusive` looks again.
+    pub(super) fn call_timeout_seconds(&self) -> u64 {
+        self.call_timeout_ms.div_ceil(100).max(10)
+    }
+
+    /// An end that the harness did not report: the port crashed, hung, ate the memory or left the process.
+    pub(super) fn irregular(&self, output: &Output, told: &Told, interrupt: &Interrupt) -> Result<Finding> {
+        let artifact = self.artifact();
+        if told.stats.executions == 0
+            && output.report.is_empty()
+            && !artifact.exists()
+            && output.exit == Exit::Code(2)
+        {
+            let text = output.stderr_text();
+            return Err(Error::new(
+                ErrorKind::Internal,
+                format!("the fuzz binary did not start: {}", text.trim()),
+            ));
+        }
+        let class = match output.exit {
+            Exit::Code(70) | Exit::TimedOut => FindingClass::Timeout,
+            // What nobody catches comes from outside: the kernel, where memory runs out, or a person.
+            Exit::Code(71) | Exit::Signal(libc::SIGKILL) => FindingClass::OutOfMemory,
+            Exit::Code(0) => FindingClass::SilentExit,
+            _ if told.exit_in_port => FindingClass::SilentExit,
+            _ => FindingClass::Abort,
+        };
+        let input = fs::read(&artifact).unwrap_or_default();
+        let (args, oracle) = match artifact.exists() {
+            true => self.show(&input, interrupt)?,
+            false => Default::default(),
+        };
+        let what = match class {
+            FindingClass::SilentExit => {
+                "the process ended in the middle of the run, while the port was called".into()
+            }
+            FindingClass::Timeout => "the port does not return in time; the C original does".into(),
+            FindingClass::OutOfMemory => "the port takes more memory than allowed".into(),
+            _ => summary(&output.stderr_text()),
+        };
+        Ok(Finding { class, what, input, args, oracle, subject: Vec::new() })
+    }
+
+    /// How many inputs there are before the run: they are run whatever time it takes.
+    fn known(&self) -> Result<u64> {
+        let mut known = 0;
+        for dir in self.corpora() {
+            known += fs::read_dir(dir)?.count() as u64;
+        }
+        Ok(known)
+    }
+}
+
+/// libFuzzer's last `cov:` figure; for information only.
+fn edges(stderr: &str) -> Option<u64> {
+    stderr.lines().rev().find_map(|line| line.split("cov: ").nth(1)?.split_whitespace().next()?.parse().ok())
+}
+
+/// One line of a crash report, for people.
+pub(super) fn summary(stderr: &str) -> String {
+    reported(stderr).unwrap_or_else(|| "the port ended the process".to_owned())
+}
+
+/// The same where there is a report.
+pub(super) fn reported(stderr: &str) -> Option<String> {
+    let line = |mark: &str| stderr.lines().find(|line| line.contains(mark));
+    let text = line("SUMMARY:").or_else(|| line("ERROR:"))?;
+    let text = text.split("SUMMARY: ").last().unwrap_or(text).trim();
+    // Paths of this machine and build ids, both in parentheses, say nothing to the reader.
+    let mut depth = 0;
+    let kept: String = text
+        .chars()
+        .filter(|c| {
+            depth += i32::from(*c == '(');
+            let keep = depth == 0;
+            depth -= i32::from(*c == ')');
+            keep
+        })
+        .collect();
+    Some(kept.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_coverage_figure_counts() {
+        assert_eq!(edges("#1 NEW cov: 7 ft: 8\n#9 DONE   cov: 72 ft: 79 corp: 3/12b\nDone"), Some(72));
+        assert_eq!(edges("nothing"), None);
+    }
+
+    #[test]
+    fn a_crash_is_summed_up_without_paths() {
+        let text = "x\nSUMMARY: AddressSanitizer: SEGV (/a/b+0x1) (BuildId: 2) in kit::f::h3\n";
+        assert_eq!(summary(text), "AddressSanitizer: SEGV in kit::f::h3");
+    }
+}

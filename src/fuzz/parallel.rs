@@ -1,0 +1,143 @@
+//! Runs several functions concurrently, one to a core, and reports results in order, as if they had run one after the
+//! other.
+
+use crate::error::Result;
+use crate::platform::process::Interrupt;
+use crate::verdict::RunStats;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// What is told of a job.
+#[derive(Debug)]
+pub enum Word<R> {
+    /// All before it are done.
+    Begun,
+    /// What its run has measured so far.
+    Stats(RunStats),
+    Ended(R),
+}
+
+/// Does a job, and shows what it measures on the way.
+type Work<'w, J, R> = &'w (dyn Fn(&J, &mut dyn FnMut(&RunStats)) -> Result<R> + Sync);
+
+/// Does all `jobs`, as many at a time as there are cores. `tell` is called on this thread.
+///
+/// # Errors
+/// The first one, in the order of the jobs, of a job or of `tell`; jobs that have begun are done before it is returned.
+pub fn abreast<J: Sync, R: Send>(
+    jobs: &[J],
+    work: Work<J, R>,
+    interrupt: &Interrupt,
+    tell: &mut dyn FnMut(usize, Word<R>) -> Result<()>,
+) -> Result<()> {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
+    let (next, stop) = (AtomicUsize::new(0), Interrupt::none());
+    let (send, receive) = channel();
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            let (send, next, stop) = (send.clone(), &next, &stop);
+            scope.spawn(move || {
+                while !stop.is_set() && !interrupt.is_set() {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = jobs.get(at) else { return };
+                    one(at, job, work, &send);
+                }
+            });
+        }
+        drop(send);
+        let told = in_order(jobs.len(), receive, tell);
+        stop.set();
+        told
+    })?;
+    interrupt.check()
+}
+
+fn one<J, R>(at: usize, job: &J, work: Work<J, R>, send: &Sender<(usize, Word<Result<R>>)>) {
+    // Nobody listens any more where something failed.
+    let mut see = |stats: &RunStats| drop(send.send((at, Word::Stats(stats.clone()))));
+    let ended = work(job, &mut see);
+    drop(send.send((at, Word::Ended(ended))));
+}
+
+/// Hands on what is told of the first job that is not done yet, and keeps how others ended until it is their turn.
+fn in_order<R>(
+    jobs: usize,
+    receive: Receiver<(usize, Word<Result<R>>)>,
+    tell: &mut dyn FnMut(usize, Word<R>) -> Result<()>,
+) -> Result<()> {
+    let (mut first, mut ended) = (0, BTreeMap::new());
+    if jobs > 0 {
+        tell(0, Word::Begun)?;
+    }
+    for (at, word) in receive {
+        match word {
+            Word::Stats(stats) if at == first => tell(at, Word::Stats(stats))?,
+            Word::Begun | Word::Stats(_) => {}
+            Word::Ended(result) => drop(ended.insert(at, result)),
+        }
+        while let Some(result) = ended.remove(&first) {
+            tell(first, Word::Ended(result?))?;
+            first += 1;
+            if first < jobs {
+                tell(first, Word::Begun)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Error, ErrorKind};
+    use std::time::Duration;
+
+    /// What is told of jobs that take so many milliseconds each, and the error, if there is one.
+    fn told(jobs: &[u64], failing: Option<u64>) -> (Vec<String>, Option<String>) {
+        let mut told = Vec::new();
+        let work = |millis: &u64, see: &mut dyn FnMut(&RunStats)| {
+            std::thread::sleep(Duration::from_millis(*millis));
+            see(&RunStats { millis: *millis, ..RunStats::default() });
+            match failing == Some(*millis) {
+                true => Err(Error::new(ErrorKind::Internal, format!("{millis} failed"))),
+                false => Ok(*millis),
+            }
+        };
+        let result = abreast(jobs, &work, &Interrupt::none(), &mut |at, word| {
+            told.push(match word {
+                Word::Begun => format!("{at} begun"),
+                Word::Stats(stats) => format!("{at} measures {}", stats.millis),
+                Word::Ended(millis) => format!("{at} ended {millis}"),
+            });
+            Ok(())
+        });
+        (told, result.err().map(|error| error.to_string()))
+    }
+
+    #[test]
+    fn the_last_to_end_is_told_in_its_turn() {
+        let (told, error) = told(&[60, 5, 20], None);
+        let ends: Vec<_> = told.iter().filter(|text| !text.contains("measures")).collect();
+        assert_eq!(ends, ["0 begun", "0 ended 60", "1 begun", "1 ended 5", "2 begun", "2 ended 20"]);
+        assert!(told.contains(&"0 measures 60".to_owned()) && error.is_none(), "{told:?} {error:?}");
+    }
+
+    #[test]
+    fn the_first_error_ends_all_after_what_stands_before_it() {
+        let (told, error) = told(&[30, 5, 1, 2, 3], Some(5));
+        assert_eq!(error.as_deref(), Some("5 failed"));
+        assert!(told.contains(&"0 ended 30".to_owned()), "{told:?}");
+        assert!(!told.iter().any(|text| text.starts_with("2 ")), "{told:?}");
+    }
+
+    #[test]
+    fn nothing_to_do_is_no_error_and_ctrl_c_is_one() {
+        assert_eq!(told(&[], None), (Vec::new(), None));
+        let interrupt = Interrupt::none();
+        interrupt.set();
+        let nothing = |_: &u8, _: &mut dyn FnMut(&RunStats)| Ok(());
+        let error = abreast(&[1, 2], &nothing, &interrupt, &mut |_, _| Ok(())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Interrupted);
+    }
+}

@@ -1,0 +1,233 @@
+//! Runs a campaign: libFuzzer in a child process with limits, its verdict over the pipe. `libfuzzer_process` runs one process.
+
+use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Subject, sum};
+use super::libfuzzer_process::Ended;
+use super::report::Told;
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Exit, Interrupt, Job, Limits, Output, Stream};
+use crate::verdict::{RunStats, Verdict};
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// For writing the boundary inputs.
+const SEEDS_TIME: Duration = Duration::from_secs(60);
+
+impl Campaign {
+    /// A run with all boundary inputs, those that earlier gates found in `hidden`, and another way through the space.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn gate(
+        &self,
+        budget: Budget,
+        hidden: PathBuf,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Verdict> {
+        let mut own = Campaign { held_back: None, seed: self.seed.wrapping_add(7), ..self.clone() };
+        own.regressions.push(hidden);
+        own.judge_with(None, budget, interrupt, see)
+    }
+
+    /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
+    /// value profiles, which solve chains of comparisons.
+    pub fn judge(
+        &self,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Verdict> {
+        self.write_boundaries(interrupt)?;
+        let mut total = RunStats { seed: self.seed, ..RunStats::default() };
+        let legs = [(budget.quarters(3), &[][..]), (budget.quarters(1), &["-use_value_profile=1"][..])];
+        for (leg, flags) in legs {
+            let before = total.clone();
+            let mut watch = |stats: &RunStats| see(&sum(&before, stats));
+            let (stats, ended) = self.leg_looked_at((leg, flags), interrupt, &mut watch)?;
+            total = sum(&before, &stats);
+            match ended {
+                Ended::Regular => {}
+                Ended::Found(found) => return self.refuted(*found, total, interrupt),
+                Ended::Nothing(finding) => {
+                    if let Some(c_fault) = self.c_fault(&finding, interrupt)? {
+                        return Ok(Verdict::CFault { found: Box::new(c_fault), stats: total });
+                    }
+                    let reason = "the C original itself breaks or hangs where the run ended, or the machine is too busy: the contract needs a hint, or more time";
+                    return Ok(Verdict::Vacuous { reason: reason.into(), stats: total });
+                }
+            }
+        }
+        Ok(conclude(total))
+    }
+
+    /// Decodes an input and returns the C original's result.
+    pub fn show(&self, input: &[u8], interrupt: &Interrupt) -> Result<(Parts, Parts)> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join("shown-input");
+        fs::write(&path, input)?;
+        let job = self
+            .job()
+            .env("IMPLFUZZ_MODE", "show")
+            .env("IMPLFUZZ_PATH", &path)
+            .timeout(Duration::from_secs(20));
+        let (_, told) = self.listen(job, interrupt, &mut |_| ())?;
+        Ok(told.shown.unwrap_or_default())
+    }
+
+    /// Runs libFuzzer on the user's terminal with flags of their own.
+    /// Findings go to `artifacts`, unless the flags name another place.
+    pub fn run_by_hand(&self, flags: &[String], artifacts: &Path, interrupt: &Interrupt) -> Result<Exit> {
+        self.write_boundaries(interrupt)?;
+        fs::create_dir_all(artifacts)?;
+        let own_corpus = flags.iter().any(|flag| !flag.starts_with('-'));
+        let mut job = self.job().arg(format!("-max_len={}", self.max_len));
+        job = job.arg(format!("-artifact_prefix={}/", artifacts.display())).args(flags).inherit();
+        if !own_corpus {
+            job = job.args(self.corpora());
+        }
+        Ok(job.run(interrupt)?.exit)
+    }
+
+    pub(super) fn write_boundaries(&self, interrupt: &Interrupt) -> Result<()> {
+        let corpus = self.corpus();
+        if corpus.exists() {
+            fs::remove_dir_all(&corpus)?;
+        }
+        fs::create_dir_all(&corpus)?;
+        let all = self.all_boundaries();
+        fs::create_dir_all(&all)?;
+        let job = self.job().env("IMPLFUZZ_MODE", "seeds").env("IMPLFUZZ_PATH", &all);
+        let output = job.timeout(SEEDS_TIME).run(interrupt)?;
+        if output.exit == Exit::TimedOut {
+            let text = format!("the fuzz binary wrote no boundary inputs within {} s", SEEDS_TIME.as_secs());
+            return Err(Error::new(ErrorKind::Internal, text));
+        }
+        if output.exit.success() {
+            return self.held_back.as_ref().map_or(Ok(()), |held| held.link_others(&all, &self.boundaries()));
+        }
+        let text = output.stderr_text();
+        Err(Error::new(ErrorKind::Internal, format!("the fuzz binary wrote no seeds: {}", text.trim())))
+    }
+
+    /// The first is the one that libFuzzer writes to.
+    pub(super) fn corpora(&self) -> Vec<PathBuf> {
+        let read = [self.boundaries()].into_iter().chain(self.regressions.iter().cloned());
+        [self.corpus()].into_iter().chain(read.filter(|dir| dir.is_dir())).collect()
+    }
+
+    pub(super) fn artifact(&self) -> PathBuf {
+        self.work.join("artifact")
+    }
+
+    pub(super) fn corpus(&self) -> PathBuf {
+        self.work.join("corpus")
+    }
+
+    /// Boundary inputs of this run: all except held-back ones.
+    pub(super) fn boundaries(&self) -> PathBuf {
+        match self.held_back {
+            Some(_) => self.work.join("boundaries-shown"),
+            None => self.all_boundaries(),
+        }
+    }
+
+    fn all_boundaries(&self) -> PathBuf {
+        self.work.join("boundaries")
+    }
+
+    pub(super) fn job(&self) -> Job {
+        drop(fs::create_dir_all(&self.work));
+        let job = match &self.subject {
+            Subject::Port => Job::new(&self.binary),
+            Subject::Nobody => Job::new(&self.binary).env("IMPLFUZZ_SUBJECT", "nobody"),
+            Subject::Original => Job::new(&self.binary).env("IMPLFUZZ_SUBJECT", "original"),
+            Subject::PortMutants { skipped, current } => Job::new(&self.binary)
+                .env("IMPLFUZZ_SUBJECT", "port-mutants")
+                .env("IMPLFUZZ_SKIP", skipped)
+                .env("IMPLFUZZ_CURRENT", current),
+            Subject::Mutants { skipped, current } => Job::new(&self.binary)
+                .env("IMPLFUZZ_SUBJECT", "mutants")
+                .env("IMPLFUZZ_SKIP", skipped)
+                .env("IMPLFUZZ_CURRENT", current),
+        };
+        job.dir(&self.work)
+            .clean_env()
+            .env("IMPLFUZZ_TARGET", self.target.as_str())
+            .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())
+            .env("ASAN_OPTIONS", ASAN_OPTIONS)
+            .limits(Limits { file_size: Some(64 << 20), cpu_seconds: None, no_core: true })
+    }
+
+    pub(super) fn listen(
+        &self,
+        job: Job,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<(Output, Told)> {
+        let nonce = nonce()?;
+        let (mut told, mut line) = (Told::default(), Vec::new());
+        let output =
+            job.env("IMPLFUZZ_NONCE", &nonce).with_report().run_with(interrupt, &mut |stream, bytes| {
+                if stream != Stream::Report {
+                    return;
+                }
+                for byte in bytes {
+                    if *byte == b'\n' {
+                        told.take(&line, &nonce);
+                        line.clear();
+                    } else {
+                        line.push(*byte);
+                    }
+                }
+                see(&told.stats);
+            })?;
+        Ok((output, told))
+    }
+}
+
+type Parts = Vec<(String, String)>;
+
+/// Zero of zero is no evidence.
+pub(super) fn conclude(stats: RunStats) -> Verdict {
+    let reason = if stats.executions == 0 {
+        "nothing was executed".to_owned()
+    } else if stats.oracle_calls == 0 {
+        let why = stats.rejected.first().map_or("unknown", |(reason, _)| reason.as_str());
+        format!(
+            "the C original accepted none of {} inputs ({why}): the contract needs a hint",
+            stats.executions
+        )
+    } else if stats.subject_calls == 0 {
+        "the port was never called".to_owned()
+    } else {
+        return Verdict::Unrefuted(stats);
+    };
+    Verdict::Vacuous { reason, stats }
+}
+
+fn nonce() -> Result<String> {
+    use std::io::Read;
+    let mut bytes = [0; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zero_of_zero_is_never_a_pass() {
+        let stats = |executions, oracle_calls, subject_calls| RunStats {
+            executions,
+            oracle_calls,
+            subject_calls,
+            ..RunStats::default()
+        };
+        assert!(matches!(conclude(stats(0, 0, 0)), Verdict::Vacuous { .. }));
+        assert!(matches!(conclude(stats(9, 0, 0)), Verdict::Vacuous { .. }));
+        assert!(matches!(conclude(stats(9, 9, 0)), Verdict::Vacuous { .. }));
+        assert!(matches!(conclude(stats(9, 9, 9)), Verdict::Unrefuted(_)));
+    }
+}

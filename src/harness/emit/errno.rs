@@ -1,0 +1,38 @@
+//! Whether `errno` after the call is compared. Before the call it holds the same on both sides, a value that varies with the input.
+
+use super::Emitter;
+use crate::contract::types::{Returns, Role};
+
+impl Emitter<'_> {
+    /// Where the contract says so, and where C surely leaves `errno` as it was: the port must do so, too.
+    pub(super) fn compares_errno(&self) -> bool {
+        self.contract.errno || self.leaves_errno()
+    }
+
+    /// A function that calls nothing, in the library or outside, that could set it. Allocations are left out: one that fails sets
+    /// it, and a port may allocate where C does not.
+    fn leaves_errno(&self) -> bool {
+        let function = self.bound.function;
+        let is_quiet = |name: &String| QUIET.contains(&name.as_str());
+        let calls_back = |role: &Role| matches!(role, Role::Callback { .. } | Role::Given { .. });
+        function.calls.is_empty()
+            && function.indirect_calls == 0
+            && function.externs.iter().all(is_quiet)
+            && function.foreign_globals.is_empty()
+            && !function.macros.iter().any(|name| name == "errno")
+            && self.contract.harness.is_inferred()
+            && self.contract.sequence.is_none()
+            && !self.contract.chance
+            && self.contract.returns != Returns::Memory
+            && !self.contract.params.iter().any(|param| calls_back(&param.role))
+    }
+}
+
+/// Functions of the system that leave `errno` alone whatever they are given.
+#[rustfmt::skip]
+const QUIET: [&str; 34] = [
+    "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strnlen", "strcmp", "strncmp", "strcpy", "strncpy", "strcat",
+    "strncat", "strchr", "strrchr", "strstr", "strspn", "strcspn", "strpbrk", "isalnum", "isalpha", "isdigit", "isspace",
+    "isupper", "islower", "isxdigit", "toupper", "tolower", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc", "abs",
+    "labs", "llabs",
+];

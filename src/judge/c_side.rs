@@ -1,0 +1,66 @@
+//! The C library as the analysis sees it, in the terms of the lock: chunks, what they lead to, and the hash of each function.
+
+use super::c_links;
+use crate::digest::sha256;
+use crate::error::Result;
+use crate::evidence::allowed::Callers;
+use crate::evidence::fingerprint::{CTree, Crate, DependencyGraph, Links, Root, short};
+use crate::evidence::lock::{ChunkLine, Entry, roots};
+use crate::project::Project;
+use crate::symbol::{Function, SymbolKey};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The C files as they stand in the tree, what their chunks lead to, and the hash of each function.
+pub(super) struct CSide {
+    pub tree: CTree,
+    pub links: BTreeMap<String, Links>,
+    pub chunks: BTreeMap<SymbolKey, Vec<String>>,
+    hashes: BTreeMap<SymbolKey, String>,
+}
+
+impl CSide {
+    pub fn read(project: &Project) -> Result<Self> {
+        let units = Crate::new(project.rust_dir()).units(&project.config.c)?;
+        let tree = CTree::read(project.workspace.root(), &units);
+        let links = c_links::links(&project.library, &tree);
+        let functions = &project.library.functions;
+        let at =
+            |f: &Function| (f.key.clone(), tree.at(f.place.file.0.as_str(), &(f.place.start..f.place.end)));
+        let chunks: BTreeMap<SymbolKey, Vec<String>> = functions.iter().map(at).collect();
+        let roots: Vec<Root> =
+            functions.iter().map(|f| Root { chunks: &chunks[&f.key], unit: unit_of(project, f) }).collect();
+        let digests = DependencyGraph::of(&tree, &|id| links.get(id), &roots).digests();
+        let hashes = functions.iter().map(|f| f.key.clone()).zip(digests).collect();
+        Ok(Self { tree, links, chunks, hashes })
+    }
+
+    /// The lines of all chunks that an entry leads to. What only others lead to keeps its line: it tells what changed since
+    /// they were judged.
+    pub fn lines(&self, entry: &Entry) -> Vec<(String, ChunkLine)> {
+        let graph = DependencyGraph::of(&self.tree, &|id| self.links.get(id), &roots([entry]));
+        let line = |(name, hash): (String, String)| {
+            let links = self.links.get(&name).cloned().unwrap_or_default();
+            (name, ChunkLine { hash: short(&hash).to_owned(), links })
+        };
+        graph.closure(0).into_iter().map(line).collect()
+    }
+
+    /// The hash of everything that decides what `function` does.
+    pub fn hash(&self, function: &Function) -> String {
+        self.hashes.get(&function.key).cloned().unwrap_or_else(|| sha256(&function.text))
+    }
+
+    /// Functions whose C text leads back to that of `function`, by their keys.
+    pub fn ways_back(&self, function: &Function) -> BTreeSet<&SymbolKey> {
+        let Some(own) = self.chunks.get(&function.key) else { return BTreeSet::new() };
+        let back = Callers::of(self.links.iter()).ways_back(own);
+        let leads_back = |chunks: &Vec<String>| chunks.iter().any(|id| back.contains(id.as_str()));
+        self.chunks.iter().filter(|(_, chunks)| leads_back(chunks)).map(|(key, _)| key).collect()
+    }
+}
+
+/// The file of the unit in which a function was read.
+pub(super) fn unit_of<'p>(project: &'p Project, function: &'p Function) -> &'p str {
+    let unit = project.library.unit_of.get(&function.key).unwrap_or(&function.place.file);
+    unit.0.as_str()
+}

@@ -1,0 +1,75 @@
+//! Inputs for functions that no run has left any for: a short run of the fuzzer, of the port where it may run.
+
+use super::{no_inputs, why_not_run};
+use crate::contract::types::Judgeable;
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::Built;
+use crate::fuzz::campaign::Budget;
+use crate::judge::Judge;
+use crate::judge::does_not_compile;
+use crate::project::FunctionPlan;
+use crate::verdict::{RunStats, Verdict};
+use std::path::Path;
+
+/// Fuzzes those of `wanted` that have a harness and no inputs, or with `fresh` all that have a harness; each for so many
+/// seconds.
+///
+/// # Errors
+/// Those of the build and of running the fuzz process, and Ctrl-C.
+pub fn provide(
+    judge: &Judge,
+    wanted: &[&FunctionPlan],
+    (seconds, fresh): (u64, bool),
+    reporter: &mut dyn Reporter,
+) -> Result<()> {
+    let is_due = |planned: &&&FunctionPlan| {
+        matches!(planned.judgeable, Judgeable::Yes(_)) && (fresh || no_inputs(judge, planned).is_some())
+    };
+    let due: Vec<&FunctionPlan> = wanted.iter().filter(is_due).copied().collect();
+    if due.is_empty() {
+        return Ok(());
+    }
+    let text = format!("fuzzing {} functions for {seconds} s each: inputs to replay", due.len());
+    reporter.event(Event::Note { text });
+    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
+    let binary = match judge.build(&[])? {
+        Built::Binary(path) => path,
+        Built::Errors(errors) => return Err(does_not_compile(judge.project, &errors)),
+    };
+    reporter.event(Event::StepFinished { message: "harnesses built".into() });
+    for (index, planned) in due.iter().enumerate() {
+        let symbol = planned.function.name.clone();
+        let total = due.len();
+        reporter.event(Event::SymbolStarted { symbol: symbol.clone(), index: index + 1, total });
+        let summary = one(judge, planned, &binary, seconds, reporter)?;
+        reporter.event(Event::SymbolFinished { symbol, ok: true, summary });
+    }
+    Ok(())
+}
+
+fn one(
+    judge: &Judge,
+    planned: &FunctionPlan,
+    binary: &Path,
+    seconds: u64,
+    reporter: &mut dyn Reporter,
+) -> Result<String> {
+    let (campaign, budget) = (judge.campaign(binary, planned), Budget { seconds, executions: None });
+    let name = &planned.function.name;
+    let mut see = |stats: &RunStats| {
+        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+    };
+    if why_not_run(judge, planned)?.is_none() {
+        let verdict = campaign.judge(budget, judge.interrupt, &mut see)?;
+        if !matches!(verdict, Verdict::Refuted { .. } | Verdict::CFault { .. }) {
+            return Ok("inputs found".to_owned());
+        }
+    }
+    // A port that differs ends the run early: the original alone goes on.
+    let (_, difference) = campaign.against_itself(budget, judge.interrupt, &mut see)?;
+    Ok(match difference {
+        Some(found) => format!("C differs from itself: {}", found.what),
+        None => "inputs found on C alone".to_owned(),
+    })
+}

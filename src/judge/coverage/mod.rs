@@ -1,0 +1,270 @@
+//! How much of a function its inputs reach, on both sides: what earlier runs have found is replayed in a build that counts
+//! how often each part of the sources runs. A side that was not entered is unmeasured: that is not the same as nothing of it.
+
+mod inputs;
+mod proved;
+mod side;
+
+pub use inputs::provide;
+pub use side::{Covered, Missed, Side, Way};
+
+use crate::contract::types::Judgeable;
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::Built;
+use crate::fuzz::campaign::{Campaign, Subject};
+use crate::fuzz::coverage::{CSide, Counters, Reached, Tables, counters, probe};
+use crate::fuzz::replay::{Extent, Inputs, Replay};
+use crate::judge::{Judge, does_not_compile};
+use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
+use crate::symbol::SymbolName;
+use crate::verdict::{Measured, Share};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// How far apart the shares of both sides may be before it is told.
+const GAP: f64 = 0.25;
+
+/// What the inputs of a function reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reach {
+    pub symbol: SymbolName,
+    /// Where the C function stands.
+    pub file: String,
+    pub line: u32,
+    /// Where the port stands.
+    pub rust_file: String,
+    pub inputs: Inputs,
+    pub c: Side,
+    pub rust: Side,
+}
+
+impl Reach {
+    /// What the difference between both sides says, where there is one and the port returned as often as C.
+    pub fn parity(&self) -> Option<String> {
+        if self.inputs.returned != self.inputs.accepted {
+            return None;
+        }
+        let (c, rust) = (self.c.share().value()?.ratio(), self.rust.share().value()?.ratio());
+        if (c - rust).abs() < GAP {
+            return None;
+        }
+        let percent = |share: f64| format!("{:.0} %", share * 100.0);
+        Some(match c > rust {
+            true => format!(
+                "C is reached to {}, the port is not ({}): dead code, or cases that C does not have",
+                percent(c),
+                percent(rust)
+            ),
+            false => format!(
+                "the port is reached to {}, C is not ({}): the port may lack cases, or the inputs do",
+                percent(rust),
+                percent(c)
+            ),
+        })
+    }
+
+    fn unmeasured(planned: &FunctionPlan, project: &Project, why: &str) -> Self {
+        let place = &planned.function.place;
+        Self {
+            symbol: planned.function.name.clone(),
+            file: place.file.to_string(),
+            line: place.line,
+            rust_file: format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module),
+            inputs: Inputs::default(),
+            c: Side::Unmeasured { why: why.to_owned() },
+            rust: Side::Unmeasured { why: why.to_owned() },
+        }
+    }
+}
+
+/// What the inputs of each function reach: those of its last run, its boundaries, its counterexamples. Nothing is built
+/// where no function has an input.
+///
+/// # Errors
+/// Those of the build and of running the process, coverage data that is not understood, and Ctrl-C.
+pub fn of_symbols(
+    judge: &Judge,
+    wanted: &[&FunctionPlan],
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Reach>> {
+    if !wanted.iter().any(|planned| no_inputs(judge, planned).is_none()) {
+        let without = |planned: &&FunctionPlan| {
+            let why = no_inputs(judge, planned).unwrap_or_default();
+            Reach::unmeasured(planned, judge.project, &why)
+        };
+        return Ok(wanted.iter().map(without).collect());
+    }
+    let counting = Counting::build(judge, reporter)?;
+    reporter.event(Event::StepStarted { step: "replaying inputs".into(), total: Some(wanted.len() as u64) });
+    let all = wanted.iter().map(|planned| counting.of(judge, planned)).collect::<Result<Vec<_>>>()?;
+    let inputs: u64 = all.iter().map(|reach| reach.inputs.replayed).sum();
+    let message = format!("{inputs} inputs of {} functions replayed", all.len());
+    reporter.event(Event::StepFinished { message });
+    Ok(all)
+}
+
+/// Why a function has nothing to replay.
+fn no_inputs(judge: &Judge, planned: &FunctionPlan) -> Option<String> {
+    match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(format!("it has no harness: {why}")),
+        Judgeable::Yes(_) if !judge.campaign(Path::new(""), planned).has_inputs() => {
+            let name = &planned.function.name;
+            Some(format!("no run has left inputs: `cargo implfuzz coverage {name}` makes some"))
+        }
+        Judgeable::Yes(_) => None,
+    }
+}
+
+/// The build that counts.
+#[derive(Debug)]
+pub struct Counting {
+    binary: PathBuf,
+    tables: Tables,
+    c: CSide,
+    proved: proved::Proved,
+}
+
+impl Counting {
+    /// Builds the tree as it stands, where that has not been done; for any number of functions.
+    ///
+    /// # Errors
+    /// Those of the build, coverage data that is not understood, and Ctrl-C.
+    pub fn build(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Self> {
+        let project = judge.project;
+        reporter.event(Event::StepStarted { step: "building for coverage".into(), total: None });
+        let toolchain = project.toolchain(judge.interrupt)?;
+        let c = probe(toolchain, &project.workspace.cache().join("coverage/probe"), judge.interrupt)?;
+        if let CSide::Unmeasured(why) = &c {
+            let text = format!("C coverage is unmeasured: {why}");
+            let help = Some("cargo implfuzz doctor --install brings a clang".to_owned());
+            reporter.event(Event::Warning { text, help });
+        }
+        let binary = match judge.build_counting(c == CSide::Measured)? {
+            Built::Binary(path) => path,
+            Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+        };
+        let tables = Tables::read(&binary)?;
+        reporter.event(Event::StepFinished { message: "built for coverage".into() });
+        Ok(Self { binary, tables, c, proved: proved::Proved::default() })
+    }
+
+    /// What the inputs of one function reach.
+    ///
+    /// # Errors
+    /// Those of running the process, coverage data that is not understood, and Ctrl-C.
+    pub fn of(&self, judge: &Judge, planned: &FunctionPlan) -> Result<Reach> {
+        if let Some(why) = no_inputs(judge, planned) {
+            return Ok(Reach::unmeasured(planned, judge.project, &why));
+        }
+        let not_run = why_not_run(judge, planned)?;
+        self.replayed(judge, planned, not_run)
+    }
+
+    /// What the inputs of its last run reach of the C function: its branches, or its lines where it has none. The port is not
+    /// run.
+    ///
+    /// # Errors
+    /// As those of [`Counting::of`].
+    pub fn of_c(&self, judge: &Judge, planned: &FunctionPlan) -> Result<Measured<Share>> {
+        if let Some(why) = no_inputs(judge, planned) {
+            return Ok(Measured::No(why));
+        }
+        Ok(self.replayed(judge, planned, Some("C alone is looked at".to_owned()))?.c.share())
+    }
+
+    /// What these inputs, and no others, reach of the C function.
+    ///
+    /// # Errors
+    /// As those of [`Counting::of`].
+    pub fn of_inputs(&self, judge: &Judge, planned: &FunctionPlan, inputs: &[&Vec<u8>]) -> Result<Side> {
+        let own = judge.campaign(&self.binary, planned);
+        let work = own.work.join("exact");
+        if work.exists() {
+            fs_err::remove_dir_all(&work)?;
+        }
+        let dir = work.join("inputs");
+        fs_err::create_dir_all(&dir)?;
+        for (number, input) in inputs.iter().enumerate() {
+            fs_err::write(dir.join(format!("{number:04}")), input)?;
+        }
+        let campaign = Campaign { subject: Subject::Nobody, work, regressions: vec![dir], ..own };
+        match campaign.replay(Extent::Exact, judge.interrupt)? {
+            Replay::NoInputs => Ok(Side::Unmeasured { why: "there are no inputs".into() }),
+            Replay::GivenUp(inputs) => {
+                Ok(Side::Unmeasured { why: format!("{} inputs ended the process", inputs.crashed) })
+            }
+            Replay::Counted(inputs, profile) => self.c(judge, planned, inputs, &counters(&[profile])?),
+        }
+    }
+
+    /// Replays the inputs on both sides, or on C alone for this reason.
+    fn replayed(&self, judge: &Judge, planned: &FunctionPlan, not_run: Option<String>) -> Result<Reach> {
+        let reach = |why: &str| Reach::unmeasured(planned, judge.project, why);
+        let subject = if not_run.is_some() { Subject::Nobody } else { Subject::Port };
+        let campaign = Campaign { subject, ..judge.campaign(&self.binary, planned) };
+        let (inputs, profile) = match campaign.replay(Extent::WithCopies, judge.interrupt)? {
+            Replay::NoInputs => return Ok(reach("no run has left inputs")),
+            Replay::GivenUp(inputs) => {
+                let why = format!("{} inputs ended the process", inputs.crashed);
+                return Ok(Reach { inputs, ..reach(&why) });
+            }
+            Replay::Counted(inputs, profile) => (inputs, profile),
+        };
+        let counters = counters(&[profile])?;
+        let rust = match not_run {
+            Some(why) => Side::Unmeasured { why },
+            None => self.rust(judge, planned, inputs, &counters)?,
+        };
+        Ok(Reach { inputs, c: self.c(judge, planned, inputs, &counters)?, rust, ..reach("") })
+    }
+
+    fn c(&self, judge: &Judge, planned: &FunctionPlan, inputs: Inputs, counters: &Counters) -> Result<Side> {
+        if let CSide::Unmeasured(why) = &self.c {
+            return Ok(Side::Unmeasured { why: why.clone() });
+        }
+        let place = &planned.function.place;
+        let file = judge.project.workspace.root().join(&place.file.0);
+        let file = file.canonicalize().unwrap_or(file);
+        let lines = [place.line..=place.end_line];
+        let mut reached = self.tables.at(counters, &file, &lines)?;
+        if reached.as_ref().is_some_and(Reached::has_missed)
+            && let Some(optimised) = self.proved.of(judge, planned)?
+        {
+            reached = self.tables.proved(counters, (&file, &lines), Some(&optimised))?;
+        }
+        side::of_c(reached, inputs, &file)
+    }
+
+    fn rust(
+        &self,
+        judge: &Judge,
+        planned: &FunctionPlan,
+        inputs: Inputs,
+        counters: &Counters,
+    ) -> Result<Side> {
+        let module = judge.project.module(&planned.function.module)?;
+        let lines = side::lines_of(planned, module.text());
+        let overlay = judge.counting_overlay();
+        let file = overlay.join("src").join(format!("{}.rs", planned.function.module));
+        let file = file.canonicalize().unwrap_or(file);
+        let reached = self.tables.at(counters, &file, &lines)?;
+        side::of_rust(reached, inputs, &file)
+    }
+}
+
+/// Why the port may not run, or cannot.
+fn why_not_run(judge: &Judge, planned: &FunctionPlan) -> Result<Option<String>> {
+    let module = judge.project.module(&planned.function.module)?;
+    if module.state(&planned.function) != Ported::Yes {
+        return Ok(Some("it is still a stub".to_owned()));
+    }
+    let report = judge.audit(planned, module.text())?;
+    Ok(report.problems.first().map(|problem| {
+        format!(
+            "the audit rejects it: src/{}.rs:{}: {}",
+            planned.function.module, problem.line, problem.reason
+        )
+    }))
+}

@@ -1,0 +1,176 @@
+//! Findings that were kept: each kind of them once, and any of them run again.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::Built;
+use crate::fuzz::confirm::Once;
+use crate::fuzz::isolated_replay::PRECONDITION;
+use crate::judge::{Judge, does_not_compile};
+use crate::project::{FunctionPlan, Project};
+use crate::store::{CFaultNote, FindingId, FindingRow, NewFinding, RunId, Side, Store};
+use crate::symbol::SymbolName;
+use crate::verdict::CFault;
+use std::collections::BTreeSet;
+
+/// A finding with the name of its function, and how many inputs show the same.
+#[derive(Debug, Clone)]
+pub struct Kept {
+    pub symbol: SymbolName,
+    pub row: FindingRow,
+    pub inputs: usize,
+}
+
+/// What came of running a finding again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Again {
+    /// Of one about a port.
+    Port(Once),
+    /// Of one about C: what C does alone now, if it is still at fault.
+    C(Option<CFault>),
+}
+
+/// What was found out about the ports of these functions, or of all (absent), or about their C originals: of the findings
+/// that differ in nothing but numbers, the one with the shortest input.
+///
+/// # Errors
+/// Those of reading the store.
+pub fn list(
+    project: &Project,
+    store: &Store,
+    wanted: Option<&[&FunctionPlan]>,
+    side: Side,
+) -> Result<Vec<Kept>> {
+    let mut kinds: Vec<(String, Kept)> = Vec::new();
+    for row in store.findings(None)?.into_iter().filter(|row| row.side == side) {
+        if wanted.is_some_and(|all| all.iter().all(|p| p.function.key != row.symbol)) {
+            continue;
+        }
+        let kind = format!("{} {} {}", row.symbol.0, row.finding.class, without_numbers(&row.finding.what));
+        match kinds.iter_mut().find(|(other, _)| *other == kind) {
+            None => kinds.push((kind, Kept { symbol: name(project, &row), row, inputs: 1 })),
+            Some((_, kept)) => {
+                kept.inputs += 1;
+                if row.finding.input.len() < kept.row.finding.input.len() {
+                    kept.row = row;
+                }
+            }
+        }
+    }
+    Ok(kinds.into_iter().map(|(_, kept)| kept).collect())
+}
+
+/// The finding with this number.
+///
+/// # Errors
+/// `Usage` where there is none.
+pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
+    let row = store.findings(None)?.into_iter().find(|row| row.id.0 == id);
+    let row = row.ok_or_else(|| {
+        Error::new(ErrorKind::Usage, format!("there is no finding {id}"))
+            .help("`cargo implfuzz findings list` shows all")
+    })?;
+    Ok(Kept { symbol: name(project, &row), row, inputs: 1 })
+}
+
+/// Runs its input again: through the C original and the port as it stands in the tree, or, where it is about C, through the
+/// original alone.
+///
+/// # Errors
+/// `Usage` where the function has no port or harness any more; those of the build and of running the fuzz process.
+pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
+    let planned = project.find(kept.symbol.as_str())?;
+    let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
+    if kept.row.side == Side::Port {
+        let binary = judge.by_hand(planned)?;
+        return judge.campaign(&binary, planned).once(input, interrupt).map(Again::Port);
+    }
+    if planned.judgeable.contract().is_none() {
+        let text = format!("`{}` has no harness any more", kept.symbol);
+        return Err(Error::new(ErrorKind::Usage, text)
+            .help(format!("`cargo implfuzz contract {}` says why", kept.symbol)));
+    }
+    let binary = match judge.build(&[])? {
+        Built::Binary(path) => path,
+        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+    };
+    let campaign = judge.campaign(&binary, planned);
+    if campaign.is_ruled_out(input, interrupt)? {
+        return Ok(Again::Port(Once::Rejected(PRECONDITION.into())));
+    }
+    campaign.c_alone(input, interrupt).map(Again::C)
+}
+
+/// Keeps what was found about a C original, and says so: nobody else is to blame, and nobody is asked to mend a port.
+///
+/// # Errors
+/// Those of the store.
+pub fn keep_c_fault(
+    (store, run): (&mut Store, Option<RunId>),
+    planned: &FunctionPlan,
+    found: &CFault,
+    reporter: &mut dyn Reporter,
+) -> Result<FindingId> {
+    let id = store.add_finding(&NewFinding {
+        symbol: &planned.function.key,
+        side: Side::C,
+        finding: &found.finding,
+        run,
+        candidate_sha256: None,
+        c_fault: Some(CFaultNote { fault: found.kind, report: &found.report }),
+    })?;
+    let name = &planned.function.name;
+    let (class, what) = (found.finding.class, &found.finding.what);
+    let text = format!("`{name}`: {class}: {what}: {}", found.kind.told());
+    let help = format!(
+        "`cargo implfuzz findings show {}`; where such inputs are none, `cargo implfuzz contract --edit {name}`",
+        id.0
+    );
+    reporter.event(Event::Warning { text, help: Some(help) });
+    Ok(id)
+}
+
+/// The ways in which the original of a function is known to break.
+///
+/// # Errors
+/// Those of reading the store.
+pub fn known_breaks(store: &Store, planned: &FunctionPlan) -> Result<BTreeSet<String>> {
+    let rows = store.findings(Some(&planned.function.key))?;
+    Ok(rows.into_iter().filter(|row| row.side == Side::C).map(|row| row.finding.what).collect())
+}
+
+/// As on the command line; the key where the library has the function no more.
+fn name(project: &Project, row: &FindingRow) -> SymbolName {
+    let function = project.library.function(&row.symbol);
+    function.map_or_else(|| SymbolName::new(&row.symbol.0), |f| f.name.clone())
+}
+
+/// What differs, without the numbers in it; the place of a panic stays whole.
+fn without_numbers(what: &str) -> String {
+    let word = |word: &str| match word.contains(".rs:") {
+        true => word.to_owned(),
+        false => {
+            let parts: Vec<&str> = word.split(|c: char| c.is_ascii_digit()).collect();
+            let starts = parts.iter().filter(|part| !part.is_empty()).copied();
+            starts.collect::<Vec<_>>().join("#")
+        }
+    };
+    what.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_numbers;
+
+    #[test]
+    fn findings_that_differ_in_numbers_are_of_one_kind() {
+        assert_eq!(without_numbers("`out[200]`"), without_numbers("`out[7]`"));
+        assert_ne!(without_numbers("`out[200]`"), without_numbers("`in[200]`"));
+        let panic = |line: u32, len: u32| {
+            without_numbers(&format!(
+                "panicked at rust/src/x.rs:{line}:9: index out of bounds: the len is {len}"
+            ))
+        };
+        assert_eq!(panic(3, 4), panic(3, 5));
+        assert_ne!(panic(3, 4), panic(4, 4));
+    }
+}

@@ -1,0 +1,264 @@
+//! Judging one port: the overlay, the build, the campaign, and what is stored of the outcome. Used by `verify` for
+//! what stands in the tree and by `port` for candidates.
+
+pub mod coverage;
+pub mod findings;
+pub mod mutation_score;
+pub mod proofs;
+pub mod verify;
+mod build;
+mod c_links;
+mod c_side;
+mod engine;
+mod outcome;
+mod port_audit;
+mod ratchet;
+mod record;
+pub mod ways;
+
+pub use build::LaterBuild;
+pub use outcome::Outcome;
+
+use crate::audit::{FfiNames, Problem};
+use crate::contract::state::input_bytes;
+use crate::contract::{file, types::Role};
+use crate::digest::{of_parts, sha256};
+use crate::error::{Error, ErrorKind, Result};
+use crate::fuzz::build::Diagnostic;
+use crate::fuzz::campaign::{Budget, Campaign, Subject};
+use crate::harness::{emit, files};
+use crate::platform::process::Interrupt;
+use crate::platform::workspace::write_atomic;
+use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
+use crate::store::{FindingId, NewFinding, RunId, Side, Store};
+use crate::symbol::{SymbolKey, SymbolName};
+use crate::verdict::Finding;
+use c_side::CSide;
+use fs_err as fs;
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A project with all that judging needs.
+pub struct Judge<'p> {
+    pub project: &'p Project,
+    pub interrupt: &'p Interrupt,
+    c_side: OnceCell<CSide>,
+    names: OnceCell<Names<'p>>,
+    open_items: OnceCell<Vec<Problem>>,
+}
+
+/// What is known by name, gathered once: the audit asks for it with every candidate.
+struct Names<'p> {
+    ffi: Arc<FfiNames>,
+    functions: BTreeMap<String, &'p FunctionPlan>,
+    by_module: BTreeMap<&'p str, Vec<&'p FunctionPlan>>,
+    /// What a call of each function may leave behind for the next one.
+    kept: BTreeMap<&'p SymbolKey, BTreeSet<String>>,
+}
+
+impl<'p> Judge<'p> {
+    /// Everything stays below `.implfuzz/`.
+    pub fn new(project: &'p Project, interrupt: &'p Interrupt) -> Self {
+        Self {
+            project,
+            interrupt,
+            c_side: OnceCell::new(),
+            names: OnceCell::new(),
+            open_items: OnceCell::new(),
+        }
+    }
+
+    /// The campaign of a symbol in a built binary.
+    pub fn campaign(&self, binary: &Path, planned: &FunctionPlan) -> Campaign {
+        let fuzz = &self.project.config.fuzz;
+        let name = &planned.function.name;
+        // Elements are wider than bytes; a contract may ask for more than the general limit.
+        let longest =
+            planned.judgeable.contract().into_iter().flat_map(|c| &c.params).map(|p| match p.role {
+                Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
+                Role::FixedArray { len, .. } => len as u64 * 16,
+                Role::Elements { max, .. } => max as u64 * 16 + 64,
+                Role::Room { len, .. } => len as u64 * 8,
+                Role::Given { max, .. } => max as u64 + 8,
+                Role::Lent { .. } => 1024,
+                Role::Callback { .. } => 128,
+                _ => 64,
+            });
+        let globals = planned.judgeable.contract().into_iter().flat_map(|c| &c.globals);
+        let globals = globals.map(|used| input_bytes(&self.project.library, used));
+        Campaign {
+            binary: binary.to_owned(),
+            target: name.clone(),
+            work: self.project.workspace.cache().join("fuzz").join(name.as_str()),
+            regressions: vec![self.seeds(name), self.private_seeds(name)],
+            seed: fuzz.seed,
+            max_len: fuzz.max_len.max(longest.chain(globals).sum()),
+            call_timeout_ms: fuzz.call_timeout_ms,
+            rss_limit_mb: fuzz.rss_limit_mb,
+            subject: Subject::Port,
+            held_back: None,
+            known_breaks: None,
+        }
+    }
+
+    /// The budget of a run inside the loop.
+    pub fn loop_budget(&self) -> Budget {
+        let fuzz = &self.project.config.fuzz;
+        Budget { seconds: fuzz.loop_seconds, executions: Some(fuzz.loop_executions) }
+    }
+
+    /// The budget of the run that accepts a port.
+    pub fn acceptance_budget(&self) -> Budget {
+        let fuzz = &self.project.config.fuzz;
+        Budget { seconds: fuzz.accept_seconds, executions: fuzz.accept_executions }
+    }
+
+    /// Where counterexamples of a symbol are kept; committed with the port.
+    pub fn seeds(&self, name: &SymbolName) -> PathBuf {
+        self.project.rust_dir().join("fuzz/seeds").join(format!("fuzz_{name}"))
+    }
+
+    /// Where counterexamples to candidates are kept until one is accepted.
+    pub fn private_seeds(&self, name: &SymbolName) -> PathBuf {
+        self.project.workspace.cache().join("seeds").join(name.as_str())
+    }
+
+    /// As [`Judge::private_seeds`], for those that no prompt may show.
+    pub fn hidden_seeds(&self, name: &SymbolName) -> PathBuf {
+        self.project.workspace.cache().join("hidden").join(name.as_str())
+    }
+
+    /// Functions of the library that the port's code names, directly or through other ports, and that still run as C.
+    /// None where there is no port.
+    pub fn callees_in_c(&self, planned: &FunctionPlan) -> Result<Vec<SymbolName>> {
+        let all = &self.names()?.functions;
+        let mut seen = BTreeSet::from([&planned.function.key]);
+        let (mut todo, mut names) = (vec![planned], BTreeSet::new());
+        while let Some(next) = todo.pop() {
+            let module = self.project.module(&next.function.module)?;
+            if module.state(&next.function) != Ported::Yes {
+                names.insert(next.function.name.clone());
+                continue;
+            }
+            let mentioned = module.mentioned(&next.function);
+            let others = mentioned.iter().filter_map(|name| all.get(name).copied());
+            todo.extend(others.filter(|other| seen.insert(&other.function.key)));
+        }
+        names.remove(&planned.function.name);
+        Ok(names.into_iter().collect())
+    }
+
+    /// The C text as it stands in the tree.
+    fn c_side(&self) -> Result<&CSide> {
+        match self.c_side.get() {
+            Some(side) => Ok(side),
+            None => {
+                let side = CSide::read(self.project)?;
+                Ok(self.c_side.get_or_init(|| side))
+            }
+        }
+    }
+
+    /// What the worth of a harness depends on, whatever stands in Rust.
+    pub fn harness_hashes(&self, planned: &FunctionPlan) -> Result<HarnessHashes> {
+        let contract = planned.judgeable.contract();
+        // Where it is one step among others, or takes what others make, their harnesses decide too.
+        let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
+        let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
+        let steps = steps.chain(makers);
+        let steps = steps.filter_map(|name| self.project.planned.iter().find(|p| p.function.name == *name));
+        let mut harness = String::new();
+        for one in std::iter::once(planned).chain(steps) {
+            if let Some(contract) = one.judgeable.contract() {
+                let helpers: Vec<_> = self.project.helpers(one).map(FunctionPlan::bound).collect();
+                harness += &emit::harness(&one.bound(), contract, (&self.project.crate_name(), &helpers))?;
+            }
+        }
+        Ok(HarnessHashes {
+            c: self.c_side()?.hash(&planned.function),
+            contract: sha256(contract.map(|c| file::render(&c.without_reasons())).unwrap_or_default()),
+            harness: of_parts(
+                [harness.as_str(), files::shared_hash()].into_iter().chain(planned.target.as_deref()),
+            ),
+        })
+    }
+
+    /// Stores a finding and keeps its input as a seed in `dir`; its number comes back.
+    pub fn record_finding(
+        &self,
+        store: &mut Store,
+        run: RunId,
+        planned: &FunctionPlan,
+        (finding, candidate): (&Finding, &str),
+        dir: &Path,
+    ) -> Result<FindingId> {
+        let new = NewFinding {
+            symbol: &planned.function.key,
+            side: Side::Port,
+            finding,
+            run: Some(run),
+            candidate_sha256: Some(candidate.to_owned()),
+            c_fault: None,
+        };
+        let id = store.add_finding(&new)?;
+        if !finding.input.is_empty() {
+            fs::create_dir_all(dir)?;
+            write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
+        }
+        Ok(id)
+    }
+
+    /// Moves the counterexamples to candidates into the tree, where they are committed with the accepted port.
+    pub fn publish_seeds(&self, name: &SymbolName) -> Result<()> {
+        let to = self.seeds(name);
+        for from in [self.private_seeds(name), self.hidden_seeds(name)].iter().filter(|dir| dir.is_dir()) {
+            fs::create_dir_all(&to)?;
+            for entry in fs::read_dir(from)? {
+                let path = entry?.path();
+                write_atomic(&to.join(path.file_name().unwrap_or_default()), &fs::read(&path)?)?;
+                fs::remove_file(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the worth of a harness depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HarnessHashes {
+    pub c: String,
+    pub contract: String,
+    pub harness: String,
+}
+
+/// The tree does not compile: shown as rustc shows it.
+pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
+    let dir = &project.config.rust.dir;
+    let here = |e: &Diagnostic| {
+        let text = e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
+        text.replace("--> fuzz/targets/", &format!("--> {dir}/fuzz/targets/"))
+    };
+    let shown: Vec<String> = errors.iter().take(5).map(here).collect();
+    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
+    if let Some(target) = errors.iter().find(|e| e.file.starts_with("fuzz/targets/")) {
+        let file = format!("{dir}/{}", target.file);
+        let text = format!("the fuzz target {file} does not compile:\n{}{more}", shown.join("\n"));
+        return Error::new(ErrorKind::Build, text)
+            .help(format!("correct it, or delete it and run `cargo implfuzz init`: rm {file}"));
+    }
+    if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
+        let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
+        return Error::new(ErrorKind::Internal, text)
+            .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] goes round it");
+    }
+    Error::new(ErrorKind::Build, format!("the port in {dir}/ does not compile:\n{}{more}", shown.join("\n")))
+        .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
+}
+
+/// A file that must be Rust and is not.
+pub fn not_rust(what: &str, error: &syn::Error) -> Error {
+    Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")
+}

@@ -1,0 +1,387 @@
+//! What the harness of a function is worth, measured without any port and any model: the C original against itself must
+//! never differ, and mutants of it should.
+//!
+//! The mutants are built into a C side of their own, in a copy of the port's crate of their own; nothing of it is in the
+//! tree.
+
+mod bench;
+pub mod port;
+
+pub use bench::Bench;
+
+use crate::c::archive::units_file;
+use crate::c::mutants::{Mutant, Mutants, Plant, mutants, table};
+use crate::c::{Programs, Tools};
+use crate::config::Grades;
+use crate::digest::sha256;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::evidence::grade;
+use crate::fuzz::build::Built;
+use crate::fuzz::campaign::{Budget, Campaign};
+use crate::fuzz::isolated_replay::PRECONDITION;
+use crate::fuzz::mutants::MutantRun;
+use crate::fuzz::parallel::{Word, abreast};
+use crate::harness::files::{MUTANTS_FILE, mutants_file};
+use crate::judge::findings;
+use crate::judge::{Judge, does_not_compile};
+use crate::platform::process::Interrupt;
+use crate::project::init;
+use crate::project::{FunctionPlan, Project};
+use crate::store::{MeasureKind, Store};
+use crate::symbol::{SymbolKey, SymbolName};
+use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Mutants of one function.
+const MOST: usize = 30;
+/// The original against itself.
+const ITSELF: Budget = Budget { seconds: 3, executions: Some(20_000) };
+/// Mutants of one build: their texts are compiled once more each.
+const BATCH: usize = 60;
+/// Why a mutant needs no input that tells.
+const SAME: &str = "it is compiled to the code of the original";
+/// Counts up when the same texts are measured in another way.
+const EDITION: u32 = 2;
+
+/// What became of a mutant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "fate")]
+pub enum Fate {
+    /// What gave it away.
+    Killed {
+        by: String,
+    },
+    Survived,
+    /// It is no other function: a person says so, or the compiler.
+    Equivalent {
+        reason: String,
+    },
+}
+
+/// A mutant and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tried {
+    #[serde(flatten)]
+    pub mutant: Mutant,
+    #[serde(flatten)]
+    pub fate: Fate,
+}
+
+/// What a harness is worth.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Adequacy {
+    pub key: SymbolKey,
+    pub symbol: SymbolName,
+    pub file: String,
+    pub executions: u64,
+    /// 0 to 1; absent when nothing ran.
+    pub accept_rate: Option<f64>,
+    pub executions_per_second: Option<u64>,
+    /// Inputs that C broke on or the contract rules out, by reason, the most frequent first.
+    pub rejected: Vec<(String, u64)>,
+    /// Where C differs from itself: no port can be judged by that.
+    pub difference: Option<String>,
+    pub mutants: Vec<Tried>,
+    /// Wall time of the runs over mutants, milliseconds.
+    pub mutant_millis: u64,
+    /// Why there are no mutants, or why nothing can be said of them.
+    pub without: Option<String>,
+}
+
+impl Adequacy {
+    /// Mutants that were killed, of those that should have been.
+    pub fn kills(&self) -> Measured<Share> {
+        kills(&self.mutants, self.without.as_ref())
+    }
+
+    /// What is in the way of trusting the harness.
+    pub fn shortcomings(&self, asked: &Grades) -> Vec<String> {
+        if let Some(what) = &self.difference {
+            return vec![format!("C differs from itself: {what}")];
+        }
+        let accepted = grade::accepted(self.accept_rate, asked).map(|text| match self.rejected.first() {
+            Some((why, _)) if why == PRECONDITION => {
+                format!("{text}, since its contract rules the others out: `require` filters what is generated, `min` and `max` generate what they allow")
+            }
+            Some((why, _)) => format!("{text} ({why}): the contract needs a hint"),
+            None => text,
+        });
+        accepted.into_iter().chain(grade::kills(&self.kills(), asked)).collect()
+    }
+}
+
+/// What the harnesses of `wanted`, which have one, are worth: from the store, else measured now and stored.
+///
+/// # Errors
+/// Those of the build and of running the fuzz process, and Ctrl-C.
+pub fn known(
+    project: &Project,
+    (judge, store): (&Judge, &mut Store),
+    wanted: &[&FunctionPlan],
+    reporter: &mut dyn Reporter,
+) -> Result<BTreeMap<SymbolKey, Adequacy>> {
+    let mut all = BTreeMap::new();
+    let mut unknown = Vec::new();
+    for planned in wanted {
+        match stored(judge, store, planned)? {
+            Some(adequacy) => drop(all.insert(planned.function.key.clone(), adequacy)),
+            None => unknown.push(*planned),
+        }
+    }
+    if project.config.grade.measure {
+        let seconds = project.config.grade.mutant_seconds;
+        for adequacy in measure(project, (judge, store), &unknown, (seconds, Faults::Kept), reporter)? {
+            all.insert(adequacy.key.clone(), adequacy);
+        }
+    }
+    Ok(all)
+}
+
+/// What is known of a harness without measuring.
+pub fn stored(judge: &Judge, store: &Store, planned: &FunctionPlan) -> Result<Option<Adequacy>> {
+    store.measure((&planned.function.key, MeasureKind::Adequacy), &about(judge, planned)?)
+}
+
+/// Everything that the worth of a harness depends on.
+fn about(judge: &Judge, planned: &FunctionPlan) -> Result<String> {
+    let hashes = judge.harness_hashes(planned)?;
+    Ok(sha256(format!("{EDITION} {} {} {}", hashes.c, hashes.contract, hashes.harness)))
+}
+
+/// What becomes of inputs on which C disagrees with itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Faults {
+    Kept,
+    /// The contract is on trial: what C does under a wrong one is no fault of C.
+    Dropped,
+}
+
+/// Measures the harnesses of `wanted`, which have one, and stores it; each gets so many seconds for its mutants.
+///
+/// # Errors
+/// Those of the build and of running the fuzz process, and Ctrl-C.
+pub fn measure(
+    project: &Project,
+    (judge, store): (&Judge, &mut Store),
+    wanted: &[&FunctionPlan],
+    (seconds, faults): (u64, Faults),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Adequacy>> {
+    let (mut all, interrupt) = (Vec::new(), judge.interrupt);
+    for batch in wanted.chunks(BATCH) {
+        reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
+        let made = make(project, judge, (batch, Plant::Nothing))?;
+        let binary = build(project, judge, &made)?;
+        let count: usize = made.of.values().map(Vec::len).sum();
+        reporter.event(Event::StepFinished {
+            message: format!("{count} mutants of {} functions built", batch.len()),
+        });
+        let jobs: Vec<Job> = batch.iter().map(|planned| Job::of(judge, planned, (&binary, &made))).collect();
+        let work = |job: &Job, see: &mut dyn FnMut(&RunStats)| job.run(seconds, interrupt, see);
+        let before = all.len();
+        abreast(&jobs, &work, interrupt, &mut |at, word| {
+            let planned = batch[at];
+            let symbol = planned.function.name.clone();
+            match word {
+                Word::Begun => reporter.event(Event::SymbolStarted {
+                    symbol,
+                    index: before + at + 1,
+                    total: wanted.len(),
+                }),
+                Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
+                Word::Ended(ran) => {
+                    if let Some(found) = ran.c_fault.as_ref().filter(|_| faults == Faults::Kept) {
+                        findings::keep_c_fault((&mut *store, None), planned, found, reporter)?;
+                    }
+                    let adequacy = adequacy(planned, &made, ran);
+                    let about = about(judge, planned)?;
+                    store.put_measure((&adequacy.key, MeasureKind::Adequacy), &about, &adequacy)?;
+                    reporter.event(finished(symbol, &adequacy, &project.config.grade));
+                    all.push(adequacy);
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(all)
+}
+
+/// Measures one harness whose contract is on trial; none where nothing came of it.
+///
+/// # Errors
+/// As those of [`measure`].
+pub fn on_trial(
+    project: &Project,
+    (judge, store): (&Judge, &mut Store),
+    planned: &FunctionPlan,
+    reporter: &mut dyn Reporter,
+) -> Result<Option<Adequacy>> {
+    let settings = (project.config.grade.mutant_seconds, Faults::Dropped);
+    Ok(measure(project, (judge, store), &[planned], settings, reporter)?.pop())
+}
+
+fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
+    let shortcomings = adequacy.shortcomings(asked);
+    let summary = match (shortcomings.is_empty(), adequacy.kills()) {
+        (true, Measured::Yes(Share { reached, total })) => format!("{reached} of {total} mutants killed"),
+        _ => shortcomings.join("; "),
+    };
+    Event::SymbolFinished { symbol, ok: shortcomings.is_empty(), summary }
+}
+
+fn make(project: &Project, judge: &Judge, (batch, plant): (&[&FunctionPlan], Plant)) -> Result<Mutants> {
+    let root = Utf8Path::from_path(project.workspace.root())
+        .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
+    let toolchain = project.toolchain(judge.interrupt)?;
+    let programs = || {
+        Ok(Programs {
+            cc: toolchain.cc.path.clone(),
+            cmake: toolchain.cmake.clone(),
+            make: toolchain.make.clone(),
+        })
+    };
+    let scratch = project.workspace.cache();
+    let tools = Tools { identity: "", programs: &programs, scratch: &scratch, interrupt: judge.interrupt };
+    let functions: Vec<_> = batch.iter().map(|p| &p.function).collect();
+    mutants(root, &project.library, &functions, (MOST, plant), tools)
+}
+
+fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {
+    let mut library = project.library.clone();
+    for (unit, lines) in &made.lines {
+        library.alias_lines.entry(unit.clone()).or_default().extend(lines.iter().cloned());
+    }
+    let tables: BTreeMap<String, (String, usize)> =
+        made.of.iter().map(|(name, list)| (name.to_string(), (table(name), list.len() + 1))).collect();
+    let replaced = [
+        (PathBuf::from("c_units.rs"), units_file(&library, &project.config.c.link, &init::headers(project))),
+        (PathBuf::from(MUTANTS_FILE), mutants_file(&tables)),
+    ];
+    match judge.build_beside("mutants", &replaced)? {
+        Built::Binary(path) => Ok(path),
+        Built::Errors(errors) => Err(does_not_compile(project, &errors)),
+    }
+}
+
+/// The runs over one function.
+struct Job {
+    campaign: Campaign,
+    /// Those of its mutants that are the same code as it; none where it has no mutants.
+    same: Option<BTreeSet<usize>>,
+}
+
+/// What came of them.
+struct Ran {
+    /// Of the original against itself.
+    stats: RunStats,
+    difference: Option<Finding>,
+    /// What C does alone on the input of that.
+    c_fault: Option<CFault>,
+    mutants: MutantRun,
+    mutant_millis: u64,
+}
+
+impl Job {
+    fn of(judge: &Judge, planned: &FunctionPlan, (binary, made): (&Path, &Mutants)) -> Self {
+        let name = &planned.function.name;
+        let same = made.of.contains_key(name).then(|| made.same.get(name).cloned().unwrap_or_default());
+        Self { campaign: judge.campaign(binary, planned), same }
+    }
+
+    fn run(&self, seconds: u64, interrupt: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Ran> {
+        let (stats, difference) = match self.campaign.against_itself(ITSELF, interrupt, see) {
+            // One harness that cannot be run says nothing about the others.
+            Err(error) if error.kind() == ErrorKind::Internal => {
+                let broken = Some(format!("the harness cannot be run: {error}"));
+                let mutants = MutantRun { broken, ..MutantRun::default() };
+                let stats = RunStats::default();
+                return Ok(Ran { stats, difference: None, c_fault: None, mutants, mutant_millis: 0 });
+            }
+            other => other?,
+        };
+        let start = Instant::now();
+        let mutants = match &self.same {
+            Some(same) if difference.is_none() => {
+                let budget = Budget { seconds, executions: None };
+                self.campaign.against_mutants(same, budget, interrupt, see)?
+            }
+            _ => MutantRun::default(),
+        };
+        let mutant_millis = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let c_fault = difference.as_ref().map(|found| self.campaign.c_alone(&found.input, interrupt));
+        Ok(Ran { stats, difference, c_fault: c_fault.transpose()?.flatten(), mutants, mutant_millis })
+    }
+}
+
+fn adequacy(planned: &FunctionPlan, made: &Mutants, ran: Ran) -> Adequacy {
+    let Ran { stats, difference, c_fault: _, mutants: run, mutant_millis } = ran;
+    let name = &planned.function.name;
+    let list = made.of.get(name);
+    let same = made.same.get(name).cloned().unwrap_or_default();
+    let without = match (&difference, list) {
+        (Some(_), _) => Some("C differs from itself".to_owned()),
+        (None, None) => made.without.get(name).cloned().or(Some("no unit defines it".to_owned())),
+        (None, Some(_)) => unusable(&run),
+    };
+    let fates = |(at, mutant): (usize, &Mutant)| match same.contains(&(at + 1)) {
+        true => Tried { mutant: mutant.clone(), fate: Fate::Equivalent { reason: SAME.to_owned() } },
+        false => tried(planned, mutant, run.killed.get(&(at + 1)).map(|kill| kill.what.clone())),
+    };
+    let mut rejected = stats.rejected.clone();
+    rejected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Adequacy {
+        key: planned.function.key.clone(),
+        symbol: name.clone(),
+        file: planned.function.place.file.to_string(),
+        executions: stats.executions,
+        accept_rate: stats.accept_rate(),
+        executions_per_second: (stats.executions * 1000).checked_div(stats.millis),
+        rejected,
+        difference: difference.map(|finding| finding.what),
+        mutants: match without {
+            None => list.into_iter().flatten().enumerate().map(fates).collect(),
+            Some(_) => Vec::new(),
+        },
+        mutant_millis,
+        without,
+    }
+}
+
+/// What became of a mutant that was killed by this, if it was.
+fn tried(planned: &FunctionPlan, mutant: &Mutant, by: Option<String>) -> Tried {
+    let marked = planned.judgeable.contract().into_iter().flat_map(|c| &c.equivalent);
+    let marked = marked.filter(|e| e.mutant == mutant.id).map(|e| e.reason.clone()).next();
+    let fate = match (by, marked) {
+        (Some(by), _) => Fate::Killed { by },
+        (None, Some(reason)) => Fate::Equivalent { reason },
+        (None, None) => Fate::Survived,
+    };
+    Tried { mutant: mutant.clone(), fate }
+}
+
+/// Mutants that were killed, of those that should have been.
+fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
+    if let Some(why) = without {
+        return Measured::No(why.clone());
+    }
+    let of = |is: fn(&Fate) -> bool| mutants.iter().filter(|m| is(&m.fate)).count() as u64;
+    let equivalent = of(|fate| matches!(fate, Fate::Equivalent { .. }));
+    let reached = of(|fate| matches!(fate, Fate::Killed { .. }));
+    Measured::Yes(Share { reached, total: mutants.len() as u64 - equivalent })
+}
+
+/// Why a run says nothing about mutants.
+fn unusable(run: &MutantRun) -> Option<String> {
+    match run.killed.get(&0) {
+        Some(kill) => Some(format!("a plain copy of its text differs from it: {}", kill.what)),
+        None if run.broken.is_none() && run.stats.oracle_calls == 0 => {
+            Some("the original accepted no input".to_owned())
+        }
+        None => run.broken.clone(),
+    }
+}

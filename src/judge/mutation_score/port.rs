@@ -1,0 +1,198 @@
+//! Mutants of ports: what the inputs of a run would not have noticed in the Rust text itself. Built into a copy of the
+//! port's crate, all of one function side by side, as those of C are.
+
+use super::{BATCH, Fate, MOST, Tried};
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::fuzz::build::{Built, Diagnostic};
+use crate::fuzz::campaign::Budget;
+use crate::fuzz::mutants::MutantRun;
+use crate::harness::files::{PORT_MUTANTS_FILE, port_mutants_file};
+use crate::judge::{Judge, does_not_compile};
+use crate::project::{FunctionPlan, Project};
+use crate::rust::mutants::{Mutated, SELECTED, module};
+use crate::rust::signature::ident;
+use crate::symbol::SymbolName;
+use crate::verdict::{Measured, RunStats, Share};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// How often mutants that do not compile are left out before all of their functions' are.
+const ROUNDS: usize = 6;
+
+/// What became of the mutants of one port.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortMutants {
+    pub symbol: SymbolName,
+    /// Of the port, relative to the repository.
+    pub file: String,
+    pub executions: u64,
+    /// Those that compile.
+    pub mutants: Vec<Tried>,
+    /// Why there are none, or why nothing can be said of them.
+    pub without: Option<String>,
+}
+
+impl PortMutants {
+    /// Mutants that were killed, of those that should have been.
+    pub fn kills(&self) -> Measured<Share> {
+        super::kills(&self.mutants, self.without.as_ref())
+    }
+}
+
+/// The mutants of the functions of one batch, and why others have none.
+#[derive(Default)]
+struct Made<'p> {
+    of: BTreeMap<SymbolName, (&'p FunctionPlan, Mutated)>,
+    without: BTreeMap<SymbolName, String>,
+}
+
+/// Runs the mutants of the ports of `wanted`, which have a harness and a body; each function gets so many seconds.
+///
+/// # Errors
+/// Those of the build and of running the fuzz process, and Ctrl-C.
+pub fn of_ports(
+    project: &Project,
+    judge: &Judge,
+    wanted: &[&FunctionPlan],
+    seconds: u64,
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<PortMutants>> {
+    let mut all = Vec::new();
+    for batch in wanted.chunks(BATCH) {
+        reporter.event(Event::StepStarted { step: "building mutants of Rust".into(), total: None });
+        let mut made = make(project, batch)?;
+        let binary = build(project, judge, &mut made)?;
+        let count: usize = made.of.values().map(|(_, mutated)| mutated.mutants().count()).sum();
+        let message = format!("{count} mutants of {} ports built", made.of.len());
+        reporter.event(Event::StepFinished { message });
+        for planned in batch {
+            all.push(one(project, judge, planned, (&binary, &made, seconds), reporter)?);
+        }
+    }
+    Ok(all)
+}
+
+fn make<'p>(project: &Project, batch: &[&'p FunctionPlan]) -> Result<Made<'p>> {
+    let mut made = Made::default();
+    let mut next = 1;
+    for planned in batch {
+        let function = &planned.function;
+        let text = project.module(&function.module)?.text().to_owned();
+        match Mutated::of(&text, &ident(function).to_string(), MOST, next) {
+            Ok(mutated) => {
+                next += u32::try_from(mutated.mutants().count()).unwrap_or(u32::MAX);
+                made.of.insert(function.name.clone(), (*planned, mutated));
+            }
+            Err(why) => drop(made.without.insert(function.name.clone(), why)),
+        }
+    }
+    Ok(made)
+}
+
+/// Builds the crate with the mutants in it, leaving out those that the compiler refuses.
+fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
+    let lib = fs_err::read_to_string(project.rust_dir().join("src/lib.rs"))? + SELECTED;
+    for round in 1.. {
+        let mut replaced = vec![(PathBuf::from("src/lib.rs"), lib.clone())];
+        let mut lines = BTreeMap::new();
+        let modules: BTreeSet<&str> = made.of.values().map(|(p, _)| p.function.module.as_str()).collect();
+        for name in modules {
+            let of_module = made.of.values().filter(|(p, _)| p.function.module == name);
+            let functions: Vec<&Mutated> = of_module.map(|(_, mutated)| mutated).collect();
+            let module = module(project.module(name)?.text(), &functions);
+            let file = format!("src/{name}.rs");
+            replaced.push((PathBuf::from(&file), module.text));
+            lines.extend(module.lines.into_iter().map(|(number, range)| (number, (file.clone(), range))));
+        }
+        let numbers: BTreeMap<String, Vec<u32>> = made
+            .of
+            .iter()
+            .map(|(name, (_, mutated))| (name.to_string(), mutated.mutants().map(|(n, _)| n).collect()))
+            .collect();
+        let table = port_mutants_file(Some((&project.crate_name(), &numbers)));
+        replaced.push((PathBuf::from(PORT_MUTANTS_FILE), table));
+        let errors = match judge.build_beside("port-mutants", &replaced)? {
+            Built::Binary(path) => return Ok(path),
+            Built::Errors(errors) => errors,
+        };
+        let refused = refused(&errors, &lines);
+        if refused.is_empty() {
+            return Err(does_not_compile(project, &errors));
+        }
+        leave_out(made, &refused, round >= ROUNDS);
+    }
+    Err(Error::new(ErrorKind::Internal, "mutants of Rust were built for ever"))
+}
+
+type Lines = BTreeMap<u32, (String, std::ops::Range<usize>)>;
+
+/// The mutants that these errors are about.
+fn refused(errors: &[Diagnostic], lines: &Lines) -> BTreeSet<u32> {
+    let about = |e: &Diagnostic| {
+        lines.iter().find(|(_, (file, range))| *file == e.file && range.contains(&e.line)).map(|(n, _)| *n)
+    };
+    errors.iter().filter_map(about).collect()
+}
+
+/// Leaves out the refused mutants, or all of their functions.
+fn leave_out(made: &mut Made, refused: &BTreeSet<u32>, whole: bool) {
+    for (name, (_, mutated)) in &mut made.of {
+        let is_hit = mutated.mutants().any(|(number, _)| refused.contains(&number));
+        let all: BTreeSet<u32> = mutated.mutants().map(|(number, _)| number).collect();
+        mutated.without(if whole && is_hit { &all } else { refused });
+        if mutated.mutants().next().is_none() {
+            made.without.insert(name.clone(), "no mutant of it compiles".into());
+        }
+    }
+    made.of.retain(|_, (_, mutated)| mutated.mutants().next().is_some());
+}
+
+fn one(
+    project: &Project,
+    judge: &Judge,
+    planned: &FunctionPlan,
+    (binary, made, seconds): (&Path, &Made, u64),
+    reporter: &mut dyn Reporter,
+) -> Result<PortMutants> {
+    let name = &planned.function.name;
+    let file = format!("{}/src/{}.rs", project.config.rust.dir, planned.function.module);
+    let mut result =
+        PortMutants { symbol: name.clone(), file, executions: 0, mutants: Vec::new(), without: None };
+    let Some((_, mutated)) = made.of.get(name) else {
+        result.without = made.without.get(name).cloned();
+        return Ok(result);
+    };
+    let mut see = |stats: &RunStats| {
+        reporter.event(Event::Fuzzing { symbol: name.clone(), stats: stats.clone() });
+    };
+    let budget = Budget { seconds, executions: None };
+    let count = mutated.mutants().count();
+    let run =
+        judge.campaign(binary, planned).against_port_mutants(count, budget, judge.interrupt, &mut see)?;
+    result.executions = run.stats.executions;
+    result.without = unusable(&run);
+    if result.without.is_none() {
+        let tried = mutated.mutants().map(|(number, mutant)| {
+            let by = run.killed.get(&(number as usize)).map(|kill| kill.what.clone());
+            super::tried(planned, mutant, by)
+        });
+        result.mutants = tried.collect();
+    }
+    Ok(result)
+}
+
+/// Why a run says nothing about mutants.
+fn unusable(run: &MutantRun) -> Option<String> {
+    match run.killed.get(&0) {
+        Some(kill) => Some(format!("the port itself is told from C: {}", kill.what)),
+        None if run.stats.oracle_calls == 0 => Some("the original accepted no input".to_owned()),
+        None => run.broken.clone(),
+    }
+}
+
+/// The mutants that nothing told from C.
+pub fn survivors(of: &PortMutants) -> impl Iterator<Item = &Tried> {
+    of.mutants.iter().filter(|tried| tried.fate == Fate::Survived)
+}

@@ -1,0 +1,122 @@
+//! The audit of a port, by what its C original does.
+
+use super::ways::variables_of;
+use super::{Judge, Names, not_rust};
+use crate::audit::{self, Around, AuditReport, Candidate, Problem, Rule};
+use crate::contract::state::{self, is_variable};
+use crate::error::Result;
+use crate::evidence::allowed::{Original, Surroundings};
+use crate::project::FunctionPlan;
+use crate::project::ported::Ported;
+use crate::rust::nonlocal_items;
+use crate::rust::signature::{ident, inner};
+use crate::rust::splice::take_apart;
+use crate::symbol::LibraryIndex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+impl<'p> Judge<'p> {
+    /// The audit of what stands in a module: the function and the private items that it reaches. Lines are the file's.
+    pub fn audit(&self, planned: &FunctionPlan, module_text: &str) -> Result<AuditReport> {
+        let (own, rest) = take_apart(module_text, &ident(&planned.function).to_string());
+        self.audit_reply(planned, &own, &rest)
+    }
+
+    /// The audit of a reply: the function and its helpers, for the module with this text.
+    pub fn audit_reply(&self, planned: &FunctionPlan, reply: &str, module_text: &str) -> Result<AuditReport> {
+        let module = &planned.function.module;
+        let allowed = self.surroundings()?.allowed(self.original(planned)?, Around::default());
+        let allowed =
+            allowed.in_module(module_text).map_err(|error| not_rust(&format!("src/{module}.rs"), &error))?;
+        let name = ident(&planned.function).to_string();
+        let mut report = audit::audit(&Candidate { module, name: &name, text: reply }, &allowed);
+        report.problems.extend(self.open_items()?.iter().cloned());
+        Ok(report)
+    }
+
+    /// What a port of `planned` may use by its C original.
+    fn original(&self, planned: &FunctionPlan) -> Result<Original> {
+        let names = self.names()?;
+        let back = self.c_side()?.ways_back(&planned.function);
+        // In state that its original has not, a port could keep notes that no comparison sees.
+        let kept = &names.kept[&planned.function.key];
+        let those = |is: &dyn Fn(&FunctionPlan) -> bool| -> BTreeSet<String> {
+            names.functions.iter().filter(|(_, other)| is(other)).map(|(name, _)| name.clone()).collect()
+        };
+        let bound = planned.bound();
+        Ok(Original {
+            signature: inner(bound.function, bound.contract, bound.c),
+            libc: planned.function.externs.iter().cloned().collect(),
+            globals: variables_of(&self.project.library, planned).into_iter().collect(),
+            ways_back: those(&|other| back.contains(&other.function.key)),
+            keeps_more: those(&|other| !names.kept[&other.function.key].is_subset(kept)),
+        })
+    }
+
+    /// What stands around all ports now.
+    fn surroundings(&self) -> Result<Surroundings> {
+        let names = self.names()?;
+        let globals = &self.project.library.globals;
+        let constants = globals.iter().filter(|global| !is_variable(global)).map(|g| g.name.to_string());
+        let ported = names.by_module.iter().map(|(module, all)| self.ported_in(module, all));
+        Ok(Surroundings {
+            ffi: Arc::clone(&names.ffi),
+            callees: Arc::new(names.functions.keys().cloned().collect()),
+            ported: Arc::new(ported.collect()),
+            constants: Arc::new(constants.collect()),
+        })
+    }
+
+    /// What stands in any module of the port and can be meant without a name: nobody reads it with the port that runs it.
+    fn open_items(&self) -> Result<&[Problem]> {
+        if let Some(known) = self.open_items.get() {
+            return Ok(known);
+        }
+        let mut all = Vec::new();
+        for module in self.names()?.by_module.keys() {
+            let file = format!("{}/src/{module}.rs", self.project.config.rust.dir);
+            let module = self.project.module(module)?;
+            all.extend(module.open_lines().into_iter().map(|line| Problem {
+                rule: Rule::Item,
+                // Of another module as a rule; the reason says where.
+                line: 1,
+                column: 1,
+                excerpt: String::new(),
+                reason: nonlocal_items::reason(&format!("{file}:{line}")),
+            }));
+        }
+        Ok(self.open_items.get_or_init(|| all))
+    }
+
+    pub(super) fn names(&self) -> Result<&Names<'p>> {
+        if let Some(names) = self.names.get() {
+            return Ok(names);
+        }
+        let project = self.project;
+        let mut by_module: BTreeMap<&str, Vec<&FunctionPlan>> = BTreeMap::new();
+        for planned in &project.planned {
+            by_module.entry(&planned.function.module).or_default().push(planned);
+        }
+        let index = LibraryIndex::of(&project.library);
+        let names = Names {
+            ffi: project.ffi_names()?,
+            functions: project.planned.iter().map(|p| (ident(&p.function).to_string(), p)).collect(),
+            by_module,
+            kept: project
+                .planned
+                .iter()
+                .map(|p| (&p.function.key, state::kept(&index, &p.function)))
+                .collect(),
+        };
+        Ok(self.names.get_or_init(|| names))
+    }
+
+    /// The functions of a module that have a body, as the module stands now.
+    fn ported_in(&self, module: &str, functions: &[&FunctionPlan]) -> (String, BTreeSet<String>) {
+        let text = self.project.module(module).ok();
+        let is_ported =
+            |p: &&&FunctionPlan| text.as_ref().is_some_and(|m| m.state(&p.function) == Ported::Yes);
+        let ported = functions.iter().filter(is_ported).map(|p| ident(&p.function).to_string());
+        (module.to_owned(), ported.collect())
+    }
+}

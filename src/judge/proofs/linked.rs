@@ -1,0 +1,64 @@
+//! The linkage proof of what stands in a build.
+
+use crate::audit::linkage::{CSymbols, Compiled, Linkage, Wanted};
+use crate::error::Result;
+use crate::fuzz::build::compiled_crate;
+use crate::judge::ways::with_callees;
+use crate::judge::{Judge, not_rust};
+use crate::project::{FunctionPlan, Project};
+use crate::rust::signature::ident;
+use crate::symbol::SymbolName;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// The linkage proof of the ports in one build.
+pub struct Linked<'p> {
+    project: &'p Project,
+    compiled: Compiled,
+    c: CSymbols,
+}
+
+impl<'p> Linked<'p> {
+    /// Reads the crate of the port as it is in this binary of [`Judge::build`].
+    ///
+    /// # Errors
+    /// `Io` and `Internal` where the build left nothing that can be read.
+    pub fn read(judge: &Judge<'p>, binary: &Path) -> Result<Self> {
+        let project = judge.project;
+        let rlib = fs_err::read(compiled_crate(binary))?;
+        let c = CSymbols::read(&project.ffi).map_err(|error| not_rust("ffi.rs", &error))?;
+        Ok(Self { project, compiled: Compiled::read(&rlib, &project.crate_name())?, c })
+    }
+
+    /// What the port of a function leads to.
+    pub fn linkage(&self, planned: &FunctionPlan) -> Linkage {
+        let function = &planned.function;
+        let callees = with_callees(&self.project.library, function);
+        let wanted = Wanted {
+            module: &function.module,
+            ident: &ident(function).to_string(),
+            externs: callees.iter().flat_map(|f| f.externs.iter().map(String::as_str)).collect(),
+        };
+        let mut linkage = self.compiled.linkage(&wanted, &self.c);
+        // A shim has the name that a function has in Rust.
+        for name in &mut linkage.reaches_c {
+            let named = |p: &&FunctionPlan| ident(&p.function) == name.as_str();
+            if let Some(planned) = self.project.planned.iter().find(named) {
+                *name = planned.function.name.clone();
+            }
+        }
+        linkage
+    }
+}
+
+/// Why the linkage proof refutes a port, if it does.
+pub fn refused(linkage: &Linkage) -> Option<String> {
+    let list = linkage.forbidden.join("; ");
+    (!list.is_empty()).then(|| format!("the linkage proof rejects it: its compiled code leads to {list}"))
+}
+
+/// What a port still runs as C: what its text names, and what its compiled code leads to.
+pub fn still_c(named: Vec<SymbolName>, linkage: &Linkage) -> Vec<SymbolName> {
+    let all: BTreeSet<SymbolName> = named.into_iter().chain(linkage.reaches_c.iter().cloned()).collect();
+    all.into_iter().collect()
+}

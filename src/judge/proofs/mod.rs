@@ -1,0 +1,105 @@
+//! What a port must prove beside the run that judges it: the same for `verify` and `port`.
+
+mod linked;
+
+pub use linked::{Linked, refused, still_c};
+
+use crate::error::{ErrorKind, Result};
+use crate::event::Reporter;
+use crate::fuzz::campaign::Campaign;
+use crate::judge::Judge;
+use crate::judge::coverage::Counting;
+use crate::judge::mutation_score::{self, Adequacy};
+use crate::platform::process::Interrupt;
+use crate::project::{FunctionPlan, Project};
+use crate::store::Store;
+use crate::symbol::SymbolKey;
+use crate::verdict::{Measured, Proofs, Share, Verdict};
+use std::collections::BTreeMap;
+
+/// What the proofs of some functions rest on.
+#[derive(Debug)]
+pub struct Grounds {
+    worth: BTreeMap<SymbolKey, Adequacy>,
+    /// Or why coverage is not measured.
+    counting: Measured<Counting>,
+}
+
+impl Grounds {
+    /// Measures the harnesses of `judged`, where nothing is known of them, and builds for coverage.
+    ///
+    /// # Errors
+    /// Those of the builds and of running the fuzz process, and Ctrl-C.
+    pub fn lay(
+        project: &Project,
+        (judge, store): (&Judge, &mut Store),
+        judged: &[&FunctionPlan],
+        reporter: &mut dyn Reporter,
+    ) -> Result<Self> {
+        let worth = mutation_score::known(project, (judge, store), judged, reporter)?;
+        let counting = match project.config.grade.measure && !judged.is_empty() {
+            true => counting(judge, reporter)?,
+            false => Measured::default(),
+        };
+        Ok(Self { worth, counting })
+    }
+
+    /// Where C differs from itself, so that no port can be judged.
+    pub fn differs(&self, planned: &FunctionPlan) -> Option<String> {
+        let difference = self.worth.get(&planned.function.key)?.difference.as_ref()?;
+        Some(format!("C differs from itself, so that no port can be judged: {difference}"))
+    }
+
+    /// The proofs of a port, after the run with this verdict.
+    ///
+    /// # Errors
+    /// Those of replaying the inputs of the run, and Ctrl-C.
+    pub fn proofs(&self, judge: &Judge, planned: &FunctionPlan, verdict: &Verdict) -> Result<Proofs> {
+        let mut proofs = Proofs::default();
+        if let Some(adequacy) = self.worth.get(&planned.function.key) {
+            proofs.kills = adequacy.kills();
+        }
+        proofs.branches = match (&self.counting, verdict) {
+            (_, Verdict::Unrefuted(stats)) if stats.space.is_some() => {
+                Measured::No("every input was run".into())
+            }
+            (Measured::Yes(counting), Verdict::Unrefuted(_)) => counting.of_c(judge, planned)?,
+            (Measured::No(why), Verdict::Unrefuted(_)) => Measured::No(why.clone()),
+            (_, Verdict::Refuted { .. } | Verdict::CFault { .. } | Verdict::Vacuous { .. }) => {
+                Measured::default()
+            }
+        };
+        Ok(proofs)
+    }
+}
+
+/// A Rust compiler whose tables are not known keeps ports from being verified, not from being judged.
+fn counting(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Measured<Counting>> {
+    match Counting::build(judge, reporter) {
+        Ok(counting) => Ok(Measured::Yes(counting)),
+        Err(error) if error.kind() == ErrorKind::Environment => Ok(Measured::No(error.to_string())),
+        Err(error) => Err(error),
+    }
+}
+
+/// The verdict of a run once both sides have run apart over its inputs, and what came of that; ports that the run refutes
+/// are refuted already.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn apart(
+    campaign: &Campaign,
+    verdict: Verdict,
+    interrupt: &Interrupt,
+) -> Result<(Verdict, Measured<Share>)> {
+    let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
+    let apart = campaign.apart(interrupt)?;
+    let verdict = match (&apart.finding, &apart.unfinished) {
+        (Some(finding), _) => campaign.refuted(finding.clone().into(), stats, interrupt)?,
+        (None, Some(reason)) if apart.agreed == 0 => {
+            Verdict::Vacuous { reason: format!("in separate processes: {reason}"), stats }
+        }
+        (None, _) => Verdict::Unrefuted(stats),
+    };
+    Ok((verdict, apart.measured()))
+}

@@ -1,0 +1,127 @@
+//! The record of a verdict: an entry of `implfuzz.lock`, with a row of history in the store.
+
+use super::c_side::unit_of;
+use super::ratchet::take_out;
+use super::ways::variables_of;
+use super::{Judge, Names, Outcome};
+use crate::error::Result;
+use crate::evidence::fingerprint::{
+    Crate, DependencyGraph, Fingerprint, port_hash, port_mentions, ports_called,
+};
+use crate::evidence::lock::{Entry, Lock, roots};
+use crate::project::FunctionPlan;
+use crate::project::ported::PortModule;
+use crate::rust::signature::{ident, inner};
+use crate::store::{Evidence, Store};
+use quote::ToTokens;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+impl Judge<'_> {
+    /// What a verdict on the port of `planned` in the tree is about.
+    pub fn fingerprint(&self, planned: &FunctionPlan) -> Result<Fingerprint> {
+        let names = self.names()?;
+        let c = self.c_side()?.hash(&planned.function);
+        let files = Crate::new(self.project.rust_dir()).hashes(planned.function.name.as_str(), ("", ""));
+        let hash_of = |name: &str| port_hash(self.module_of(names, name)?.as_ref(), name);
+        let mentions_of = |name: &str| port_mentions(self.module_of(names, name)?.as_ref(), name);
+        Ok(Fingerprint::of(&ident(&planned.function).to_string(), c, files, hash_of, mentions_of))
+    }
+
+    /// The ports that the port of `planned` calls as the tree stands, directly or through others, by their Rust names.
+    pub fn ports_called(&self, planned: &FunctionPlan) -> Result<BTreeSet<String>> {
+        let names = self.names()?;
+        let own = ident(&planned.function).to_string();
+        Ok(ports_called(&own, |name| port_mentions(self.module_of(names, name)?.as_ref(), name)))
+    }
+
+    /// The module of a function of the library, by its Rust name.
+    fn module_of(&self, names: &Names, name: &str) -> Option<Rc<PortModule>> {
+        self.project.module(&names.functions.get(name)?.function.module).ok()
+    }
+
+    /// Records what a function of a module is worth, and by which run: in the lock, which counts, and in the history of this
+    /// machine. The module stands in the tree, and the seeds are in their place.
+    pub fn record(
+        &self,
+        store: &mut Store,
+        planned: &FunctionPlan,
+        module: &PortModule,
+        (outcome, provenance): (&Outcome, &str),
+    ) -> Result<()> {
+        let function = &planned.function;
+        let fingerprint = self.fingerprint(planned)?;
+        let row = Evidence {
+            shortcomings: outcome.shortcomings.clone(),
+            proofs: outcome.proofs.clone(),
+            c_hash: fingerprint.c.clone(),
+            contract_hash: fingerprint.contract.clone(),
+            harness_hash: fingerprint.harness.clone(),
+            rust_hash: fingerprint.rust.clone(),
+            callees_in_c: self.callees_in_c(planned)?,
+            provenance: provenance.to_owned(),
+            ..Evidence::of_run(function.key.clone(), outcome.grade, &outcome.stats)
+        };
+        store.put_evidence(&row)?;
+        let bound = planned.bound();
+        let files = Crate::new(self.project.rust_dir());
+        let mut lock = Lock::load(self.project.workspace.root())?.unwrap_or_default();
+        let unsafe_count = self.audit(planned, module.text())?.unsafe_count;
+        let entry = Entry {
+            contract_text: files.contract_mark(function.name.as_str(), &fingerprint.contract),
+            grade: outcome.grade,
+            shortcomings: row.shortcomings,
+            module: function.module.clone(),
+            unit: unit_of(self.project, function).to_owned(),
+            chunks: self.c_side()?.chunks.get(&function.key).cloned().unwrap_or_default(),
+            signature: inner(bound.function, bound.contract, bound.c).to_token_stream().to_string(),
+            fingerprint,
+            callees_in_c: row.callees_in_c.iter().map(ToString::to_string).collect(),
+            libc: function.externs.clone(),
+            globals: variables_of(&self.project.library, planned),
+            executions: row.executions,
+            accept_rate: row.accept_rate,
+            unsafe_count,
+            unsafe_least: self.unsafe_least(planned, &lock, (outcome.grade, unsafe_count)),
+            provenance: row.provenance,
+            tools: self.tools()?,
+            date: row.date.to_string(),
+            ..Entry::default()
+        }
+        .with_proofs(&outcome.proofs)
+        .sealed();
+        lock.c.extend(self.c_side()?.lines(&entry));
+        lock.symbols.insert(function.name.to_string(), entry);
+        lock.unsafe_least.remove(function.name.as_str());
+        self.save(lock)
+    }
+
+    /// Takes a symbol out of the lock: nothing is said of it any more.
+    pub fn forget(&self, planned: &FunctionPlan) -> Result<()> {
+        let Some(mut lock) = Lock::load(self.project.workspace.root())? else { return Ok(()) };
+        if take_out(&mut lock, planned.function.name.as_str()) { self.save(lock) } else { Ok(()) }
+    }
+
+    /// Writes the lock, without functions that the library does not have any more.
+    fn save(&self, mut lock: Lock) -> Result<()> {
+        let known: BTreeSet<&str> = self.project.planned.iter().map(|p| p.function.name.as_str()).collect();
+        // What a file holds that cannot be read now is not gone.
+        if !self.project.library.left_out.iter().any(|file| file.broken) {
+            lock.symbols.retain(|name, _| known.contains(name.as_str()));
+            lock.unsafe_least.retain(|name, _| known.contains(name.as_str()));
+        }
+        let needed = {
+            let roots = roots(lock.symbols.values());
+            let graph = DependencyGraph::of(&self.c_side()?.tree, &|id| lock.links(id), &roots);
+            (0..lock.symbols.len()).flat_map(|root| graph.closure(root).into_keys()).collect()
+        };
+        lock.save(self.project.workspace.root(), &needed)
+    }
+
+    /// What built and ran it; recorded, not hashed.
+    fn tools(&self) -> Result<String> {
+        let tools = self.project.toolchain(self.interrupt)?;
+        let (rustc, cc) = (&tools.rustc_version, &tools.cc);
+        Ok(format!("cargo-implfuzz {}, rustc {rustc}, {} {}", env!("CARGO_PKG_VERSION"), cc.kind, cc.version))
+    }
+}

@@ -1,0 +1,452 @@
+//! `check`, `status`, `verify --stale`, `port` and the hook never disagree, and none of them trusts a verdict that was not given
+//! about what stands in the tree: random edits, verdicts, merges, clones and deleted locks, beside a model of them.
+
+use super::known;
+use super::{Ask, Judgement};
+use crate::config::Config;
+use crate::contract::types::Judgeable;
+use crate::evidence::fingerprint::{
+    CTree, Crate, DependencyGraph, Fingerprint, Links, Root, port_hash, port_mentions, short,
+};
+use crate::evidence::lock::{ChunkLine, Entry, LOCK_FILE, Lock, roots};
+use crate::evidence::status::{Checked, NOTES, Status, SymbolStatus, Trouble, status};
+use crate::project::FunctionPlan;
+use crate::project::ported::{PortModule, Ported};
+use crate::rust::signature::CSignature;
+use crate::store::{Evidence, Store, SymbolRow};
+use crate::symbol::fixture;
+use crate::verdict::{Grade, RunStats};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::rc::Rc;
+
+/// `twice` calls `add` in C and in Rust; `alone` stands in a file of its own.
+const NAMES: [&str; 3] = ["add", "twice", "alone"];
+/// The Rust text that the audit rejects.
+const CHEAT: u8 = 3;
+
+/// What stands in the tree, as versions of its texts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+struct Texts {
+    /// A macro that `add` uses.
+    header: u8,
+    /// The manifest of the fuzz crate.
+    manifest: u8,
+    c: [u8; 3],
+    contract: [u8; 3],
+    harness: [u8; 3],
+    /// 0 is a stub.
+    rust: [u8; 3],
+    /// 0 is none.
+    seeds: [u8; 3],
+}
+
+impl Texts {
+    /// The C text that a symbol depends on.
+    fn c_of(&self, at: usize) -> Vec<u8> {
+        match at {
+            0 => vec![self.c[0], self.header],
+            1 => vec![self.c[1], self.c[0], self.header],
+            _ => vec![self.c[2]],
+        }
+    }
+
+    /// All that a verdict on a symbol is about.
+    fn about(&self, at: usize) -> Vec<u8> {
+        // Of a stub only that it is one.
+        let called = if at == 1 { self.rust[0] } else { 0 };
+        let own = [self.contract[at], self.harness[at], self.manifest, self.rust[at], self.seeds[at], called];
+        self.c_of(at).into_iter().chain(own).collect()
+    }
+
+    fn set(&mut self, part: u8, at: usize, version: u8) {
+        match part {
+            0 => self.header = version,
+            1 => self.manifest = version,
+            2 => self.c[at] = version,
+            3 => self.contract[at] = version,
+            4 => self.harness[at] = version,
+            5 => self.rust[at] = version,
+            _ => self.seeds[at] = version,
+        }
+    }
+
+    fn write(&self, root: &Path) {
+        let put = |name: String, text: String| {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("kit.h".into(), format!("#define STEP {}\n", self.header));
+        let [add, twice, alone] = self.c;
+        put(
+            "a.c".into(),
+            format!(
+                "#include \"kit.h\"\nint add(int x) {{ return x + STEP + {add}; }}\n\nint twice(int x) {{ return add(add(x)) + {twice}; }}\n"
+            ),
+        );
+        put("b.c".into(), format!("int alone(int x) {{ return x + {alone}; }}\n"));
+        let unit = |file: &str| format!("Unit {{ file: \"{file}\", flags: &[], lines: &[] }}");
+        put(
+            "rust/c_units.rs".into(),
+            format!("const UNITS: &[Unit] = &[{}, {}];\n", unit("a.c"), unit("b.c")),
+        );
+        let foreign: String =
+            NAMES.iter().map(|name| format!("    pub fn {name}(x: i32) -> i32;\n")).collect();
+        put("rust/src/ffi.rs".into(), format!("unsafe extern \"C\" {{\n{foreign}}}\n"));
+        put("rust/src/globals.rs".into(), String::new());
+        put("rust/fuzz/Cargo.toml".into(), format!("[profile.release]\nopt-level = {}\n", self.manifest));
+        let body = |at: usize| match (self.rust[at], at) {
+            (0, _) => format!("unimplemented!(\"{}\")", NAMES[at]),
+            (CHEAT, _) => "std::process::exit(x)".to_owned(),
+            (n, 1) => format!("callee::add(callee::add(x)) + {n}"),
+            (n, _) => format!("x + {n}"),
+        };
+        let function = |at: usize| format!("pub fn {}(x: i32) -> i32 {{\n    {}\n}}\n", NAMES[at], body(at));
+        put("rust/src/a.rs".into(), format!("use crate::callee;\n\n{}\n{}", function(0), function(1)));
+        put("rust/src/b.rs".into(), function(2));
+        for (at, name) in NAMES.iter().enumerate() {
+            put(
+                format!("rust/contracts/{name}.toml"),
+                format!(
+                    "version = 1\nsymbol = \"{name}\"\nsignature = \"safe\"\nlimit = {}\n",
+                    self.contract[at]
+                ),
+            );
+            put(format!("rust/fuzz/src/harness/{name}.rs"), format!("// {}\n", self.harness[at]));
+            let seed = root.join(format!("rust/fuzz/seeds/fuzz_{name}/seed"));
+            match self.seeds[at] {
+                0 => drop(std::fs::remove_file(seed)),
+                n => put(format!("rust/fuzz/seeds/fuzz_{name}/seed"), n.to_string()),
+            }
+        }
+    }
+}
+
+fn module_of(at: usize) -> &'static str {
+    if at == 2 { "b" } else { "a" }
+}
+
+/// An entry about the tree at `root`, with the lines of C that belong to it: as a verdict writes it.
+fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<String, ChunkLine>) {
+    let files = Crate::new(root.join("rust"));
+    let tree = CTree::read(root, &files.units(&Config::default().c).unwrap());
+    let links = BTreeMap::from([(
+        "a.c:twice".to_owned(),
+        Links { calls: BTreeSet::from(["a.c:add".to_owned()]), uses: BTreeSet::new() },
+    )]);
+    let unit = format!("{}.c", module_of(at));
+    let chunks = vec![format!("{unit}:{}", NAMES[at])];
+    let c = DependencyGraph::of(&tree, &|id| links.get(id), &[Root { chunks: &chunks, unit: &unit }]);
+    let modules = ["a", "b"].map(|name| {
+        let text = std::fs::read_to_string(root.join(format!("rust/src/{name}.rs"))).unwrap();
+        Rc::new(PortModule::read(text))
+    });
+    let module = |name: &str| {
+        let at = NAMES.iter().position(|known| *known == name)?;
+        Some(Rc::clone(&modules[usize::from(module_of(at) == "b")]))
+    };
+    let fingerprint = Fingerprint::of(
+        NAMES[at],
+        c.digests().remove(0),
+        files.hashes(NAMES[at], ("", "")),
+        |name| port_hash(module(name)?.as_ref(), name),
+        |name| port_mentions(module(name)?.as_ref(), name),
+    );
+    let entry = Entry {
+        grade,
+        module: module_of(at).into(),
+        contract_text: files.contract_mark(NAMES[at], &fingerprint.contract),
+        chunks: chunks.clone(),
+        unit,
+        signature: format!("fn {}(x: i32) -> i32", NAMES[at]),
+        shortcomings: if grade == Grade::Verified { Vec::new() } else { vec!["why".into()] },
+        fingerprint,
+        ..Entry::default()
+    }
+    .sealed();
+    let graph = DependencyGraph::of(&tree, &|id| links.get(id), &roots([&entry]));
+    let line = |(id, hash): (String, String)| {
+        let links = links.get(&id).cloned().unwrap_or_default();
+        (id, ChunkLine { hash: short(&hash).to_owned(), links })
+    };
+    let lines = graph.closure(0).into_iter().map(line).collect();
+    (entry, lines)
+}
+
+/// What the lock has of a symbol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Record {
+    /// A verdict about these texts; the first are those of C.
+    Of(Vec<u8>, Vec<u8>, Grade),
+    /// A merge took its lines from two sides.
+    Mixed,
+}
+
+/// One branch.
+#[derive(Debug, Clone, Default)]
+struct Branch {
+    texts: Texts,
+    lock: Option<String>,
+    records: BTreeMap<usize, Record>,
+}
+
+#[derive(Debug, Clone)]
+enum Op {
+    Edit(u8, usize, u8),
+    Judge(usize, Grade),
+    /// Goes to the other branch, which begins as a copy of this one.
+    Switch,
+    Fork,
+    /// Takes each text and each line of the lock from one side or the other.
+    Merge(u64),
+    DeleteLock,
+    /// Nothing that git ignores comes along.
+    Clone,
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let grade = prop_oneof![
+        3 => Just(Grade::Verified), 2 => Just(Grade::Weak), 1 => Just(Grade::Refuted), 1 => Just(Grade::Unverifiable),
+    ];
+    prop_oneof![
+        8 => (0u8..7, 0usize..3, 0u8..4).prop_map(|(part, at, version)| Op::Edit(part, at, version)),
+        4 => (5u8..6, 0usize..3, 1u8..3).prop_map(|(part, at, version)| Op::Edit(part, at, version)),
+        8 => (0usize..3, grade).prop_map(|(at, grade)| Op::Judge(at, grade)),
+        2 => Just(Op::Switch),
+        2 => Just(Op::Fork),
+        3 => any::<u64>().prop_map(Op::Merge),
+        1 => Just(Op::DeleteLock),
+        1 => Just(Op::Clone),
+    ]
+}
+
+/// Decides for one side or the other.
+struct Coin(u64);
+
+impl Coin {
+    fn flip(&mut self) -> bool {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 63 == 1
+    }
+}
+
+/// A merge of two locks that are TOML: what only one side has is kept or not, what differs is of one side.
+fn merged(ours: &toml::Table, theirs: &toml::Table, coin: &mut Coin) -> toml::Table {
+    let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+    let pick = |key: &String| match (ours.get(key), theirs.get(key)) {
+        // Lines of C, and whatever is no table of symbols, are single lines.
+        (Some(toml::Value::Table(a)), Some(toml::Value::Table(b))) => {
+            Some(toml::Value::Table(merged(a, b, coin)))
+        }
+        (Some(a), Some(b)) => Some(if coin.flip() { a.clone() } else { b.clone() }),
+        (one, other) => one.or(other).filter(|value| value.is_table() || coin.flip()).cloned(),
+    };
+    let mut pick = pick;
+    keys.into_iter().filter_map(|key| Some((key.clone(), pick(key)?))).collect()
+}
+
+/// A repository with two branches, its history, and all verdicts that were ever given.
+struct World {
+    dir: tempfile::TempDir,
+    here: Branch,
+    there: Branch,
+    store: Store,
+    given: BTreeSet<(usize, Vec<u8>, String)>,
+}
+
+impl World {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let store = history(dir.path());
+        let (here, there) = (Branch::default(), Branch::default());
+        Self { dir, here, there, store, given: BTreeSet::new() }
+    }
+
+    /// The branch as files.
+    fn write(&self, root: &Path) {
+        self.here.texts.write(root);
+        match &self.here.lock {
+            Some(text) => std::fs::write(root.join(LOCK_FILE), text).unwrap(),
+            None => drop(std::fs::remove_file(root.join(LOCK_FILE))),
+        }
+    }
+
+    fn take(&mut self, op: &Op) {
+        match *op {
+            Op::Edit(part, at, version) => self.here.texts.set(part, at, version),
+            Op::Judge(at, grade) => self.judge(at, grade),
+            Op::Switch => std::mem::swap(&mut self.here, &mut self.there),
+            Op::Fork => self.there = self.here.clone(),
+            Op::Merge(seed) => self.merge(&mut Coin(seed)),
+            Op::DeleteLock => (self.here.lock, self.here.records) = (None, BTreeMap::new()),
+            Op::Clone => {
+                std::fs::remove_dir_all(self.dir.path().join(".implfuzz")).unwrap();
+                self.store = history(self.dir.path());
+            }
+        }
+        self.write(self.dir.path());
+    }
+
+    fn judge(&mut self, at: usize, grade: Grade) {
+        let grade = match self.here.texts.rust[at] {
+            0 => return,
+            CHEAT => Grade::Refuted,
+            _ => grade,
+        };
+        let root = self.dir.path();
+        let (entry, lines) = entry(root, at, grade);
+        let mut lock = Lock::load(root).unwrap().unwrap_or_default();
+        let [c, contract, harness, rust] = [
+            &entry.fingerprint.c,
+            &entry.fingerprint.contract,
+            &entry.fingerprint.harness,
+            &entry.fingerprint.rust,
+        ];
+        let row = Evidence {
+            c_hash: c.clone(),
+            contract_hash: contract.clone(),
+            harness_hash: harness.clone(),
+            rust_hash: rust.clone(),
+            ..Evidence::of_run(plan(at).function.key, grade, &RunStats::default())
+        };
+        self.store.put_evidence(&row).unwrap();
+        lock.c.extend(lines);
+        lock.symbols.insert(NAMES[at].into(), entry);
+        self.here.lock = Some(lock.render());
+        let (c, about) = (self.here.texts.c_of(at), self.here.texts.about(at));
+        self.given.insert((at, about.clone(), grade.word().into()));
+        self.here.records.insert(at, Record::Of(c, about, grade));
+    }
+
+    fn merge(&mut self, coin: &mut Coin) {
+        let mut texts = self.here.texts;
+        let theirs = self.there.texts;
+        let mut of = |ours: &mut u8, theirs: u8| *ours = if coin.flip() { *ours } else { theirs };
+        of(&mut texts.header, theirs.header);
+        of(&mut texts.manifest, theirs.manifest);
+        let lists = [
+            (&mut texts.c, theirs.c),
+            (&mut texts.contract, theirs.contract),
+            (&mut texts.harness, theirs.harness),
+            (&mut texts.rust, theirs.rust),
+            (&mut texts.seeds, theirs.seeds),
+        ];
+        for (ours, theirs) in lists {
+            (0..3).for_each(|at| of(&mut ours[at], theirs[at]));
+        }
+        self.here.texts = texts;
+        if let (Some(ours), Some(theirs)) = (&self.here.lock, &self.there.lock) {
+            let [ours, theirs] = [ours, theirs].map(|text| text.parse::<toml::Table>().unwrap());
+            self.here.lock = Some(merged(&ours, &theirs, coin).to_string());
+            for at in 0..3 {
+                if self.here.records.get(&at) != self.there.records.get(&at) {
+                    self.here.records.insert(at, Record::Mixed);
+                }
+            }
+            // The lines of C of one symbol may come from another's verdict.
+            self.here.records.values_mut().for_each(|record| *record = Record::Mixed);
+        }
+    }
+
+    /// All who are asked say the same, and what the model expects.
+    fn agree(&self) {
+        let root = self.dir.path();
+        let config = Config::default();
+        let now = status(root, &config, Some(&root.join(NOTES))).unwrap();
+        assert_eq!(now, status(root, &config, None).unwrap(), "with and without notes");
+        let checkout = tempfile::tempdir().unwrap();
+        self.write(checkout.path());
+        assert_eq!(now, status(checkout.path(), &config, None).unwrap(), "in the hook's checkout");
+        let checked = Checked::of(&now, &[]).unwrap();
+        let ports = NAMES.iter().filter(|name| now.of(name).unwrap().problem.is_none());
+        let holding = ports.filter(|name| now.of(name).unwrap().state == Ported::Yes).count();
+        assert_eq!(checked.holds.values().sum::<usize>(), holding);
+        for (at, name) in NAMES.iter().enumerate() {
+            let one = now.of(name).unwrap();
+            self.consumers_agree(at, one, &checked);
+            self.is_as_expected(at, one, &now);
+        }
+    }
+
+    /// `check`, `verify --stale`, `status` and `port`.
+    fn consumers_agree(&self, at: usize, one: &SymbolStatus, checked: &Checked) {
+        let listed = checked.symbols.iter().find(|complaint| complaint.symbol == NAMES[at]);
+        let trouble = one.problem.as_ref().map(|problem| problem.trouble);
+        assert_eq!(listed.map(|complaint| complaint.trouble), trouble);
+        let judgement: Judgement = known::one(&self.store, &plan(at), Some(one)).unwrap();
+        assert_eq!(judgement.grade, one.grade());
+        assert_eq!(judgement.trouble, trouble);
+        if let Some(complaint) = listed {
+            assert_eq!(judgement.reason.as_deref(), Some(complaint.reason.as_str()));
+        }
+        if one.state != Ported::Yes {
+            assert_eq!((one.grade(), one.is_stale()), (Grade::Stub, false));
+            return;
+        }
+        // Nothing is built upon a port that `check` lists without judging it again.
+        match judgement.ask() {
+            None => assert_eq!(trouble, Some(Trouble::Refuted)),
+            Some(Ask::Short) => assert!(trouble.is_none() && !one.is_stale()),
+            Some(Ask::Whole) => assert!(one.is_stale() || trouble.is_none()),
+        }
+        assert_eq!(one.is_stale(), trouble.is_some_and(|t| t != Trouble::Refuted));
+    }
+
+    fn is_as_expected(&self, at: usize, one: &SymbolStatus, all: &Status) {
+        let texts = &self.here.texts;
+        let trouble = one.problem.as_ref().map(|problem| problem.trouble);
+        // A verdict that holds was given about these very texts.
+        if one.state == Ported::Yes && trouble.is_none() {
+            let given = (at, texts.about(at), one.grade().word().to_owned());
+            assert!(self.given.contains(&given), "{} holds and was never judged so: {all:#?}", NAMES[at]);
+        }
+        let expected = match (texts.rust[at], self.here.records.get(&at)) {
+            (_, Some(Record::Mixed)) => return,
+            (0, None) => None,
+            (0, Some(_)) => Some(Trouble::Stub),
+            (_, None) => Some(Trouble::Unjudged),
+            (CHEAT, Some(Record::Of(c, _, _))) if *c == texts.c_of(at) => Some(Trouble::Audit),
+            (_, Some(Record::Of(_, about, _))) if *about != texts.about(at) => Some(Trouble::Stale),
+            (_, Some(Record::Of(_, _, Grade::Refuted))) => Some(Trouble::Refuted),
+            (_, Some(Record::Of(..))) => None,
+        };
+        assert_eq!(trouble, expected, "{}: {one:#?}", NAMES[at]);
+    }
+}
+
+fn history(root: &Path) -> Store {
+    let mut store = Store::open(&root.join(".implfuzz/state.db")).unwrap();
+    let rows: Vec<SymbolRow> = (0..3).map(|at| SymbolRow::of(&plan(at).function, None)).collect();
+    store.save_symbols(&rows).unwrap();
+    store
+}
+
+fn plan(at: usize) -> FunctionPlan {
+    let c = syn::parse_str(&format!("fn {}(x: i32) -> i32", NAMES[at])).unwrap();
+    FunctionPlan {
+        function: fixture::function(NAMES[at]),
+        c: CSignature::of(&c, []),
+        judgeable: Judgeable::NotYet("it is a test".into()),
+        edited: false,
+        target: None,
+        wants_target: false,
+        helpers: Vec::new(),
+        shared: Vec::new(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
+    #[test]
+    fn all_who_are_asked_for_the_status_agree(ops in prop::collection::vec(op(), 1..25)) {
+        let mut world = World::new();
+        world.write(world.dir.path());
+        world.agree();
+        for op in &ops {
+            world.take(op);
+            world.agree();
+        }
+    }
+}

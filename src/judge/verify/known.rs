@@ -1,0 +1,155 @@
+//! The last verdict on every function, without building or running anything: its status, as `check` has it, in the terms of `verify`.
+
+use super::Judgement;
+use crate::contract::types::Judgeable;
+use crate::error::Result;
+use crate::evidence::lock::Entry;
+use crate::evidence::status::{SymbolStatus, status};
+use crate::project::{FunctionPlan, Project};
+use crate::store::{Evidence, FindingRow, Side, Store};
+use crate::symbol::SymbolName;
+use crate::verdict::Grade;
+
+/// The status of these functions. The store adds what this machine has seen of them, which changes no grade.
+///
+/// # Errors
+/// Those of reading the tree, the lock and the store.
+pub fn known(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Result<Vec<Judgement>> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let all = status(project.workspace.root(), &project.config, None)?;
+    wanted.iter().map(|planned| one(store, planned, all.of(planned.function.name.as_str()))).collect()
+}
+
+pub(super) fn one(store: &Store, planned: &FunctionPlan, status: Option<&SymbolStatus>) -> Result<Judgement> {
+    let not_yet = match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(why.clone()),
+        Judgeable::Yes(_) => None,
+    };
+    let Some(status) = status else { return Ok(Judgement::new(planned, Grade::Stub, not_yet)) };
+    let judgement = Judgement::new(planned, status.grade(), status.reason().or(not_yet));
+    let trouble = status.problem.as_ref().map(|problem| problem.trouble);
+    let Some(entry) = &status.entry else { return Ok(Judgement { trouble, ..judgement }) };
+    let key = &planned.function.key;
+    Ok(Judgement {
+        trouble,
+        unconfirmed: unconfirmed(entry, store.evidence(key)?.as_ref(), &store.findings(Some(key))?),
+        proofs: entry.proofs(),
+        executions: Some(entry.executions),
+        accept_rate: entry.accept_rate,
+        callees_in_c: entry.callees_in_c.iter().map(SymbolName::new).collect(),
+        provenance: Some(entry.provenance.clone()),
+        ..judgement
+    })
+}
+
+/// Why a run that builds on the port judges it again although its record holds: this machine has not come to this verdict.
+fn unconfirmed(entry: &Entry, last: Option<&Evidence>, findings: &[FindingRow]) -> Option<String> {
+    let about = &entry.fingerprint;
+    let is_text = |hash: &str| hash == about.rust;
+    let is_same = |last: &&Evidence| {
+        let hashes = [&last.c_hash, &last.contract_hash, &last.harness_hash, &last.rust_hash];
+        last.grade == entry.grade && hashes == [&about.c, &about.contract, &about.harness, &about.rust]
+    };
+    if last.filter(is_same).is_some() {
+        return None;
+    }
+    let is_of_port =
+        |row: &&FindingRow| row.side == Side::Port && row.candidate_sha256.as_deref().is_some_and(is_text);
+    let found = findings.iter().rev().find(is_of_port);
+    let found = found.map(|row| format!("{}: {}", row.finding.class, row.finding.what));
+    let refuted = last.filter(|last| last.grade == Grade::Refuted && is_text(&last.rust_hash));
+    Some(match found.or_else(|| refuted.map(|last| last.shortcomings.join("; "))) {
+        Some(why) if why.is_empty() => "a run on this machine refuted this text".to_owned(),
+        Some(why) => format!("a run on this machine refuted this text ({why})"),
+        None => "no run on this machine has judged it".to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::fingerprint::Fingerprint;
+    use crate::store::FindingId;
+    use crate::symbol::SymbolKey;
+    use crate::verdict::{Finding, FindingClass, RunStats};
+
+    fn entry() -> Entry {
+        let [c, contract, harness, rust] = ["c", "k", "h", "r"].map(str::to_owned);
+        let fingerprint = Fingerprint { c, contract, harness, rust, ..Fingerprint::default() };
+        Entry { grade: Grade::Verified, fingerprint, ..Entry::default() }
+    }
+
+    /// The last verdict of this machine, of the same texts but for what `change` does.
+    fn last(grade: Grade, change: impl FnOnce(&mut Evidence)) -> Evidence {
+        let about = entry().fingerprint;
+        let mut last = Evidence {
+            c_hash: about.c,
+            contract_hash: about.contract,
+            harness_hash: about.harness,
+            rust_hash: about.rust,
+            ..Evidence::of_run(SymbolKey("f".into()), grade, &RunStats::default())
+        };
+        change(&mut last);
+        last
+    }
+
+    fn finding(side: Side, candidate: &str) -> FindingRow {
+        FindingRow {
+            id: FindingId(1),
+            symbol: SymbolKey("f".into()),
+            side,
+            finding: Finding {
+                class: FindingClass::Mismatch,
+                what: "it".into(),
+                input: Vec::new(),
+                args: Vec::new(),
+                oracle: Vec::new(),
+                subject: Vec::new(),
+            },
+            run: None,
+            candidate_sha256: Some(candidate.into()),
+            fault: None,
+            report: String::new(),
+            explanation: None,
+            created: jiff::Timestamp::UNIX_EPOCH,
+        }
+    }
+
+    const NEW: Option<&str> = Some("no run on this machine has judged it");
+
+    #[test]
+    fn a_record_is_confirmed_by_the_same_verdict_on_the_same_texts() {
+        let seen = |last: Option<Evidence>| unconfirmed(&entry(), last.as_ref(), &[]);
+        assert_eq!(seen(None).as_deref(), NEW);
+        assert_eq!(seen(Some(last(Grade::Verified, |_| ()))), None);
+        assert_eq!(seen(Some(last(Grade::Weak, |_| ()))).as_deref(), NEW);
+        let changes: [fn(&mut Evidence); 4] = [
+            |e| e.rust_hash = "other".into(),
+            |e| e.c_hash = "other".into(),
+            |e| e.contract_hash = "other".into(),
+            |e| e.harness_hash = "other".into(),
+        ];
+        for change in changes {
+            assert_eq!(seen(Some(last(Grade::Verified, change))).as_deref(), NEW);
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_refuted_here_is_judged_again() {
+        let of_this = [finding(Side::Port, "r")];
+        let refuted = Some("a run on this machine refuted this text (mismatch: it)".to_owned());
+        assert_eq!(unconfirmed(&entry(), None, &of_this), refuted);
+        let other = last(Grade::Verified, |e| e.rust_hash = "other".into());
+        assert_eq!(unconfirmed(&entry(), Some(&other), &of_this), refuted);
+        // By the audit or by linkage there is no finding.
+        let by_audit = last(Grade::Refuted, |e| e.contract_hash = "other".into());
+        let why = unconfirmed(&entry(), Some(&by_audit), &[]).unwrap();
+        assert!(why.contains("refuted"), "{why}");
+        // Of another text, or about C, it says nothing; a later verdict on this text counts more.
+        let others = [finding(Side::Port, "other"), finding(Side::C, "r")];
+        assert_eq!(unconfirmed(&entry(), None, &others).as_deref(), NEW);
+        assert_eq!(unconfirmed(&entry(), Some(&last(Grade::Verified, |_| ())), &of_this), None);
+    }
+}

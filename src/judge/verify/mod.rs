@@ -1,0 +1,274 @@
+//! `verify`: judges what stands in the tree, whoever wrote it; and the status of ports without judging them.
+
+mod known;
+mod trial;
+#[cfg(test)]
+mod agreement;
+
+pub use known::known;
+pub use trial::Ask;
+
+use crate::contract::types::Judgeable;
+use crate::error::{ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::evidence::grade;
+use crate::evidence::lock::Lock;
+use crate::evidence::status::Trouble;
+use crate::fuzz::build::Built;
+use crate::fuzz::campaign::Budget;
+use crate::fuzz::parallel::{Word, abreast};
+use crate::judge::findings;
+use crate::judge::proofs::{Grounds, Linked};
+use crate::judge::{Judge, does_not_compile};
+use crate::project::{FunctionPlan, Project};
+use crate::store::{FindingId, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
+use crate::symbol::SymbolName;
+use crate::verdict::{CFault, Finding, Grade, Proofs, RunStats};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use trial::{Run, Trial};
+
+/// What is known of one symbol.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judgement {
+    pub symbol: SymbolName,
+    pub file: String,
+    pub line: u32,
+    pub grade: Grade,
+    /// Why the grade is not better, where that is not plain.
+    pub reason: Option<String>,
+    pub proofs: Proofs,
+    pub executions: Option<u64>,
+    /// 0 to 1.
+    pub accept_rate: Option<f64>,
+    /// So many inputs has the contract, and this run tried every one.
+    pub space: Option<u64>,
+    /// Functions that it calls which still run as C.
+    pub callees_in_c: Vec<SymbolName>,
+    pub provenance: Option<String>,
+    /// A person wrote the contract: which inputs are tried is their word.
+    pub contract_edited: bool,
+    /// What is wrong with the port beside its record, where it was not judged just now.
+    #[serde(skip)]
+    pub trouble: Option<Trouble>,
+    /// Why a run that builds on it judges it again although its record holds.
+    #[serde(skip)]
+    pub unconfirmed: Option<String>,
+    #[serde(skip)]
+    pub finding: Option<(FindingId, Finding)>,
+    /// What the run found out about C.
+    #[serde(skip)]
+    pub c_faults: Vec<(FindingId, CFault)>,
+    /// No port of it can be judged: C alone is the reason.
+    #[serde(skip)]
+    pub c_fault: bool,
+}
+
+impl Judgement {
+    fn new(planned: &FunctionPlan, grade: Grade, reason: Option<String>) -> Self {
+        Self {
+            symbol: planned.function.name.clone(),
+            file: planned.function.place.file.to_string(),
+            line: planned.function.place.line,
+            grade,
+            reason,
+            proofs: Proofs::default(),
+            executions: None,
+            accept_rate: None,
+            space: None,
+            callees_in_c: Vec::new(),
+            provenance: None,
+            // Text that a model proposed is no person's; a remark of its own says so.
+            contract_edited: planned.edited
+                && planned.judgeable.contract().is_none_or(|contract| contract.proposed_by.is_none()),
+            trouble: None,
+            unconfirmed: None,
+            finding: None,
+            c_faults: Vec::new(),
+            c_fault: false,
+        }
+    }
+
+    /// How much of a port that stands a run must judge before it builds on it; nothing of one that is refuted.
+    pub fn ask(&self) -> Option<Ask> {
+        let holds = matches!(self.grade, Grade::Weak | Grade::Verified | Grade::Exhaustive);
+        match self.trouble {
+            Some(Trouble::Refuted) => None,
+            None if holds && self.unconfirmed.is_none() => Some(Ask::Short),
+            _ => Some(Ask::Whole),
+        }
+    }
+
+    fn with(mut self, stats: &RunStats) -> Self {
+        self.executions = Some(stats.executions);
+        self.accept_rate = stats.accept_rate();
+        self.space = stats.space;
+        self
+    }
+}
+
+/// Writes the symbols of the library into the store: everything else refers to them.
+pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
+    let planned: HashMap<_, _> = project.planned.iter().map(|p| (&p.function.key, p)).collect();
+    let functions = project.library.functions.iter().map(|function| {
+        let planned = planned.get(&function.key).copied();
+        let unjudgeable = match planned.map(|p| &p.judgeable) {
+            Some(Judgeable::Yes(_)) => None,
+            Some(Judgeable::NotYet(why)) => Some(why.clone()),
+            None => Some(function.unsupported.clone().unwrap_or_else(|| "not bound".into())),
+        };
+        SymbolRow::of(function, unjudgeable)
+    });
+    let globals = project.library.globals.iter().map(|global| SymbolRow {
+        key: global.key.clone(),
+        name: global.name.clone(),
+        file: global.place.file.clone(),
+        line: global.place.line,
+        module: global.module.clone(),
+        kind: SymbolKind::Global,
+        unjudgeable: global.unsupported.clone(),
+        item_hash: String::new(),
+    });
+    store.save_symbols(&functions.chain(globals).collect::<Vec<_>>())
+}
+
+/// Judges the ports of `wanted` as they stand in the tree: audit, build, fuzzing. `command` is what the store notes down
+/// as asked for; `budget` replaces the configured one.
+pub fn verify(
+    project: &Project,
+    store: &mut Store,
+    (wanted, command): (&[&FunctionPlan], &str),
+    budget: Option<Budget>,
+    judge: &Judge,
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Judgement>> {
+    let new = NewRun {
+        command: command.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").into(),
+        ..NewRun::default()
+    };
+    let run = store.start_run(&new)?;
+    let wanted: Vec<_> = wanted.iter().map(|planned| (*planned, Ask::Whole)).collect();
+    let result = verify_in(project, store, &wanted, budget, (judge, run), reporter);
+    let outcome = match &result {
+        Ok(all) if all.iter().any(|j| j.grade == Grade::Refuted) => RunOutcome::Refuted,
+        Ok(all) if all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) => RunOutcome::Done,
+        Ok(_) => RunOutcome::Incomplete,
+        Err(error) if error.kind() == ErrorKind::Interrupted => RunOutcome::Interrupted,
+        Err(_) => RunOutcome::Failed,
+    };
+    store.finish_run(run, outcome)?;
+    result
+}
+
+/// The binary with all targets.
+fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<PathBuf> {
+    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
+    let binary = match judge.build(&[])? {
+        Built::Binary(path) => path,
+        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
+    };
+    reporter.event(Event::StepFinished { message: "harnesses built".into() });
+    Ok(binary)
+}
+
+/// As [`verify`], as part of a run, and so much of each port as is asked.
+///
+/// # Errors
+/// Those of the tool, of builds, and Ctrl-C.
+pub fn verify_in(
+    project: &Project,
+    store: &mut Store,
+    wanted: &[(&FunctionPlan, Ask)],
+    budget: Option<Budget>,
+    (judge, run): (&Judge, RunId),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Judgement>> {
+    let lock = Lock::load(project.workspace.root())?.unwrap_or_default();
+    let trials = wanted.iter().map(|(planned, ask)| Trial::of(planned, *ask, &lock, judge));
+    let mut trials = trials.collect::<Result<Vec<_>>>()?;
+    let short: Vec<&FunctionPlan> =
+        wanted.iter().filter(|(_, ask)| *ask == Ask::Short).map(|(planned, _)| *planned).collect();
+    if !short.is_empty() {
+        let mut known = known(project, store, &short)?.into_iter();
+        for trial in trials.iter_mut().filter(|trial| trial.ask == Ask::Short) {
+            trial.known = known.next();
+        }
+    }
+    let open = trials.iter().filter(|trial| trial.is_open());
+    // A short run rests on what was measured before.
+    let judged: Vec<&FunctionPlan> =
+        open.clone().filter(|trial| trial.ask == Ask::Whole).map(|trial| trial.planned).collect();
+    let is_any_open = open.count() > 0;
+    // What the audit refuses is not built for its own sake.
+    let binary = match trials.iter().any(Trial::is_built) {
+        true => harnesses(project, judge, reporter)?,
+        false => PathBuf::new(),
+    };
+    let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
+    if is_any_open {
+        let linked = Linked::read(judge, &binary)?;
+        for trial in trials.iter_mut().filter(|trial| trial.is_open()) {
+            trial.prepare(&linked, &grounds, judge)?;
+        }
+    }
+    let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
+    run_abreast(&trials, (&binary, budget), store, &grounds, (judge, run), reporter)
+}
+
+/// Runs those that are open, as many at a time as there are cores, and concludes all in their order.
+fn run_abreast(
+    trials: &[Trial],
+    (binary, budget): (&Path, Budget),
+    store: &mut Store,
+    grounds: &Grounds,
+    (judge, run): (&Judge, RunId),
+    reporter: &mut dyn Reporter,
+) -> Result<Vec<Judgement>> {
+    let interrupt = judge.interrupt;
+    let runs = trials.iter().map(|trial| match trial.is_open() {
+        true => {
+            let known = findings::known_breaks(store, trial.planned)?;
+            Ok(Some(Run::of(judge, binary, trial, known)))
+        }
+        false => Ok(None),
+    });
+    let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;
+    let work = |run: &Option<Run>, see: &mut dyn FnMut(&RunStats)| {
+        run.as_ref().map(|run| run.judge(budget, interrupt, see)).transpose()
+    };
+    let mut all = Vec::new();
+    abreast(&runs, &work, interrupt, &mut |at, word| {
+        let trial = &trials[at];
+        let symbol = trial.planned.function.name.clone();
+        match word {
+            Word::Begun => {
+                reporter.event(Event::SymbolStarted { symbol, index: at + 1, total: trials.len() });
+            }
+            Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
+            Word::Ended(ran) => {
+                let c_faults: Vec<CFault> =
+                    ran.iter().flat_map(|(verdict, _)| verdict.c_faults()).cloned().collect();
+                let mut judgement = trial.conclude(ran, store, grounds, (judge, run))?;
+                for found in c_faults {
+                    let id = findings::keep_c_fault((store, Some(run)), trial.planned, &found, reporter)?;
+                    judgement.c_faults.push((id, found));
+                }
+                if let Some((_, finding)) = &judgement.finding {
+                    let finding = Box::new(finding.clone());
+                    reporter.event(Event::Found { symbol: symbol.clone(), finding });
+                }
+                let summary = match &judgement.reason {
+                    Some(reason) => format!("{}: {reason}", judgement.grade),
+                    None => judgement.grade.to_string(),
+                };
+                let ok = grade::is_enough(judgement.grade, &judge.project.config.grade);
+                reporter.event(Event::SymbolFinished { symbol, ok, summary });
+                all.push(judgement);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(all)
+}

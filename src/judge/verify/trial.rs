@@ -1,0 +1,260 @@
+//! One port on its way through `verify`: what is plain before its run, the run, and what came of both.
+
+use super::Judgement;
+use crate::audit::AuditReport;
+use crate::contract::types::Judgeable;
+use crate::digest::sha256;
+use crate::error::{Error, ErrorKind, Result};
+use crate::evidence::fingerprint::Fingerprint;
+use crate::evidence::lock::Lock;
+use crate::fuzz::campaign::{Budget, Campaign};
+use crate::judge::proofs::{self, Grounds, Linked};
+use crate::judge::{Judge, Outcome};
+use crate::platform::process::Interrupt;
+use crate::project::FunctionPlan;
+use crate::project::ported::Ported;
+use crate::store::{RunId, Store};
+use crate::symbol::SymbolName;
+use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What came of a run, and of both sides apart.
+pub type Ran = (Verdict, Measured<Share>);
+
+/// How much of a port is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ask {
+    /// All that a verdict needs.
+    Whole,
+    /// Its evidence fits the tree. The inputs that are known, and a few more, must not refute it; what was known stays.
+    Short,
+}
+
+/// What fits the tree is run for so long; the inputs that are known are run whatever time it takes.
+const SHORT: Budget = Budget { seconds: 1, executions: Some(2_000) };
+
+/// The run of a port, with all that it needs on a thread of its own.
+pub struct Run {
+    campaign: Campaign,
+    /// So many inputs can be tried one by one, where there are so few.
+    points: Option<u64>,
+    ask: Ask,
+}
+
+impl Run {
+    /// Of the port in this binary.
+    /// C breaks in `known` ways.
+    pub fn of(judge: &Judge, binary: &Path, trial: &Trial, known: BTreeSet<String>) -> Self {
+        let planned = trial.planned;
+        let campaign = Campaign { known_breaks: Some(known), ..judge.campaign(binary, planned) };
+        Self { campaign, points: judge.points(planned), ask: trial.ask }
+    }
+
+    /// Both sides beside each other, then apart.
+    pub fn judge(
+        &self,
+        budget: Budget,
+        interrupt: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Ran> {
+        if self.ask == Ask::Short {
+            let verdict = self.campaign.judge_with(self.points, SHORT, interrupt, see)?;
+            let ran = proofs::apart(&self.campaign, verdict, interrupt)?;
+            // So short a run may call neither side, or be out of luck: anything else the whole one decides.
+            if matches!(ran.0, Verdict::Unrefuted(_) | Verdict::Refuted { .. }) {
+                return Ok(ran);
+            }
+        }
+        let verdict = self.campaign.judge_with(self.points, budget, interrupt, see)?;
+        proofs::apart(&self.campaign, verdict, interrupt)
+    }
+}
+
+/// What stands in the tree of a port at some time. The committed inputs are left out: a verdict may add to them.
+#[derive(Debug, PartialEq, Eq)]
+struct Subject {
+    fingerprint: Fingerprint,
+    /// The hash of the whole module: what is built is a copy of it.
+    module: String,
+}
+
+impl Subject {
+    fn of(judge: &Judge, planned: &FunctionPlan, module_text: &str) -> Result<Self> {
+        let fingerprint = Fingerprint { seeds: String::new(), ..judge.fingerprint(planned)? };
+        Ok(Self { fingerprint, module: sha256(module_text) })
+    }
+
+    /// Whether this file is a copy of the module.
+    fn is_of(&self, copy: &Path) -> bool {
+        fs_err::read_to_string(copy).is_ok_and(|text| sha256(text) == self.module)
+    }
+}
+
+/// A port on trial.
+pub struct Trial<'p> {
+    pub planned: &'p FunctionPlan,
+    pub ask: Ask,
+    /// Its status before the run, for a short one: that stays.
+    pub known: Option<Judgement>,
+    /// What stood in the tree before the build; none where it says nothing.
+    subject: Option<Subject>,
+    provenance: String,
+    /// What still runs as C.
+    callees_in_c: Vec<SymbolName>,
+    /// What is plain without a run.
+    decided: Option<Outcome>,
+}
+
+impl<'p> Trial<'p> {
+    /// What is plain before anything is built: the body, the audit, whether there is a harness.
+    pub fn of(planned: &'p FunctionPlan, ask: Ask, lock: &Lock, judge: &Judge) -> Result<Self> {
+        let module = judge.project.module(&planned.function.module)?;
+        let is_ported = module.state(&planned.function) == Ported::Yes;
+        let subject = is_ported.then(|| Subject::of(judge, planned, module.text())).transpose()?;
+        // Who wrote it is known as long as the text is the one that was judged before.
+        let text = subject.as_ref().map(|subject| &subject.fingerprint.rust);
+        let before = lock.symbols.get(planned.function.name.as_str());
+        let before = before.filter(|entry| Some(&entry.fingerprint.rust) == text);
+        let provenance = before.map_or_else(|| "hand".to_owned(), |entry| entry.provenance.clone());
+        let decided = match module.state(&planned.function) {
+            Ported::Yes => refused(judge, planned, module.text())?,
+            Ported::Stub | Ported::Missing => {
+                let dir = &judge.project.config.rust.dir;
+                let place = format!("{dir}/src/{}.rs", planned.function.module);
+                let reason = match &planned.judgeable {
+                    Judgeable::Yes(_) => {
+                        format!("write it in place of its stub in {place}, then verify again")
+                    }
+                    Judgeable::NotYet(why) => format!("a stub, and no port of it could be judged yet: {why}"),
+                };
+                Some(Outcome::without_run(Grade::Stub, reason))
+            }
+        };
+        Ok(Self { planned, ask, known: None, subject, provenance, callees_in_c: Vec::new(), decided })
+    }
+
+    /// What is plain before the run: whether the harness can judge anything, and the linkage proof.
+    pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
+        let linkage = linked.linkage(self.planned);
+        self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
+        let differs = grounds.differs(self.planned).map(|why| Outcome::without_run(Grade::Unverifiable, why));
+        let refused = || proofs::refused(&linkage).map(|why| Outcome::without_run(Grade::Refuted, why));
+        let copy = judge.project.workspace.overlay().join(format!("src/{}.rs", self.planned.function.module));
+        let is_built = self.subject.as_ref().is_some_and(|subject| subject.is_of(&copy));
+        self.decided = if is_built { differs.or_else(refused) } else { Some(changed()) };
+        Ok(())
+    }
+
+    /// Whether more than the text must decide.
+    pub fn is_open(&self) -> bool {
+        self.decided.is_none()
+    }
+
+    /// Whether there is a port that must compile: one that no harness can judge must, too.
+    pub fn is_built(&self) -> bool {
+        self.decided.as_ref().is_none_or(|outcome| outcome.grade == Grade::Unverifiable)
+    }
+
+    /// Stores what the port is worth.
+    pub fn conclude(
+        &self,
+        ran: Option<Ran>,
+        store: &mut Store,
+        grounds: &Grounds,
+        (judge, run): (&Judge, RunId),
+    ) -> Result<Judgement> {
+        // Hours may have gone by: evidence must be about what was built.
+        let module = judge.project.module(&self.planned.function.module)?;
+        let is_same = match &self.subject {
+            Some(subject) => Subject::of(judge, self.planned, module.text())? == *subject,
+            None => true,
+        };
+        if !is_same {
+            return self.without_run(&changed(), store, judge);
+        }
+        match (&self.decided, ran) {
+            (Some(outcome), _) => self.without_run(outcome, store, judge),
+            (None, Some((Verdict::Unrefuted(_), _))) if self.ask == Ask::Short => {
+                let missing = || Error::new(ErrorKind::Internal, "a short run without a record");
+                self.known.clone().ok_or_else(missing)
+            }
+            (None, Some(ran)) => self.with_run(ran, store, grounds, (judge, run)),
+            (None, None) => Err(Error::new(ErrorKind::Internal, "a port was neither run nor refused")),
+        }
+    }
+
+    fn without_run(&self, outcome: &Outcome, store: &mut Store, judge: &Judge) -> Result<Judgement> {
+        let module = judge.project.module(&self.planned.function.module)?;
+        match outcome.grade {
+            Grade::Stub => judge.forget(self.planned)?,
+            // Nothing is said of it, and what was said before stays.
+            Grade::Unjudged => {}
+            _ => judge.record(store, self.planned, &module, (outcome, &self.provenance))?,
+        }
+        Ok(Judgement::new(self.planned, outcome.grade, outcome.reason()))
+    }
+
+    fn with_run(
+        &self,
+        (verdict, apart): Ran,
+        store: &mut Store,
+        grounds: &Grounds,
+        (judge, run): (&Judge, RunId),
+    ) -> Result<Judgement> {
+        let planned = self.planned;
+        let module = judge.project.module(&planned.function.module)?;
+        let proofs = Proofs { apart, ..grounds.proofs(judge, planned, &verdict)? };
+        let outcome =
+            Outcome::of(&verdict, proofs, (&self.callees_in_c, planned), &judge.project.config.grade);
+        let outcome = judge.ratcheted(planned, &module, outcome)?;
+        // The evidence is about the seeds as well: the counterexample must be among them first.
+        let c_fault = matches!(verdict, Verdict::CFault { .. });
+        let finding = match verdict {
+            Verdict::Refuted { finding, .. } => {
+                let dir = judge.seeds(&planned.function.name);
+                let text = self.subject.as_ref().map_or("", |subject| subject.fingerprint.rust.as_str());
+                let id = judge.record_finding(store, run, planned, (&finding, text), &dir)?;
+                Some((id, *finding))
+            }
+            Verdict::Unrefuted(_) | Verdict::CFault { .. } | Verdict::Vacuous { .. } => None,
+        };
+        judge.record(store, planned, &module, (&outcome, &self.provenance))?;
+        let reason = outcome.reason();
+        Ok(Judgement {
+            callees_in_c: self.callees_in_c.clone(),
+            provenance: Some(self.provenance.clone()),
+            proofs: outcome.proofs,
+            finding,
+            c_fault,
+            ..Judgement::new(planned, outcome.grade, reason).with(&outcome.stats)
+        })
+    }
+}
+
+fn changed() -> Outcome {
+    Outcome::without_run(
+        Grade::Unjudged,
+        "its code or contract changed while it was judged: run `cargo implfuzz verify` again".to_owned(),
+    )
+}
+
+/// What the audit has against a port, or why there is no harness for it.
+fn refused(judge: &Judge, planned: &FunctionPlan, module_text: &str) -> Result<Option<Outcome>> {
+    let report = judge.audit(planned, module_text)?;
+    if !report.problems.is_empty() {
+        return Ok(Some(Outcome::without_run(Grade::Refuted, audit_reason(judge, planned, &report))));
+    }
+    Ok(match &planned.judgeable {
+        Judgeable::NotYet(why) => Some(Outcome::without_run(Grade::Unverifiable, why.clone())),
+        Judgeable::Yes(_) => None,
+    })
+}
+
+/// What the audit says, in one line.
+pub fn audit_reason(judge: &Judge, planned: &FunctionPlan, report: &AuditReport) -> String {
+    let file = format!("{}/src/{}.rs", judge.project.config.rust.dir, planned.function.module);
+    let problems: Vec<String> =
+        report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();
+    format!("the audit rejects it: {}", problems.join("; "))
+}

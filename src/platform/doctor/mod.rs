@@ -1,0 +1,216 @@
+//! Checks for required tools and installs the missing ones. `toolchain` searches for them, `report` formats the result.
+
+mod install;
+mod packages;
+
+pub use install::{Consent, Installed, install};
+pub use packages::{Manager, Mending, mending};
+
+use crate::error::Result;
+use crate::platform::process::Interrupt;
+use crate::platform::toolchain::{self, OLDEST_LIBCLANG, Search, Survey};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// Something that the tool needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Need {
+    Host,
+    Cargo,
+    Rustc,
+    CCompiler,
+    CxxCompiler,
+    Libclang,
+    Ar,
+    Objcopy,
+    AsanRuntime,
+    Cmake,
+    Make,
+    C2rust,
+}
+
+impl Need {
+    /// Only some libraries, or some settings, need it: its lack is shown and mended, and is no failure.
+    pub fn is_optional(self) -> bool {
+        matches!(self, Self::Cmake | Self::Make | Self::C2rust)
+    }
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    Found {
+        path: PathBuf,
+        version: String,
+    },
+    /// It is there and will not do.
+    Unfit {
+        path: PathBuf,
+        reason: String,
+    },
+    Missing,
+}
+
+/// One line of the examination.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    pub need: Need,
+    pub name: &'static str,
+    pub status: Status,
+    /// What it is needed for.
+    pub why: &'static str,
+}
+
+impl Check {
+    /// Whether nothing is to be done.
+    pub fn ok(&self) -> bool {
+        matches!(self.status, Status::Found { .. })
+    }
+
+    /// Whether ports cannot be fuzzed because of it.
+    pub fn is_lack(&self) -> bool {
+        !self.ok() && !self.need.is_optional()
+    }
+}
+
+/// Looks at everything the tool needs. Fails only on Ctrl-C.
+pub fn examine(search: &Search, interrupt: &Interrupt) -> Result<Vec<Check>> {
+    Ok(checks(&Survey::make(search, interrupt)?))
+}
+
+fn checks(survey: &Survey) -> Vec<Check> {
+    let found = |path: &Path, version: String| Status::Found { path: path.to_owned(), version };
+    let of_tool = |tool: &Option<toolchain::Tool>| match tool {
+        Some(tool) => found(&tool.path, tool.version.clone()),
+        None => Status::Missing,
+    };
+    let rustc = survey.rustc.as_ref();
+    let host = match rustc {
+        Some(rustc) if rustc.host_is_supported() => found(&rustc.sysroot, rustc.host.clone()),
+        Some(rustc) => Status::Unfit {
+            path: rustc.sysroot.clone(),
+            reason: format!("{} is neither Linux x86-64 nor Linux aarch64", rustc.host),
+        },
+        None => Status::Missing,
+    };
+    let libclang = match &survey.libclang {
+        Some(tool) if !toolchain::is_new_enough(tool) => Status::Unfit {
+            path: tool.path.clone(),
+            reason: format!("version {} is older than {OLDEST_LIBCLANG}", tool.version),
+        },
+        other => of_tool(other),
+    };
+    let cc = survey.cc.as_ref();
+    let cc = cc.map_or(Status::Missing, |cc| found(&cc.path, format!("{} {}", cc.kind, cc.version)));
+    let asan = survey.asan_runtime.as_ref();
+    let check = |need, name, status, why| Check { need, name, status, why };
+    vec![
+        check(Need::Host, "platform", host, "ports are fuzzed on Linux x86-64 and aarch64"),
+        check(Need::Cargo, "cargo", of_tool(&survey.cargo), "builds the port"),
+        check(
+            Need::Rustc,
+            "rustc",
+            of_tool(&rustc.map(|rustc| rustc.tool.clone())),
+            "compiles the port and the fuzz targets",
+        ),
+        check(
+            Need::CCompiler,
+            "C compiler",
+            cc,
+            "compiles the C original; clang fuzzes fastest, gcc will do",
+        ),
+        check(Need::CxxCompiler, "C++ compiler", of_tool(&survey.cxx), "compiles libFuzzer"),
+        check(Need::Libclang, "libclang", libclang, "reads the C library"),
+        check(Need::Ar, "ar", of_tool(&survey.ar), "packs the C original"),
+        check(Need::Objcopy, "objcopy", of_tool(&survey.objcopy), "renames the symbols of the C original"),
+        check(
+            Need::AsanRuntime,
+            "ASan runtime",
+            asan.map_or(Status::Missing, |path| found(path, String::new())),
+            "catches what the C original must not do",
+        ),
+        check(
+            Need::Cmake,
+            "cmake",
+            of_tool(&survey.cmake),
+            "finds sources and flags; only for libraries that are built with CMake",
+        ),
+        check(
+            Need::Make,
+            "make",
+            of_tool(&survey.make),
+            "finds sources and flags; only for libraries that are built with make or CMake",
+        ),
+        check(
+            Need::C2rust,
+            "c2rust",
+            of_tool(&survey.c2rust),
+            "translates before a model is asked; only for `candidates = [\"c2rust\", …]`",
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::platform::toolchain::{Compiler, CompilerKind, Rustc, Tool};
+
+    fn tool(version: &str) -> Tool {
+        Tool { path: "/bin/tool".into(), version: version.into() }
+    }
+
+    fn full() -> Survey {
+        Survey {
+            cargo: Some(tool("1.95.0")),
+            rustc: Some(Rustc {
+                tool: tool("1.95.0"),
+                sysroot: "/rust".into(),
+                host: "x86_64-unknown-linux-gnu".into(),
+            }),
+            cc: Some(Compiler { path: "/bin/gcc".into(), kind: CompilerKind::Gcc, version: "12".into() }),
+            cxx: Some(tool("12")),
+            ar: Some(tool("2")),
+            objcopy: Some(tool("2")),
+            libclang: Some(tool("19")),
+            asan_runtime: Some("/asan.a".into()),
+            cmake: Some(tool("3.25.1")),
+            make: Some(tool("4.3")),
+            c2rust: Some(tool("0.22.1")),
+        }
+    }
+
+    fn bad(survey: &Survey) -> Vec<Need> {
+        checks(survey).iter().filter(|check| !check.ok()).map(|check| check.need).collect()
+    }
+
+    #[test]
+    fn every_lack_is_a_check_of_its_own() {
+        assert_eq!(bad(&full()), []);
+        assert_eq!(bad(&Survey { libclang: None, cxx: None, ..full() }), [Need::CxxCompiler, Need::Libclang]);
+        assert_eq!(bad(&Survey { rustc: None, ..full() }), [Need::Host, Need::Rustc]);
+    }
+
+    #[test]
+    fn what_only_some_libraries_need_is_no_lack() {
+        let survey = Survey { cmake: None, make: None, c2rust: None, ..full() };
+        assert_eq!(bad(&survey), [Need::Cmake, Need::Make, Need::C2rust]);
+        assert!(!checks(&survey).iter().any(Check::is_lack));
+        assert!(checks(&Survey { ar: None, ..survey }).iter().any(Check::is_lack));
+    }
+
+    #[test]
+    fn what_will_not_do_says_why() {
+        let old = Survey { libclang: Some(tool("14.0.6")), ..full() };
+        let checks = checks(&old);
+        let libclang = checks.iter().find(|check| check.need == Need::Libclang).unwrap();
+        assert!(
+            matches!(&libclang.status, Status::Unfit { reason, .. } if reason.contains("14.0.6")),
+            "{libclang:?}"
+        );
+        let mut mac = full();
+        mac.rustc.as_mut().unwrap().host = "aarch64-apple-darwin".into();
+        assert_eq!(bad(&mac), [Need::Host]);
+    }
+}

@@ -1,0 +1,6 @@
+//! The machine below the tool: child processes, the target repository's directory, compilers and other programs.
+
+pub mod process;
+pub mod workspace;
+pub mod toolchain;
+pub mod doctor;

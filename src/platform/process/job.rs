@@ -1,0 +1,116 @@
+//! A child process before its start: program, arguments, environment, limits. `run` runs it.
+
+use super::output::Limits;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A child process to be run to its end.
+#[derive(Debug)]
+pub struct Job {
+    pub(super) program: OsString,
+    pub(super) args: Vec<OsString>,
+    pub(super) dir: Option<PathBuf>,
+    pub(super) env: Vec<(OsString, Option<OsString>)>,
+    pub(super) stdin: Vec<u8>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) limits: Limits,
+    pub(super) report: bool,
+    pub(super) inherit: bool,
+    pub(super) clean: bool,
+}
+
+impl Job {
+    /// A program, found on PATH unless it has a slash; started without a shell.
+    pub fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            dir: None,
+            env: Vec::new(),
+            stdin: Vec::new(),
+            timeout: None,
+            limits: Limits::default(),
+            report: false,
+            inherit: false,
+            clean: false,
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// Adds arguments.
+    #[must_use]
+    pub fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
+        self.args.extend(args.into_iter().map(|a| a.as_ref().to_owned()));
+        self
+    }
+
+    /// The directory that it starts in.
+    #[must_use]
+    pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
+        self.dir = Some(dir.into());
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((key.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self
+    }
+
+    /// Takes a variable away.
+    #[must_use]
+    pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
+        self.env.push((key.as_ref().to_owned(), None));
+        self
+    }
+
+    /// Starts it with only PATH from this process's environment: for untrusted code.
+    #[must_use]
+    pub fn clean_env(mut self) -> Self {
+        self.clean = true;
+        self
+    }
+
+    /// Its standard input (empty by default).
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    /// Kills the whole group after this long.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Resource limits.
+    #[must_use]
+    pub fn limits(mut self, limits: Limits) -> Self {
+        self.limits = limits;
+        self
+    }
+
+    /// Gives it a pipe to report over, whose number is in [`REPORT_FD`](super::REPORT_FD).
+    #[must_use]
+    pub fn with_report(mut self) -> Self {
+        self.report = true;
+        self
+    }
+
+    /// Lets it use the terminal of this process (for installers and long fuzz runs by hand).
+    #[must_use]
+    pub fn inherit(mut self) -> Self {
+        self.inherit = true;
+        self
+    }
+}

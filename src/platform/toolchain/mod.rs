@@ -1,0 +1,329 @@
+//! The tools of the machine: cargo, rustc, compilers, `ar`, `objcopy`, libclang, the `ASan` runtime, and C build
+//! systems. The rest of the crate takes its tools from here.
+//!
+//! A missing tool is a value, not an error; `doctor` knows its package.
+
+mod identity;
+mod libclang;
+mod search;
+
+pub use identity::identity;
+pub use search::Search;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Interrupt, Job};
+use std::collections::HashSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The command that installs missing tools.
+pub const MENDING_COMMAND: &str = "cargo implfuzz doctor --install";
+
+/// The oldest libclang whose whole interface this tool uses.
+pub const OLDEST_LIBCLANG: u32 = 15;
+
+/// A program or file that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    pub path: PathBuf,
+    /// As it says itself; empty where there is none to say.
+    pub version: String,
+}
+
+/// Which family of options a compiler understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompilerKind {
+    Clang,
+    Gcc,
+}
+
+impl fmt::Display for CompilerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Clang => "clang",
+            Self::Gcc => "gcc",
+        })
+    }
+}
+
+/// A C compiler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiler {
+    pub path: PathBuf,
+    pub kind: CompilerKind,
+    pub version: String,
+}
+
+/// `rustc` with its sysroot and host target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rustc {
+    pub tool: Tool,
+    pub sysroot: PathBuf,
+    /// Target triple of the machine.
+    pub host: String,
+}
+
+impl Rustc {
+    /// Whether ports can be fuzzed on this machine: Linux on x86-64 or aarch64.
+    pub fn host_is_supported(&self) -> bool {
+        let mut parts = self.host.split('-');
+        let arch = parts.next().unwrap_or_default();
+        matches!(arch, "x86_64" | "aarch64")
+            && parts.any(|part| part == "linux")
+            && !self.host.contains("android")
+    }
+}
+
+/// All that was found, each on its own.
+#[derive(Debug, Clone)]
+pub struct Survey {
+    pub cargo: Option<Tool>,
+    pub rustc: Option<Rustc>,
+    pub cc: Option<Compiler>,
+    pub cxx: Option<Tool>,
+    pub ar: Option<Tool>,
+    pub objcopy: Option<Tool>,
+    /// The newest; it may be older than [`OLDEST_LIBCLANG`].
+    pub libclang: Option<Tool>,
+    pub asan_runtime: Option<PathBuf>,
+    pub cmake: Option<Tool>,
+    pub make: Option<Tool>,
+    /// Translates before a model is asked, where that is wanted.
+    pub c2rust: Option<Tool>,
+}
+
+/// A complete set of tools.
+#[derive(Debug, Clone)]
+pub struct Toolchain {
+    pub cargo: PathBuf,
+    pub rustc: PathBuf,
+    pub rustc_version: String,
+    pub sysroot: PathBuf,
+    /// Target triple of the machine.
+    pub host: String,
+    pub cc: Compiler,
+    /// For libFuzzer, which is C++.
+    pub cxx: PathBuf,
+    pub ar: PathBuf,
+    pub objcopy: PathBuf,
+    /// The shared library.
+    pub libclang: PathBuf,
+    /// The toolchain's own static library.
+    pub asan_runtime: PathBuf,
+    /// For libraries that are built with it.
+    pub cmake: Option<PathBuf>,
+    /// For libraries that are built with it.
+    pub make: Option<PathBuf>,
+}
+
+impl Toolchain {
+    /// Finds every tool. `Environment` error naming all that is missing, with the command that installs it.
+    pub fn find(search: &Search, interrupt: &Interrupt) -> Result<Self> {
+        Self::of(Survey::make(search, interrupt)?)
+    }
+
+    fn of(survey: Survey) -> Result<Self> {
+        let missing = survey.missing();
+        let Survey {
+            cargo: Some(cargo),
+            rustc: Some(rustc),
+            cc: Some(cc),
+            cxx: Some(cxx),
+            ar: Some(ar),
+            objcopy: Some(objcopy),
+            libclang: Some(libclang),
+            asan_runtime: Some(asan_runtime),
+            cmake,
+            make,
+            c2rust: _,
+        } = survey
+        else {
+            let text = format!("missing on this machine: {}", missing.join(", "));
+            return Err(Error::new(ErrorKind::Environment, text).help(MENDING_COMMAND));
+        };
+        if !rustc.host_is_supported() {
+            let text =
+                format!("{} is not supported: ports are fuzzed on Linux x86-64 and aarch64", rustc.host);
+            return Err(Error::new(ErrorKind::Environment, text));
+        }
+        if !is_new_enough(&libclang) {
+            let (path, version) = (libclang.path.display(), &libclang.version);
+            let text =
+                format!("libclang {version} ({path}) is too old: {OLDEST_LIBCLANG} or newer is needed");
+            return Err(Error::new(ErrorKind::Environment, text).help(MENDING_COMMAND));
+        }
+        // Behind the names on the path rustup chooses anew for each directory: a build uses one toolchain.
+        let own = |name: &str| Some(rustc.sysroot.join("bin").join(name)).filter(|path| path.is_file());
+        Ok(Self {
+            cargo: own("cargo").unwrap_or(cargo.path),
+            rustc: own("rustc").unwrap_or(rustc.tool.path),
+            rustc_version: rustc.tool.version,
+            sysroot: rustc.sysroot,
+            host: rustc.host,
+            cc,
+            cxx: cxx.path,
+            ar: ar.path,
+            objcopy: objcopy.path,
+            libclang: libclang.path,
+            asan_runtime,
+            cmake: cmake.map(|tool| tool.path),
+            make: make.map(|tool| tool.path),
+        })
+    }
+}
+
+/// Whether this libclang is new enough; an unknown version is accepted.
+pub fn is_new_enough(libclang: &Tool) -> bool {
+    major(&libclang.version).is_none_or(|major| major >= OLDEST_LIBCLANG)
+}
+
+/// The first number of a version.
+pub fn major(version: &str) -> Option<u32> {
+    version.split('.').next()?.parse().ok()
+}
+
+impl Survey {
+    /// Looks for everything. Errors only on Ctrl-C: what does not work is as good as missing.
+    pub fn make(search: &Search, interrupt: &Interrupt) -> Result<Self> {
+        let ask = |program: &Path, args: &[&str]| ask(program, args, interrupt);
+        // Rust's programs take as long to answer as all others together.
+        let of_rust = || Ok((find_rustc(search, ask)?, tool(search.cargo(), &["--version"], ask)?));
+        let of_c = || {
+            let clang = newest_clang(search, ask)?;
+            let cc = if clang.is_some() { clang } else { gcc(search, ask)? };
+            let cxx = tool(search.cxx(), &["-dumpversion"], ask)?;
+            Ok((cc, cxx, tool(search.program(&["ar", "llvm-ar"]), &["--version"], ask)?))
+        };
+        let (of_rust, of_c): (Result<_>, Result<_>) = std::thread::scope(|scope| {
+            let of_rust = scope.spawn(of_rust);
+            let of_c = of_c();
+            (of_rust.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), of_c)
+        });
+        let ((rustc, cargo), (cc, cxx, ar)) = (of_rust?, of_c?);
+        let asan_runtime = rustc.as_ref().and_then(|rustc| asan_runtime(&search.rustlib(rustc)));
+        let objcopy = search.program(&["objcopy", "llvm-objcopy"]).or_else(|| {
+            let path = search.rustlib(rustc.as_ref()?).join("bin/rust-objcopy");
+            path.is_file().then_some(path)
+        });
+        let objcopy = tool(objcopy, &["--version"], ask)?;
+        let llvm_config = search.program(&["llvm-config"]);
+        let libdir = match llvm_config {
+            Some(program) => ask(&program, &["--libdir"])?.map(|text| PathBuf::from(text.trim())),
+            None => None,
+        };
+        let libclang = libclang::find(search, libdir);
+        let cmake = tool(search.program(&["cmake"]), &["--version"], ask)?;
+        let make = tool(search.program(&["make", "gmake"]), &["--version"], ask)?;
+        let c2rust = tool(search.program(&["c2rust"]), &["--version"], ask)?;
+        Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, cmake, make, c2rust })
+    }
+
+    /// The names of missing tools.
+    fn missing(&self) -> Vec<&'static str> {
+        let found = [
+            ("cargo", self.cargo.is_some()),
+            ("rustc", self.rustc.is_some()),
+            ("a C compiler", self.cc.is_some()),
+            ("a C++ compiler", self.cxx.is_some()),
+            ("ar", self.ar.is_some()),
+            ("objcopy", self.objcopy.is_some()),
+            ("libclang", self.libclang.is_some()),
+            ("the ASan runtime of rustc", self.asan_runtime.is_some()),
+        ];
+        found.iter().filter(|(_, there)| !there).map(|(name, _)| *name).collect()
+    }
+}
+
+/// What a program prints, or nothing when it does not work.
+fn ask(program: &Path, args: &[&str], interrupt: &Interrupt) -> Result<Option<String>> {
+    let job = Job::new(program).args(args).timeout(Duration::from_secs(30));
+    // rustup takes the toolchain that a `rust-toolchain.toml` at or above the current directory names. Builds run elsewhere.
+    let job = if program.is_absolute() { job.dir("/") } else { job };
+    match job.run(interrupt) {
+        Ok(output) if output.exit.success() => Ok(Some(output.stdout_text())),
+        Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+        Ok(_) | Err(_) => Ok(None),
+    }
+}
+
+/// A program that answers when it is asked for its version.
+fn tool(
+    path: Option<PathBuf>,
+    args: &[&str],
+    ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
+) -> Result<Option<Tool>> {
+    let Some(path) = path else { return Ok(None) };
+    Ok(ask(&path, args)?.map(|text| Tool { path, version: version_in(&text) }))
+}
+
+fn find_rustc(
+    search: &Search,
+    ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
+) -> Result<Option<Rustc>> {
+    match search.rustc() {
+        Some(path) => rustc(&path, ask),
+        None => Ok(None),
+    }
+}
+
+fn rustc(path: &Path, ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>) -> Result<Option<Rustc>> {
+    let (Some(about), Some(sysroot)) = (ask(path, &["-vV"])?, ask(path, &["--print", "sysroot"])?) else {
+        return Ok(None);
+    };
+    let field = |name: &str| about.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+    let Some(host) = field("host: ") else { return Ok(None) };
+    let version = field("release: ").unwrap_or_default();
+    let tool = Tool { path: path.to_owned(), version };
+    Ok(Some(Rustc { tool, sysroot: sysroot.trim().into(), host }))
+}
+
+fn newest_clang(
+    search: &Search,
+    ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
+) -> Result<Option<Compiler>> {
+    let mut best: Option<Compiler> = None;
+    let mut seen = HashSet::new();
+    for path in search.clangs() {
+        // One program has many names.
+        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+            continue;
+        }
+        let Some(text) = ask(&path, &["-dumpversion"])? else { continue };
+        let version = version_in(&text);
+        if best.as_ref().is_none_or(|best| numbers(&version) > numbers(&best.version)) {
+            best = Some(Compiler { path, kind: CompilerKind::Clang, version });
+        }
+    }
+    Ok(best)
+}
+
+fn gcc(search: &Search, ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>) -> Result<Option<Compiler>> {
+    let found = tool(search.program(&["gcc"]), &["-dumpfullversion", "-dumpversion"], ask)?;
+    Ok(found.map(|tool| Compiler { path: tool.path, kind: CompilerKind::Gcc, version: tool.version }))
+}
+
+fn asan_runtime(rustlib: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(rustlib.join("lib")).ok()?;
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.into_iter().find(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("librustc-") && name.ends_with("_rt.asan.a")
+    })
+}
+
+/// The last word of the first line with a digit that looks like a version, and is not part of a parenthesis.
+fn version_in(text: &str) -> String {
+    let line = text.lines().find(|line| line.chars().any(|c| c.is_ascii_digit())).unwrap_or_default();
+    let looks = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && !word.ends_with(')');
+    line.split_whitespace().rfind(looks).unwrap_or_default().to_owned()
+}
+
+/// The numbers of a version, for comparison.
+fn numbers(version: &str) -> Vec<u32> {
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+//! The search path for tools, as a value, so that tests can replace it.
+
+use super::Rustc;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The places of a machine.
+#[derive(Debug, Clone)]
+pub struct Search {
+    /// Where `usr/lib` and the like begin: `/`.
+    pub root: PathBuf,
+    /// The directories of `PATH`.
+    pub path: Vec<PathBuf>,
+    /// `LIBCLANG_PATH`: the library or its directory.
+    pub libclang_path: Option<PathBuf>,
+    /// The directories of `LD_LIBRARY_PATH`.
+    pub library_path: Vec<PathBuf>,
+    /// `CARGO`: set by cargo for its subcommands.
+    pub cargo: Option<PathBuf>,
+    /// `RUSTC`.
+    pub rustc: Option<PathBuf>,
+}
+
+impl Search {
+    /// The places of this machine, as the environment names them.
+    pub fn from_env() -> Self {
+        let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        let dirs = |value: Option<OsString>| value.map_or(vec![], |v| std::env::split_paths(&v).collect());
+        Self {
+            root: "/".into(),
+            path: dirs(var("PATH")),
+            libclang_path: var("LIBCLANG_PATH").map(PathBuf::from),
+            library_path: dirs(var("LD_LIBRARY_PATH")),
+            cargo: var("CARGO").map(PathBuf::from),
+            rustc: var("RUSTC").map(PathBuf::from),
+        }
+    }
+
+    /// The first of these names that is a program on the path; else in the newest LLVM's own directory.
+    pub fn program(&self, names: &[&str]) -> Option<PathBuf> {
+        let on_path = names.iter().find_map(|name| self.on_path(name));
+        on_path.or_else(|| {
+            let mut dirs = self.llvm_dirs("bin");
+            dirs.reverse();
+            dirs.iter().flat_map(|dir| names.iter().map(|name| dir.join(name))).find(|path| is_program(path))
+        })
+    }
+
+    fn on_path(&self, name: &str) -> Option<PathBuf> {
+        self.path.iter().map(|dir| dir.join(name)).find(|path| is_program(path))
+    }
+
+    pub(super) fn cargo(&self) -> Option<PathBuf> {
+        self.cargo.clone().or_else(|| self.on_path("cargo"))
+    }
+
+    pub(super) fn rustc(&self) -> Option<PathBuf> {
+        // A bare name is what it would be for cargo: found on the path.
+        let given = self.rustc.as_ref().map(|rustc| match rustc.to_str() {
+            Some(name) if !name.contains('/') => self.on_path(name),
+            _ => Some(rustc.clone()),
+        });
+        given.unwrap_or_else(|| self.on_path("rustc"))
+    }
+
+    /// Every `clang` and `clang-N`.
+    pub(super) fn clangs(&self) -> Vec<PathBuf> {
+        let is_clang = |name: &str| match name.strip_prefix("clang-") {
+            Some(number) => !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()),
+            None => name == "clang",
+        };
+        let mut found = Vec::new();
+        for dir in self.path.iter().cloned().chain(self.llvm_dirs("bin")) {
+            found.extend(list(&dir).into_iter().filter(|path| file_name(path).is_some_and(is_clang)));
+        }
+        found.retain(|path| is_program(path));
+        found
+    }
+
+    /// The compiler that `cc` would take, else the newest `clang++`.
+    pub(super) fn cxx(&self) -> Option<PathBuf> {
+        self.program(&["c++", "g++", "clang++"]).or_else(|| {
+            let mut found: Vec<(u32, PathBuf)> = Vec::new();
+            for path in self.path.iter().flat_map(|dir| list(dir)) {
+                let number = file_name(&path).and_then(|name| name.strip_prefix("clang++-")?.parse().ok());
+                found.extend(number.map(|number| (number, path)));
+            }
+            found.retain(|(_, path)| is_program(path));
+            found.into_iter().max().map(|(_, path)| path)
+        })
+    }
+
+    /// `usr/lib/llvm*/<sub>`, oldest first.
+    pub(super) fn llvm_dirs(&self, sub: &str) -> Vec<PathBuf> {
+        let mut found: Vec<(u32, PathBuf)> = Vec::new();
+        for lib in ["usr/lib", "usr/lib64", "usr/local"] {
+            for dir in list(&self.root.join(lib)) {
+                let number = file_name(&dir).and_then(|name| {
+                    name.strip_prefix("llvm").map(|rest| rest.trim_start_matches('-').parse().unwrap_or(0))
+                });
+                found.extend(number.map(|number| (number, dir.join(sub))));
+            }
+        }
+        found.sort();
+        found.into_iter().map(|(_, dir)| dir).collect()
+    }
+
+    /// The toolchain's directory for its own host.
+    pub(super) fn rustlib(&self, rustc: &Rustc) -> PathBuf {
+        rustc.sysroot.join("lib/rustlib").join(&rustc.host)
+    }
+}
+
+/// The entries of a directory in name order; none when it cannot be read.
+pub(super) fn list(dir: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+pub(super) fn file_name(path: &Path) -> Option<&str> {
+    path.file_name().and_then(OsStr::to_str)
+}
+
+fn is_program(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}

@@ -1,0 +1,271 @@
+//! One function out of c2rust's text, made fit for its module: our types and signature, our way to callees, tables and the
+//! system's functions. All that it needs beside that is inside of it, so that nothing of it gets in anybody's way.
+
+use super::text::{Text, unstable};
+use crate::audit::FfiNames;
+use crate::project::{FunctionPlan, Project};
+use crate::rust::globals::identifier;
+use crate::rust::item::plain;
+use crate::rust::pretty::pretty;
+use crate::rust::shims::{around, from_c, slices};
+use crate::rust::signature::ident;
+use crate::symbol::{Function, Global, Linkage};
+use proc_macro2::{Ident, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote};
+use std::collections::{BTreeMap, BTreeSet};
+use syn::visit_mut::{self, VisitMut};
+
+/// The translated function itself, where an inner function with another signature stands around it.
+const CORE: &str = "in_c";
+
+/// The candidate for `planned` in the text that c2rust made of its unit, or why there is none.
+pub fn fitted(project: &Project, planned: &FunctionPlan, text: &Text) -> std::result::Result<String, String> {
+    let ffi = project.ffi_names().map_err(|error| error.to_string())?;
+    let function = text.function(&planned.function.c_name)?.clone();
+    let mut fit = Fit {
+        project,
+        planned,
+        text,
+        ffi: &ffi,
+        items: BTreeMap::new(),
+        calls: BTreeMap::new(),
+        trouble: None,
+    };
+    let mut block = (*function.block).clone();
+    fit.visit_block_mut(&mut block);
+    if let Some(trouble) = fit.trouble.take() {
+        return Err(trouble);
+    }
+    let candidate = fit.candidate(&function.sig, &block)?;
+    match unstable(candidate.clone()) {
+        Some(why) => Err(why),
+        None => Ok(pretty(candidate)),
+    }
+}
+
+/// A function on its way from c2rust's module to ours.
+struct Fit<'a> {
+    project: &'a Project,
+    planned: &'a FunctionPlan,
+    text: &'a Text,
+    ffi: &'a FfiNames,
+    /// What it brings along, by name: constants, tables, functions of headers.
+    items: BTreeMap<String, TokenStream>,
+    /// Functions of the library that it calls by C's signatures, by the names that they have here.
+    calls: BTreeMap<String, TokenStream>,
+    /// Why nothing comes of it.
+    trouble: Option<String>,
+}
+
+impl Fit<'_> {
+    /// The whole text.
+    fn candidate(
+        &self,
+        translated: &syn::Signature,
+        block: &syn::Block,
+    ) -> std::result::Result<TokenStream, String> {
+        let bound = self.planned.bound();
+        let params = self.params(translated)?;
+        let ret = bound.c.ret.iter();
+        let (items, calls) = (self.items.values(), self.calls.values());
+        let used = words(quote!(#(#calls)*));
+        let slices = ["slice", "slice_mut"].into_iter().zip(slices());
+        let slices: Vec<TokenStream> =
+            slices.filter(|(name, _)| used.contains(*name)).map(|(_, text)| text).collect();
+        let calls = self.calls.values();
+        let (name, statements) = (ident(bound.function), &block.stmts);
+        // Warnings would be about a text that nobody wrote.
+        let allow = quote!(#[allow(warnings, clippy::all)]);
+        if bound.safe().is_none() {
+            return Ok(quote! {
+                #allow
+                pub unsafe fn #name(#(#params),*) #(-> #ret)* { #(#items)* #(#slices)* #(#calls)* #(#statements)* }
+            });
+        }
+        let core = format_ident!("{CORE}");
+        let (signature, body) = around(&bound, &core.to_token_stream(), None);
+        Ok(quote! {
+            #allow
+            pub #signature {
+                #(#items)* #(#slices)* #(#calls)*
+                unsafe fn #core(#(#params),*) #(-> #ret)* { #(#statements)* }
+                #body
+            }
+        })
+    }
+
+    /// c2rust's names of the parameters, with our types.
+    fn params(&self, translated: &syn::Signature) -> std::result::Result<Vec<TokenStream>, String> {
+        let own = &self.planned.c.params;
+        if own.len() != translated.inputs.len() {
+            return Err(format!(
+                "c2rust sees {} parameters instead of {}",
+                translated.inputs.len(),
+                own.len()
+            ));
+        }
+        let param = |(input, (_, ty)): (&syn::FnArg, &(Ident, syn::Type))| match input {
+            syn::FnArg::Typed(typed) => {
+                let name = &typed.pat;
+                Ok(quote!(#name: #ty))
+            }
+            _ => Err("c2rust made a method of it".to_owned()),
+        };
+        translated.inputs.iter().zip(own).map(param).collect()
+    }
+
+    fn fail(&mut self, why: impl Into<String>) {
+        self.trouble.get_or_insert(why.into());
+    }
+
+    /// The function of the library that the unit knows by this name.
+    fn function(&self, name: &str) -> Option<&FunctionPlan> {
+        let module = &self.planned.function.module;
+        let is_it =
+            |f: &Function| f.c_name == name && (f.linkage == Linkage::External || f.module == *module);
+        let own = |p: &&FunctionPlan| p.function.module == *module;
+        let all = || self.project.planned.iter().filter(|p| is_it(&p.function));
+        all().find(own).or_else(|| all().next())
+    }
+
+    fn global(&self, name: &str) -> Option<&Global> {
+        let module = &self.planned.function.module;
+        let is_it = |g: &&Global| g.c_name == name && (g.linkage == Linkage::External || g.module == *module);
+        let all = || self.project.library.globals.iter().filter(is_it);
+        all().find(|g| g.module == *module).or_else(|| all().next())
+    }
+
+    /// How a call by C's name is written here.
+    fn callee(&mut self, name: &str) -> Option<syn::Path> {
+        if let Some(planned) = self.function(name) {
+            let bound = planned.bound();
+            let own = planned.function.key == self.planned.function.key;
+            let callee = ident(&planned.function);
+            return Some(match (own, !bound.is_plain()) {
+                (true, true) => syn::Path::from(format_ident!("{CORE}")),
+                (true, false) => syn::Path::from(callee),
+                (false, false) => syn::parse_quote!(callee::#callee),
+                (false, true) => {
+                    // What it is called here no item of the library is called.
+                    let name = format_ident!("{callee}_of_c");
+                    let call = from_c(&bound, &name, &quote!(callee::#callee));
+                    self.calls.insert(name.to_string(), call);
+                    syn::Path::from(name)
+                }
+            });
+        }
+        if self.text.is_foreign(name) {
+            let name = format_ident!("{}", name);
+            return Some(syn::parse_quote!(libc::#name));
+        }
+        None
+    }
+
+    /// Takes along what the text of the unit has under this name.
+    fn bring(&mut self, name: &str) {
+        if self.items.contains_key(name) {
+            return;
+        }
+        let found = match (self.text.helper(name), self.text.value(name)) {
+            (Some(function), _) => syn::Item::Fn(function.clone()),
+            (None, Some(value)) => value.clone(),
+            (None, None) => return,
+        };
+        // It may lead back to itself.
+        self.items.insert(name.to_owned(), TokenStream::new());
+        let mut item = found;
+        self.visit_item_mut(&mut item);
+        self.items.insert(name.to_owned(), item.to_token_stream());
+    }
+}
+
+impl VisitMut for Fit<'_> {
+    fn visit_item_mut(&mut self, item: &mut syn::Item) {
+        match item {
+            syn::Item::Fn(function) => {
+                (function.attrs, function.vis, function.sig.abi) =
+                    (Vec::new(), syn::Visibility::Inherited, None);
+            }
+            syn::Item::Const(value) => (value.attrs, value.vis) = (Vec::new(), syn::Visibility::Inherited),
+            syn::Item::Static(value) => {
+                (value.attrs, value.vis) = (Vec::new(), syn::Visibility::Inherited);
+                // c2rust calls constant tables `mut`, too; what is changed does not compile then.
+                value.mutability = syn::StaticMutability::None;
+            }
+            _ => {}
+        }
+        visit_mut::visit_item_mut(self, item);
+    }
+
+    fn visit_type_mut(&mut self, ty: &mut syn::Type) {
+        // A name may stand for another name.
+        while let syn::Type::Path(path) = &*ty
+            && let Some(name) = single(&path.path)
+            && !self.ffi.items.contains(&name)
+            && let Some(target) = self.text.alias(&name)
+        {
+            *ty = target.clone();
+        }
+        visit_mut::visit_type_mut(self, ty);
+    }
+
+    /// A type, also where a value of it is made.
+    fn visit_path_mut(&mut self, path: &mut syn::Path) {
+        visit_mut::visit_path_mut(self, path);
+        let Some(name) = single(path) else { return };
+        if self.ffi.items.contains(&name) && (self.text.is_record(&name) || self.text.alias(&name).is_some())
+        {
+            let rest = std::mem::replace(path, syn::parse_quote!(ffi));
+            path.segments.extend(rest.segments);
+        } else if self.text.is_record(&name) {
+            self.fail(format!("the type `{name}` has no counterpart in ffi.rs"));
+        }
+    }
+
+    /// A value. c2rust gives no variable the name of an item.
+    fn visit_expr_path_mut(&mut self, value: &mut syn::ExprPath) {
+        visit_mut::visit_path_mut(self, &mut value.path);
+        let Some(name) = single(&value.path) else { return };
+        if let Some(global) = self.global(&name) {
+            let name = format_ident!("{}", identifier(global.name.as_str()));
+            value.path = syn::parse_quote!(globals::#name);
+        } else if self.function(&name).is_some() {
+            self.fail(format!("the address of `{name}` is taken"));
+        } else if self.text.is_foreign(&name) {
+            self.fail(format!("`{name}` is a variable or an address outside of the library"));
+        } else {
+            self.bring(&name);
+        }
+    }
+
+    fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+        if let syn::Expr::Path(function) = &mut *call.func
+            && let Some(name) = single(&function.path)
+            && let Some(path) = self.callee(&name)
+        {
+            function.path = path;
+            return;
+        }
+        self.visit_expr_mut(&mut call.func);
+    }
+}
+
+/// The name of a path that is nothing but a name.
+fn single(path: &syn::Path) -> Option<String> {
+    let is_plain = path.leading_colon.is_none() && path.segments.len() == 1;
+    path.segments.first().filter(|segment| is_plain && segment.arguments.is_none()).map(|s| plain(&s.ident))
+}
+
+/// All words of a text.
+fn words(tokens: TokenStream) -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => drop(all.insert(word.to_string())),
+            TokenTree::Group(group) => all.extend(words(group.stream())),
+            _ => {}
+        }
+    }
+    all
+}

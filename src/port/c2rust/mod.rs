@@ -1,0 +1,126 @@
+//! What c2rust makes of a C source: the program is started on one unit, with compile commands of our own, and its text is fitted
+//! to the module of a port (`fit`). What comes of that is a candidate like any other; who judges it lives elsewhere.
+
+mod fit;
+mod text;
+
+pub use fit::fitted;
+pub use text::Text;
+
+use crate::error::Result;
+use crate::platform::process::{Exit, Interrupt, Job, Limits};
+use crate::platform::toolchain::Search;
+use crate::platform::workspace::Workspace;
+use crate::symbol::{RelPath, Unit};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The command that installs c2rust.
+pub const MENDING_COMMAND: &str = "cargo install --locked c2rust";
+
+/// The text of a unit in Rust, or why there is none.
+pub type Translation = std::result::Result<Arc<str>, String>;
+
+/// Time for one unit.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Largest text of a unit that is read, bytes.
+const MOST: u64 = 64 << 20;
+
+/// c2rust, and what it has translated in this run.
+#[derive(Debug)]
+pub struct Transpiler {
+    program: PathBuf,
+    root: PathBuf,
+    scratch: PathBuf,
+    done: Mutex<BTreeMap<RelPath, Arc<Mutex<Option<Translation>>>>>,
+}
+
+impl Transpiler {
+    /// The program of this machine, if it is there.
+    pub fn find(workspace: &Workspace, search: &Search) -> Option<Self> {
+        Some(Self {
+            program: search.program(&["c2rust"])?,
+            root: workspace.root().to_owned(),
+            scratch: workspace.cache().join("c2rust"),
+            done: Mutex::default(),
+        })
+    }
+
+    /// A source in Rust. Each is translated once; who asks for it meanwhile waits.
+    ///
+    /// # Errors
+    /// Those of files and of starting the program, and Ctrl-C.
+    pub fn unit(&self, unit: &Unit, interrupt: &Interrupt) -> Result<Translation> {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = Arc::clone(done.entry(unit.file.clone()).or_default());
+        // Other units are translated meanwhile.
+        drop(done);
+        let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = own.as_ref() {
+            return Ok(known.clone());
+        }
+        let translation = self.translate(unit, interrupt)?;
+        *own = Some(translation.clone());
+        Ok(translation)
+    }
+
+    fn translate(&self, unit: &Unit, interrupt: &Interrupt) -> Result<Translation> {
+        fs_err::create_dir_all(&self.scratch)?;
+        let dir = tempfile::tempdir_in(&self.scratch)?;
+        let (commands, out) = (dir.path().join("compile_commands.json"), dir.path().join("out"));
+        fs_err::write(&commands, self.compile_commands(unit).to_string())?;
+        let job = Job::new(&self.program)
+            .args(["transpile", "--emit-modules", "--disable-rustfmt", "--overwrite-existing", "-o"])
+            .arg(&out)
+            .arg(&commands)
+            .dir(&self.root)
+            .timeout(TIMEOUT)
+            .limits(Limits { file_size: Some(MOST), cpu_seconds: Some(TIMEOUT.as_secs()), no_core: true });
+        let output = job.run(interrupt)?;
+        // It says what it cannot translate, and leaves that out: only a text says whether there is one.
+        Ok(match (output.exit, written(&out)?) {
+            (Exit::TimedOut, _) => {
+                Err(format!("c2rust took more than {} s for {}", TIMEOUT.as_secs(), unit.file))
+            }
+            (exit, None) => {
+                Err(format!("c2rust made nothing of {} ({exit:?}){}", unit.file, last(&output.stderr_text())))
+            }
+            (_, Some(text)) => Ok(text.into()),
+        })
+    }
+
+    fn compile_commands(&self, unit: &Unit) -> serde_json::Value {
+        let file = unit.file.0.as_str();
+        let front = ["cc", "-c"].map(str::to_owned);
+        let arguments: Vec<String> =
+            front.into_iter().chain(unit.flags.clone()).chain([file.to_owned()]).collect();
+        json!([{ "directory": self.root, "file": self.root.join(file), "arguments": arguments }])
+    }
+}
+
+/// The first Rust file below a directory: without build files there is one for each unit.
+fn written(out: &Path) -> Result<Option<String>> {
+    let mut dirs = vec![out.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        let Ok(entries) = fs_err::read_dir(&dir) else { continue };
+        for entry in entries {
+            let path = entry?.path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                // What is no text is no Rust either, which whoever reads it says.
+                return Ok(Some(String::from_utf8_lossy(&fs_err::read(&path)?).into_owned()));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// The last line that a program wrote, behind a colon.
+fn last(stderr: &str) -> String {
+    let line = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+    line.map_or_else(String::new, |line| format!(": {line}"))
+}

@@ -1,0 +1,104 @@
+//! The demonstration: the fixture library is copied to a scratch directory and ported there with recorded replies.
+//! Library and recordings are part of the binary, so that it runs wherever the binary does.
+
+use crate::config::PORT_ROLES;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::judge::Judge;
+use crate::judge::verify::{self, Judgement};
+use crate::llm::model_session::{Asks, ModelSession};
+use crate::platform::process::Interrupt;
+use crate::port::prompt::Templates;
+use crate::port::result::PortResult;
+use crate::port::run::{self, Order};
+use crate::project::init;
+use crate::project::ported::Ported;
+use crate::project::{Options, Project};
+use crate::store::{Store, Totals};
+use fs_err as fs;
+use include_dir::{Dir, DirEntry, include_dir};
+use std::path::{Path, PathBuf};
+
+static LIBRARY: Dir = include_dir!("$CARGO_MANIFEST_DIR/fixtures/c-lib");
+static RECORDINGS: Dir = include_dir!("$CARGO_MANIFEST_DIR/fixtures/recordings/c-lib");
+
+/// What the demonstration shows at its end.
+#[derive(Debug)]
+pub struct Shown {
+    /// Where the ported library stands.
+    pub dir: PathBuf,
+    pub ports: Vec<PortResult>,
+    /// Functions with a harness and without a recorded reply: nobody was asked for them.
+    pub unrecorded: Vec<String>,
+    pub judgements: Vec<Judgement>,
+    pub totals: Totals,
+}
+
+/// Runs init, port and verify in `dir`, which must be empty or absent; each fuzzing run takes up to `seconds`.
+pub fn demo(
+    dir: &Path,
+    (seconds, overrides): (u64, &[String]),
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<Shown> {
+    if dir.exists() && fs::read_dir(dir)?.next().is_some() {
+        return Err(Error::new(ErrorKind::Usage, format!("{} is not empty", dir.display()))
+            .help("name another directory: cargo implfuzz demo DIR"));
+    }
+    let (library, recordings) = (dir.join("c-lib"), dir.join("recordings"));
+    unpack(&LIBRARY, &library)?;
+    unpack(&RECORDINGS, &recordings)?;
+    reporter
+        .event(Event::Note { text: format!("the C library of the demonstration: {}", library.display()) });
+    let replay = recordings.canonicalize()?;
+    let mut all = vec![
+        "llm.provider=\"replay\"".to_owned(),
+        format!("llm.replay_dir={:?}", replay.display().to_string()),
+        format!("fuzz.loop_seconds={seconds}"),
+        format!("fuzz.accept_seconds={seconds}"),
+        "fuzz.accept_executions=100000".to_owned(),
+        format!("grade.mutant_seconds={seconds}"),
+    ];
+    all.extend(overrides.iter().cloned());
+    // As when the replies were recorded, and on machines without make; `init` writes down what it finds.
+    let from = "c.from=\"includes\"".to_owned();
+    let first = Options { dir: Some(library.clone()), overrides: [vec![from], all.clone()].concat() };
+    drop(init::init(&library, &first, interrupt, reporter)?);
+    let options = Options { dir: Some(library.clone()), overrides: all };
+    // Read anew, as every later command does: the evidence is about what `init` wrote into implfuzz.toml, too.
+    let project = Project::open(&options, interrupt)?;
+    let mut store = Store::open(&project.workspace.state_db())?;
+    let judge = Judge::new(&project, interrupt);
+    verify::save_symbols(&project, &mut store)?;
+    // What a harness can judge and nobody has recorded a reply for is left as it is.
+    let (wanted, unrecorded): (Vec<_>, Vec<_>) = project.planned.iter().partition(|p| {
+        p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
+    });
+    let porting = Judge::new(&project, interrupt);
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let asks =
+        Asks { roles: &PORT_ROLES, config: &project.config, workflow: Some(project.config.port.workflow) };
+    let mut models =
+        ModelSession::open(&project.workspace, &mut store, ("demo: port --all", asks), interrupt)?;
+    let templates = Templates::load(None)?;
+    let order = Order { wanted: &wanted, redo: false, jobs };
+    let ports = run::port(&project, &mut store, order, (porting, &templates), (&mut models, None), reporter)?;
+    let totals = run::finish(&mut store, &models, &ports)?;
+    let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
+    let command = "demo: verify --all";
+    let judgements = verify::verify(&project, &mut store, (&ported, command), None, &judge, reporter)?;
+    let unrecorded = unrecorded.iter().map(|p| p.function.name.to_string()).collect();
+    Ok(Shown { dir: library, ports, unrecorded, judgements, totals })
+}
+
+fn unpack(from: &Dir, to: &Path) -> Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in from.entries() {
+        let path = to.join(entry.path().file_name().unwrap_or_default());
+        match entry {
+            DirEntry::Dir(dir) => unpack(dir, &path)?,
+            DirEntry::File(file) => fs::write(path, file.contents())?,
+        }
+    }
+    Ok(())
+}

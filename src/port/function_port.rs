@@ -1,0 +1,237 @@
+//! What the thread of a function knows of its port, and its turns with the session: prompts are in `asking`, c2rust in
+//! `translating`, builds in `building`, runs in `runs`, the rows of the store in `trace`, lessons in `memory`.
+
+mod asking;
+mod building;
+mod memory;
+mod runs;
+mod trace;
+mod translating;
+
+use super::context::PortContext;
+use super::feedback::{self, AuditNote, Candidate, Feedback};
+use super::lessons::Lessons;
+use super::result::{Ended, PortResult};
+use super::session::Session;
+use super::sources::context;
+use super::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
+use crate::config::Maker;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::llm::{Chosen, Permit};
+use crate::project::ported::Ported;
+use crate::project::{FunctionPlan, Project};
+use crate::rust::emit::stub;
+use crate::rust::signature::ident;
+use crate::rust::splice::{Spliced, replace_fn, split};
+use crate::rust::unport::back_to_stub;
+use crate::verdict::{Finding, Measured, Share, Verdict};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Whether the budget has room for a question.
+pub enum Room {
+    Now(Arc<Chosen>, Permit),
+    /// Calls of others are under way, after which it may have.
+    Later,
+    Never,
+}
+
+/// The port of one function.
+pub struct FunctionPort<'p> {
+    pub(super) planned: &'p FunctionPlan,
+    /// The name of its binary among those of the session.
+    bin: String,
+    context: PortContext,
+    pub(super) state: PortState,
+    /// The module's text with the candidate in it.
+    spliced: String,
+    binary: Option<PathBuf>,
+    /// How many ports of this run were in the tree that the candidate was put into last.
+    tree: u64,
+    /// The run of the loop over this binary, where it was no smaller than the one that accepts.
+    looped: Option<Verdict>,
+    feedback: Option<Feedback>,
+    finding: Option<Finding>,
+    accepted: Option<(Verdict, Measured<Share>)>,
+    /// What was wrong with the last candidate, in one line for people.
+    trouble: String,
+    questions: [u32; 2],
+    /// c2rust was tried.
+    translated: bool,
+    /// Who wrote the last candidate, or was asked for one.
+    role: &'static str,
+    /// As which model it answered last.
+    model: String,
+    lessons: Lessons,
+    started: Instant,
+    taking: Option<trace::Taking>,
+}
+
+impl<'p> FunctionPort<'p> {
+    /// Gathers what the prompts need. `bin` names the place of its binary.
+    pub fn new(session: &Session<'p>, planned: &'p FunctionPlan, bin: String) -> Result<Self> {
+        let project = session.project;
+        let context = context(project, planned)?;
+        let makers = Makers {
+            c2rust: session.transpiler.is_some(),
+            prototypers: session.models.ranks("prototyper"),
+            enhancers: session.models.ranks("enhancer"),
+        };
+        let state = PortState::new(project.config.limits.clone(), makers);
+        Ok(Self {
+            planned,
+            bin,
+            context,
+            state,
+            spliced: String::new(),
+            binary: None,
+            tree: 0,
+            looped: None,
+            feedback: None,
+            finding: None,
+            accepted: None,
+            trouble: String::new(),
+            questions: [0; 2],
+            translated: false,
+            role: "prototyper",
+            model: String::new(),
+            lessons: Lessons::new(planned.function.name.clone()),
+            started: Instant::now(),
+            taking: None,
+        })
+    }
+
+    /// Whether it waits to be put into the tree: no other port may change the tree until it is there, or refused.
+    pub fn is_settling(&self) -> bool {
+        supervisor::is_settling(&self.state)
+    }
+
+    /// Takes note of what came of a step: a row of the trace, a row for the candidate, a lesson, the supervisor's next step.
+    ///
+    /// # Errors
+    /// That of the step, and those of the store.
+    pub fn took(&mut self, session: &mut Session<'p>, step: &Step, result: Result<Outcome>) -> Result<()> {
+        let traced = self.end_with(session, &result);
+        let outcome = result?;
+        traced?;
+        self.note(session, step, &outcome)?;
+        self.learn(session, step, &outcome)?;
+        if matches!(&outcome, Outcome::CandidateReceived(text) if self.state.candidate() != Some(text)) {
+            // What was found about the one before says nothing about this one.
+            self.finding = None;
+        }
+        supervisor::apply(&mut self.state, outcome);
+        Ok(())
+    }
+
+    /// Given up; the tree stays as it was.
+    pub fn stopped(&mut self, session: &mut Session<'p>, reason: StopReason) -> Result<PortResult> {
+        self.begin(session, &Step::Stop(reason))?;
+        self.end(session, (reason.word(), &self.trouble.clone()))?;
+        let (detail, finding) = (self.trouble.clone(), self.finding.take());
+        session.conclude(self.planned, Ended::Stopped { reason, detail, finding })
+    }
+
+    /// Accepted: it comes into the tree. None where the tree has moved: what was judged must be what will stand there.
+    pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Option<PortResult>> {
+        if self.tree != session.tree {
+            supervisor::apply(&mut self.state, Outcome::TreeMoved);
+            return Ok(None);
+        }
+        self.begin(session, &Step::Done)?;
+        self.end(session, ("accepted", ""))?;
+        let internal = || Error::new(ErrorKind::Internal, "accepted without a verdict");
+        let (verdict, apart) = self.accepted.take().ok_or_else(internal)?;
+        let by = match self.state.maker() {
+            Maker::C2rust => Maker::C2rust.word().to_owned(),
+            Maker::Model => session.models.name(self.role, self.state.rank()),
+        };
+        let module = self.spliced.clone();
+        session.conclude(self.planned, Ended::Accepted { module, verdict, apart, by }).map(Some)
+    }
+
+    /// Whose the last candidate is, or the reply that became none.
+    fn maker(&self) -> String {
+        match self.state.maker() {
+            Maker::C2rust => Maker::C2rust.word().to_owned(),
+            Maker::Model => self.model.clone(),
+        }
+    }
+
+    /// How many candidates there were, and replies that became none, from 1.
+    fn number(&self) -> u32 {
+        self.questions.iter().sum::<u32>() + u32::from(self.translated)
+    }
+
+    /// Reports what happens now.
+    pub(super) fn say(&self, session: &mut Session, step: impl Into<String>) {
+        let (symbol, attempt) = (self.planned.function.name.clone(), self.number());
+        session.reporter.event(Event::SymbolStep { symbol, attempt, step: step.into() });
+    }
+
+    /// Audits the candidate, and splices it into the text of its module.
+    pub fn audit_and_splice(&mut self, session: &mut Session<'p>) -> Result<Outcome> {
+        self.say(session, "audit");
+        self.tree = session.tree;
+        let text = self.state.candidate().unwrap_or_default().to_owned();
+        let module = self.module_without(session.project)?;
+        let report = session.judge.audit_reply(self.planned, &text, &module)?;
+        let mut notes: Vec<AuditNote> = report
+            .problems
+            .iter()
+            .map(|p| AuditNote { line: p.line, rule: format!("{:?}", p.rule), reason: p.reason.clone() })
+            .collect();
+        if notes.is_empty() {
+            let name = ident(&self.planned.function).to_string();
+            match split(&text, &name).map(|parts| replace_fn(&module, &name, &parts.item, &parts.helpers)) {
+                Some(spliced) => match spliced? {
+                    Spliced::Done(text) => self.spliced = text,
+                    Spliced::Conflict(conflict) => {
+                        notes.push(AuditNote {
+                            line: 1,
+                            rule: "Requested".into(),
+                            reason: conflict.to_string(),
+                        });
+                    }
+                },
+                None => notes.push(AuditNote {
+                    line: 1,
+                    rule: "Requested".into(),
+                    reason: format!("there is no `fn {name}`"),
+                }),
+            }
+        }
+        if notes.is_empty() {
+            return Ok(Outcome::AuditPassed);
+        }
+        let file = self.file();
+        for note in &notes {
+            self.say(session, format!("audit: {file}:{}: {}", note.line, note.reason));
+        }
+        let shown: Vec<String> = notes.iter().map(|n| format!("{file}:{}: {}", n.line, n.reason)).collect();
+        let key = notes.iter().map(|n| n.reason.as_str()).collect::<Vec<_>>().join("; ");
+        self.feedback = Some(feedback::audit(&Candidate { file: &file, first_line: 1, text: &text }, &notes));
+        self.trouble = shown.join("; ");
+        Ok(Outcome::AuditRejected(feedback::normalised(&key)))
+    }
+
+    /// The module as the tree has it, with a stub where an older port of the function stands.
+    fn module_without(&self, project: &Project) -> Result<String> {
+        let function = &self.planned.function;
+        let module = project.module(&function.module)?;
+        match module.state(function) {
+            Ported::Yes => {
+                let name = ident(function).to_string();
+                back_to_stub(module.text(), &name, &stub(&self.planned.bound()))
+            }
+            Ported::Stub | Ported::Missing => Ok(module.text().to_owned()),
+        }
+    }
+
+    /// How the audit names the candidate's text, which stands in no file yet.
+    fn file(&self) -> String {
+        format!("candidate for src/{}.rs", self.planned.function.module)
+    }
+}

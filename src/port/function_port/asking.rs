@@ -1,0 +1,105 @@
+//! Questions to a model, and its replies.
+
+use super::{FunctionPort, Room};
+use crate::error::{ErrorKind, Result};
+use crate::llm::{self, Blocks, Exchange, Label, Prompt, Reply, StopReason};
+use crate::port::prompt::Question;
+use crate::port::session::Session;
+use crate::port::supervisor::Outcome;
+
+impl<'p> FunctionPort<'p> {
+    /// The next question. `repeated`: the last fix left the same failure; `problem`: what was wrong with the last reply.
+    pub fn prompt(
+        &mut self,
+        session: &mut Session<'p>,
+        (enhance, repeated): (bool, bool),
+        problem: Option<&str>,
+    ) -> Result<Prompt> {
+        let memory = self.recall(session)?;
+        let candidate = self.state.candidate().unwrap_or_default();
+        let question = match (&self.feedback, enhance) {
+            (Some(feedback), true) => Question::Enhance { candidate, feedback, repeated },
+            _ => Question::Prototype,
+        };
+        let role = question.role();
+        let number = self.questions[usize::from(enhance)] + 1;
+        let max_tokens = session.models.max_tokens(role, self.state.rank());
+        let prompt =
+            session.templates.prompt(&self.context, &question, problem, &memory, number, max_tokens)?;
+        self.questions[usize::from(enhance)] = number;
+        self.role = role;
+        self.say(session, format!("asking the {role}"));
+        Ok(prompt)
+    }
+
+    /// Whether the budget has room for a question; where it has, the room is set aside.
+    pub fn permit(&mut self, session: &mut Session<'p>, prompt: Prompt) -> Result<Room> {
+        let chosen = session.models.model(&prompt, self.state.rank())?;
+        let prices = &chosen.settings.prices;
+        match session.models.budget.permit(prompt.clone(), prices) {
+            Ok(permit) => Ok(Room::Now(chosen, permit)),
+            Err(error) if error.kind() != ErrorKind::Budget => Err(error),
+            Err(_) if session.models.budget.may_admit_later(&prompt, prices) => Ok(Room::Later),
+            Err(error) => {
+                session.exhausted =
+                    session.transpiler.is_none() && !session.models.admits_others(&prompt, "prototyper");
+                let help = error.help_text().unwrap_or_default();
+                self.trouble = format!("{error}; {help}");
+                self.say(session, error.to_string());
+                Ok(Room::Never)
+            }
+        }
+    }
+
+    /// Charges and stores an exchange, and reads its reply, which is of no use where it was cut off for the first time.
+    pub fn answered(&mut self, session: &mut Session<'p>, exchange: Exchange) -> Result<Outcome> {
+        session.heard(&self.planned.function, &exchange, self.traced())?;
+        if exchange.longer().is_some() {
+            return Ok(Outcome::ModelTruncated);
+        }
+        let reply = exchange.reply?;
+        self.model.clone_from(&reply.model);
+        if let Some(trouble) = trouble(&reply, exchange.prompt.max_tokens) {
+            self.say(session, trouble.clone());
+            self.trouble = trouble;
+        }
+        let outcome = read(&reply);
+        if let Outcome::ReplyUnusable(problem) = &outcome {
+            self.say(session, format!("the reply cannot be used: {problem}"));
+        }
+        self.claim(&outcome, &reply);
+        Ok(outcome)
+    }
+}
+
+/// What there is to say of a reply that is no answer.
+fn trouble(reply: &Reply, max_tokens: u64) -> Option<String> {
+    Some(match reply.stop {
+        StopReason::Refusal if reply.text.trim().is_empty() => "the model refused without a word".into(),
+        StopReason::Refusal => format!("the model refused: {}", llm::excerpt(&reply.text)),
+        StopReason::MaxTokens => {
+            format!(
+                "the reply was cut off twice, the second time after {max_tokens} tokens; raise llm.max_tokens"
+            )
+        }
+        StopReason::ContextWindow => {
+            "the reply was cut off where the model's context was full; take a model with a larger one".into()
+        }
+        StopReason::Pause => "the provider paused before the reply was complete; try again".into(),
+        _ => return None,
+    })
+}
+
+fn read(reply: &Reply) -> Outcome {
+    if reply.stop == StopReason::Refusal {
+        return Outcome::ModelRefused;
+    }
+    if reply.stop.is_truncated() {
+        return Outcome::ModelTruncated;
+    }
+    match Blocks::parse(&reply.text, &[Label::Implementation]) {
+        Ok(Blocks { implementation: Some(text), .. }) => Outcome::CandidateReceived(text),
+        Ok(_) => Outcome::ReplyUnusable("The reply has no implementation.".into()),
+        Err(problem) => Outcome::ReplyUnusable(problem.to_string()),
+    }
+}

@@ -1,0 +1,151 @@
+//! The runs of a candidate: in the loop, the one that accepts it, both sides apart, and the hidden gate.
+
+use super::FunctionPort;
+use crate::digest::sha256;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::fuzz::campaign::{Budget, Campaign};
+use crate::judge::findings;
+use crate::platform::process::Interrupt;
+use crate::port::feedback;
+use crate::port::session::Session;
+use crate::port::supervisor::{Outcome, Step};
+use crate::project::ported::PortModule;
+use crate::verdict::{Measured, RunStats, Share, Verdict};
+use std::path::PathBuf;
+
+/// Whether the model may be told what a run found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inputs {
+    Shown,
+    Hidden,
+}
+
+/// The runs of a binary, with all that they need on a thread of their own.
+pub struct Runs {
+    pub campaign: Campaign,
+    points: Option<u64>,
+    hidden: PathBuf,
+}
+
+impl Runs {
+    /// One run of both sides.
+    pub fn run(&self, budget: Budget, stop: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Verdict> {
+        self.campaign.judge_with(self.points, budget, stop, see)
+    }
+
+    /// The run over inputs that no prompt shows, after one with this verdict.
+    pub fn gate(
+        &self,
+        budget: Budget,
+        before: &Verdict,
+        stop: &Interrupt,
+        see: &mut dyn FnMut(&RunStats),
+    ) -> Result<Verdict> {
+        let part = |n: u64| (n / 4).max(1);
+        let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
+        // What the run before found out about C is no news.
+        let known = self.campaign.known_breaks.iter().flatten().chain(before.stats().broken.keys());
+        let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..self.campaign.clone() };
+        campaign.gate(budget, self.hidden.clone(), stop, see)
+    }
+}
+
+impl<'p> FunctionPort<'p> {
+    /// The runs of the binary that was built last.
+    pub fn runs(&self, session: &Session<'p>) -> Result<Runs> {
+        let internal = || Error::new(ErrorKind::Internal, "fuzzing before building");
+        let binary = self.binary.as_ref().ok_or_else(internal)?;
+        let judge = &session.judge;
+        let held_back = Some(judge.held_back(self.planned)?);
+        let known_breaks = Some(findings::known_breaks(session.store, self.planned)?);
+        Ok(Runs {
+            campaign: Campaign { held_back, known_breaks, ..judge.campaign(binary, self.planned) },
+            points: judge.points(self.planned),
+            hidden: judge.hidden_seeds(&self.planned.function.name),
+        })
+    }
+
+    /// Reads the verdict of a run in the loop.
+    pub fn ran(&mut self, session: &mut Session<'p>, step: &Step, verdict: Verdict) -> Result<Outcome> {
+        let outcome = self.outcome(session, &verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;
+        let (budget, asked) = (session.judge.loop_budget(), session.judge.acceptance_budget());
+        if *step == Step::Fuzz {
+            self.learn_constraint(session, verdict.stats())?;
+            // Same binary, same inputs, same seed: the acceptance run would be this one once more.
+            self.looped = budget.covers(&asked).then_some(verdict);
+            // What it says about C is kept already.
+            self.looped.iter_mut().for_each(|verdict| verdict.stats_mut().c_faults.clear());
+        }
+        Ok(outcome)
+    }
+
+    /// What the acceptance needs, and the verdict of the loop's run where that was as large.
+    pub fn acceptance(&mut self, session: &mut Session<'p>) -> Result<(Runs, Option<Verdict>, Budget)> {
+        Ok((self.runs(session)?, self.looped.take(), session.judge.acceptance_budget()))
+    }
+
+    /// Reads the verdicts of the acceptance and of the hidden gate, which is absent where the run before decided.
+    pub fn judged(
+        &mut self,
+        session: &mut Session<'p>,
+        (verdict, apart): (Verdict, Measured<Share>),
+        gate: Option<Verdict>,
+    ) -> Result<Outcome> {
+        let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
+        let mut outcome = self.outcome(session, &verdict, Inputs::Shown, good.clone(), bad)?;
+        if let Some(gate) = gate.filter(|_| outcome == good) {
+            outcome = self.outcome(session, &gate, Inputs::Hidden, good, bad)?;
+        }
+        self.accepted = Some((verdict, apart));
+        Ok(outcome)
+    }
+
+    fn outcome(
+        &mut self,
+        session: &mut Session<'p>,
+        verdict: &Verdict,
+        inputs: Inputs,
+        good: Outcome,
+        bad: fn(String) -> Outcome,
+    ) -> Result<Outcome> {
+        let mut kept = Vec::new();
+        for found in verdict.c_faults() {
+            kept.push(session.keep_c_fault(self.planned, found)?);
+        }
+        match verdict {
+            Verdict::CFault { found, .. } => {
+                let (name, id) = (&self.planned.function.name, kept.first().map_or(0, |id| id.0));
+                self.trouble = format!(
+                    "{} (`cargo implfuzz findings show {id}`, `cargo implfuzz contract --edit {name}`)",
+                    found.kind.told()
+                );
+                Ok(Outcome::CFault(found.kind))
+            }
+            Verdict::Unrefuted(_) => Ok(good),
+            Verdict::Vacuous { reason, .. } => {
+                self.feedback = Some(feedback::vacuous(reason));
+                Ok(Outcome::Vacuous)
+            }
+            Verdict::Refuted { finding, .. } => {
+                let symbol = self.planned.function.name.clone();
+                session.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
+                // As the tree would have it: `status` asks whether what stands there was refuted once.
+                let hash = PortModule::read(self.spliced.clone()).hash(&self.planned.function);
+                let hash = hash.map(|hash| hash.as_str().to_owned()).unwrap_or_default();
+                let judge = &session.judge;
+                let (dir, feedback) = match inputs {
+                    Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),
+                    Inputs::Hidden => (judge.hidden_seeds(&symbol), feedback::refuted_unseen(finding.class)),
+                };
+                session.record_finding(self.planned, (finding, &hash), &dir)?;
+                self.feedback = Some(feedback);
+                self.finding = Some((**finding).clone());
+                self.trouble = format!("{}: {}", finding.class, finding.what);
+                // Another input that tells both apart is another failure.
+                let key = format!("{} {}", feedback::normalised(&self.trouble), sha256(&finding.input));
+                Ok(bad(key))
+            }
+        }
+    }
+}

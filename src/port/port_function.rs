@@ -1,0 +1,157 @@
+//! The port of one function from the first question to its place in the tree, on a thread of its own.
+//!
+//! The supervisor, which is pure, names each step and what its outcome leads to. Here each step is taken: work that needs the
+//! session is a turn of it, and what takes long (models, builds, runs) happens between turns.
+
+use super::function_port::Room;
+use super::result::PortResult;
+use super::supervisor::{self, Outcome, SMOKE_EXECUTIONS, Step};
+use super::worker::Worker;
+use crate::error::Result;
+use crate::fuzz::campaign::Budget;
+use crate::judge::proofs;
+use crate::llm::{self, Asker, Chosen, Permit, Prompt};
+use crate::verdict::Verdict;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often a budget is looked at while calls of others are under way.
+const GLANCE: Duration = Duration::from_millis(50);
+
+/// Ports a function, and puts the accepted port into the tree.
+///
+/// # Errors
+/// Those of the tool and of models, and Ctrl-C.
+pub(super) fn port_function(worker: &Worker) -> Result<PortResult> {
+    let machine = worker.machine;
+    // Held from the last look at the tree until the port stands there, or has failed.
+    let mut tree = None;
+    loop {
+        machine.stop.check()?;
+        let (step, is_settling) = worker.turn(|port, _| (supervisor::next(&port.state), port.is_settling()));
+        match step {
+            Step::Stop(reason) => return worker.turn(move |port, session| port.stopped(session, reason)),
+            Step::Done => {
+                if tree.is_none() {
+                    tree = Some(machine.tree.take(&machine.stop)?);
+                }
+                // In a tree that has moved the port is audited, built and tried once more.
+                if let Some(result) = worker.turn(|port, session| port.finish(session))? {
+                    return Ok(result);
+                }
+                continue;
+            }
+            _ if !is_settling => tree = None,
+            _ => {}
+        }
+        let begun = step.clone();
+        worker.turn(move |port, session| port.begin(session, &begun))?;
+        let outcome = take(worker, &step);
+        worker.turn(move |port, session| port.took(session, &step, outcome))?;
+    }
+}
+
+/// Takes one step.
+fn take(worker: &Worker, step: &Step) -> Result<Outcome> {
+    match step {
+        Step::Translate => translate(worker),
+        Step::AskPrototyper { reply_problem } => ask(worker, false, false, reply_problem.clone()),
+        Step::AskEnhancer { repeated, reply_problem, .. } => {
+            ask(worker, true, *repeated, reply_problem.clone())
+        }
+        Step::Audit => worker.turn(|port, session| port.audit_and_splice(session)),
+        Step::Build => build(worker),
+        Step::Smoke => fuzz(worker, step, Some(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })),
+        Step::Fuzz => fuzz(worker, step, None),
+        Step::Accept => accept(worker),
+        Step::Done | Step::Stop(_) => unreachable!("the port ends with either"),
+    }
+}
+
+/// Has c2rust translate the unit of the function.
+fn translate(worker: &Worker) -> Result<Outcome> {
+    let Some((transpiler, unit)) = worker.turn(|port, session| port.unit(session))? else {
+        return Ok(Outcome::NotTranslated("no source of the library has it".into()));
+    };
+    let text = worker.compute(|stop| transpiler.unit(&unit, stop))?;
+    worker.turn(move |port, session| port.translated(session, text))
+}
+
+/// Asks a model, once more with more room where its answer was cut off.
+fn ask(worker: &Worker, enhance: bool, repeated: bool, problem: Option<String>) -> Result<Outcome> {
+    let mut prompt =
+        worker.turn(move |port, session| port.prompt(session, (enhance, repeated), problem.as_deref()))?;
+    loop {
+        let Some((chosen, permit)) = permit(worker, &prompt)? else { return Ok(Outcome::BudgetExhausted) };
+        let tell = |text| worker.say(text);
+        let exchange = llm::ask(&chosen, permit, &Asker { interrupt: &worker.machine.stop, tell: &tell });
+        let longer = exchange.longer();
+        let outcome = worker.turn(move |port, session| port.answered(session, exchange))?;
+        match longer {
+            Some(longer) => prompt = longer,
+            None => return Ok(outcome),
+        }
+    }
+}
+
+/// Waits until the budget has room for a question; none where it never will.
+fn permit(worker: &Worker, prompt: &Prompt) -> Result<Option<(Arc<Chosen>, Permit)>> {
+    loop {
+        worker.machine.stop.check()?;
+        let prompt = prompt.clone();
+        match worker.turn(move |port, session| port.permit(session, prompt))? {
+            Room::Now(chosen, permit) => return Ok(Some((chosen, permit))),
+            Room::Never => return Ok(None),
+            Room::Later => std::thread::sleep(GLANCE),
+        }
+    }
+}
+
+/// Builds the candidate in a copy of the tree.
+fn build(worker: &Worker) -> Result<Outcome> {
+    loop {
+        let build = worker.turn(|port, session| port.build(session))?;
+        let place = worker.machine.places.take(&worker.machine.stop)?;
+        let built = worker.compute(|stop| build.run(place.number, stop))?;
+        drop(place);
+        if let Some(outcome) = worker.turn(move |port, session| port.built(session, built))? {
+            return Ok(outcome);
+        }
+        // Another port came into the tree while this copy of it was made.
+    }
+}
+
+/// Runs both sides, for the loop's budget where no other is given.
+fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome> {
+    worker.say("fuzzing");
+    let runs = worker.turn(|port, session| port.runs(session))?;
+    let budget = budget.unwrap_or_else(|| worker.turn(|_, session| session.judge.loop_budget()));
+    let verdict = worker.compute(|stop| runs.run(budget, stop, &mut |stats| worker.see(stats)))?;
+    let step = step.clone();
+    worker.turn(move |port, session| port.ran(session, &step, verdict))
+}
+
+/// The acceptance run, both sides apart, and the hidden gate.
+fn accept(worker: &Worker) -> Result<Outcome> {
+    worker.say("acceptance run");
+    let (runs, known, budget) = worker.turn(|port, session| port.acceptance(session))?;
+    let (verdict, apart, gate) = worker.compute(|stop| {
+        let mut see = |stats: &_| worker.see(stats);
+        let verdict = match known {
+            // Binary, inputs and seed are the same: this run would be the loop's once more.
+            Some(verdict) => verdict,
+            None => runs.run(budget, stop, &mut see)?,
+        };
+        let (verdict, apart) = proofs::apart(&runs.campaign, verdict, stop)?;
+        // An exhaustive run holds nothing back.
+        let gate = match &verdict {
+            Verdict::Unrefuted(stats) if stats.space.is_none() => {
+                worker.say("hidden gate");
+                Some(runs.gate(budget, &verdict, stop, &mut see)?)
+            }
+            _ => None,
+        };
+        Ok((verdict, apart, gate))
+    })?;
+    worker.turn(move |port, session| port.judged(session, (verdict, apart), gate))
+}

@@ -1,0 +1,113 @@
+//! How the ports of a run ended.
+
+use super::supervisor::StopReason;
+use crate::symbol::SymbolName;
+use crate::verdict::{Finding, Grade, Measured, Share, Verdict};
+use serde::Serialize;
+
+/// How the port of one function ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// The module's new text, the run that accepted it and the one apart, and who wrote it: a model's name, or c2rust.
+    Accepted { module: String, verdict: Verdict, apart: Measured<Share>, by: String },
+    /// The tree stays as it was.
+    Stopped { reason: StopReason, detail: String, finding: Option<Finding> },
+}
+
+/// What became of one function.
+#[derive(Debug, Clone, Serialize)]
+pub struct PortResult {
+    pub symbol: SymbolName,
+    pub end: End,
+    /// Of an accepted port, and of one that stood before and was looked at.
+    pub grade: Option<Grade>,
+    /// Why it is not better.
+    pub reason: Option<String>,
+    pub executions: Option<u64>,
+    pub accept_rate: Option<f64>,
+    pub callees_in_c: Vec<SymbolName>,
+    pub calls: u64,
+    pub tokens: u64,
+    #[serde(skip)]
+    pub finding: Option<Finding>,
+}
+
+/// How the port of a function ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// In this run; how strong the evidence is, the grade says.
+    Accepted,
+    /// It had a body before, which holds.
+    AlreadyPorted,
+    /// It had a body before, which does not verify any more. It stays as it is.
+    NoLongerHolds,
+    /// No harness can judge it yet.
+    NotJudgeable,
+    /// Given up; the tree is as it was.
+    Failed,
+    /// Given up because the C original breaks, hangs or disagrees with itself; the tree is as it was.
+    #[serde(rename = "stopped-by-c")]
+    CFault,
+    /// Given up because tokens or money are spent; the tree is as it was.
+    Budget,
+    /// Not tried: a function that it calls failed, or does not hold any more.
+    Skipped,
+}
+
+impl PortResult {
+    /// Of a port that the run was not about.
+    pub(super) fn untouched(symbol: SymbolName) -> Self {
+        Self {
+            symbol,
+            end: End::AlreadyPorted,
+            grade: None,
+            reason: None,
+            executions: None,
+            accept_rate: None,
+            callees_in_c: Vec::new(),
+            calls: 0,
+            tokens: 0,
+            finding: None,
+        }
+    }
+}
+
+impl End {
+    /// Whether nothing is left to do here.
+    pub fn is_done(self) -> bool {
+        matches!(self, Self::Accepted | Self::AlreadyPorted | Self::NotJudgeable)
+    }
+
+    /// Whether a port stands that the run has ported, or looked at.
+    pub(super) fn is_standing(self) -> bool {
+        matches!(self, Self::Accepted | Self::AlreadyPorted | Self::NoLongerHolds)
+    }
+
+    /// As in tables.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Accepted => "accepted",
+            Self::AlreadyPorted => "ported before",
+            Self::NoLongerHolds => "no longer holds",
+            Self::NotJudgeable => "not judged yet",
+            Self::Failed => "failed",
+            Self::CFault => "stopped by C",
+            Self::Budget => "budget spent",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::CFaultKind;
+
+    #[test]
+    fn a_c_fault_has_the_words_that_programs_read() {
+        assert_eq!(serde_json::to_value(End::CFault).unwrap(), "stopped-by-c");
+        assert_eq!(serde_json::to_value(CFaultKind::Breaks).unwrap(), "c-breaks");
+        assert_eq!(StopReason::CFault(CFaultKind::Hangs).word(), "c-hangs");
+    }
+}

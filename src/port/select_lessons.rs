@@ -1,0 +1,61 @@
+//! Which lessons of earlier ports a prompt about a function tells.
+
+use super::lessons;
+use crate::contract::archetype::Archetype;
+use crate::error::Result;
+use crate::project::{FunctionPlan, Project};
+use crate::store::lesson::{self, Kind, Nearness, Scope};
+use crate::store::{MemoryId, MemoryRow, Store};
+use crate::symbol::SymbolKey;
+
+/// What the next prompt about a function says of earlier ports, and the lessons that are told so, with their keys.
+///
+/// # Errors
+/// Those of reading the store.
+pub fn recalled(
+    project: &Project,
+    store: &Store,
+    planned: &FunctionPlan,
+) -> Result<(String, Vec<(MemoryId, String)>)> {
+    let now = store.iteration()?;
+    let rows = store.memory()?;
+    let scored = rows.iter().filter_map(|row| {
+        let nearness = nearness(project, planned, row)?;
+        Some((row.item.score(now, nearness)?, row))
+    });
+    let told = lesson::best(scored);
+    let at = |row: &MemoryRow| match &row.item.lesson.scope {
+        Scope::Symbol(key) => project.library.function(key).map(|function| &function.name),
+        Scope::Library => None,
+    };
+    let items: Vec<_> = told.iter().map(|row| (&row.item, at(row))).collect();
+    let text = lessons::words(archetype(planned), &items);
+    Ok((text, told.iter().map(|row| (row.id, row.item.lesson.key.clone())).collect()))
+}
+
+/// How near a lesson is; none where it says what the prompt says anyway.
+fn nearness(project: &Project, planned: &FunctionPlan, row: &MemoryRow) -> Option<Nearness> {
+    let lesson = &row.item.lesson;
+    match lesson.kind {
+        // About whom to ask, not about how to port.
+        // The contract of the function itself is in its prompt, and binds nobody else: callers may do what it leaves out.
+        Kind::Decision | Kind::Constraint => return None,
+        Kind::Archetype | Kind::KnownFix | Kind::Insight => {}
+    }
+    let Scope::Symbol(key) = &lesson.scope else { return Some(Nearness::Library) };
+    let function = &planned.function;
+    if *key == function.key {
+        return Some(Nearness::Same);
+    }
+    let is_kin = function.calls.contains(key) || is_same_kind(project, planned, key);
+    Some(if is_kin { Nearness::Kin } else { Nearness::Library })
+}
+
+fn archetype(planned: &FunctionPlan) -> Option<Archetype> {
+    planned.judgeable.contract().and_then(Archetype::of)
+}
+
+fn is_same_kind(project: &Project, planned: &FunctionPlan, key: &SymbolKey) -> bool {
+    let other = project.planned.iter().find(|other| other.function.key == *key);
+    archetype(planned).is_some_and(|kind| other.and_then(archetype) == Some(kind))
+}

@@ -1,0 +1,269 @@
+//! `init`: everything in the target repository that follows from the C library and the contracts.
+//!
+//! Idempotent: what is generated is written anew only where it differs, what people edit is edited by byte range.
+
+mod configuration;
+mod modules;
+mod stamp;
+
+use crate::c::archive::units_file;
+use crate::contract::file as contract_file;
+use crate::contract::types::{Contract, Returns, Role};
+use crate::error::Result;
+use crate::event::{Event, Reporter};
+use crate::harness::{emit, files, values};
+use crate::platform::process::Interrupt;
+use crate::platform::workspace::{CONFIG_FILE, Recovery, Workspace};
+use crate::project::{FunctionPlan, Options, Project, test_files};
+use crate::rust::emit::{callee_file, capi_file, lib_file};
+use crate::rust::globals::globals_file;
+use fs_err as fs;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What `init` found and did.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// Files written or changed, relative to the root.
+    pub changed: Vec<PathBuf>,
+    /// Globals that have no Rust static, and why.
+    pub globals_left_out: Vec<(String, String)>,
+    /// Rust functions whose C signature changed although they are ported already.
+    pub outdated: Vec<String>,
+}
+
+/// Reads the library in `dir` and writes everything that follows from it.
+pub fn init(
+    dir: &Path,
+    options: &Options,
+    interrupt: &Interrupt,
+    reporter: &mut dyn Reporter,
+) -> Result<(Project, Summary)> {
+    reporter.event(Event::StepStarted { step: "reading the C library".into(), total: None });
+    let workspace = Workspace::create(dir)?;
+    let project = Project::load(workspace, options, interrupt)?;
+    let (functions, units) = (project.library.functions.len(), project.library.units.len());
+    reporter.event(Event::StepFinished { message: format!("{functions} functions in {units} files") });
+    let summary = sync(&project, interrupt, reporter)?;
+    Ok((project, summary))
+}
+
+/// Brings all generated files up to date, in one transaction.
+pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporter) -> Result<Summary> {
+    warn(project, reporter);
+    if let Some(stamp::Told { globals_left_out, outdated }) = stamp::holds(project)? {
+        for name in &outdated {
+            let text = modules::another_signature(project.find(name)?);
+            reporter.event(Event::Note { text });
+        }
+        return Ok(Summary { changed: Vec::new(), globals_left_out, outdated });
+    }
+    let mut summary = Summary::default();
+    let modules = modules::plan(project)?;
+    let root = project.workspace.root();
+    let rust = project.rust_dir();
+    let mut transaction = project.workspace.transaction();
+    if !project.workspace.config().exists() {
+        transaction.add(project.workspace.config(), configuration::render(project))?;
+    }
+    transaction.add(project.workspace.private().join(".gitignore"), "*\n")?;
+    for path in [rust.join("Cargo.toml"), rust.join(".gitignore")] {
+        if !path.exists() {
+            let manifest = path.ends_with("Cargo.toml");
+            let text =
+                if manifest { files::port_manifest(&project.crate_name())? } else { "target\n".into() };
+            transaction.add(path, text)?;
+        }
+    }
+    let bound: Vec<_> = project.planned.iter().map(FunctionPlan::bound).collect();
+    let names: Vec<String> = modules.iter().map(|m| m.name.clone()).collect();
+    let ported = |function: &crate::symbol::Function| modules::is_ported(&modules, function);
+    let (globals, left_out) = globals(project);
+    let headers = headers(project);
+    for (path, text) in [
+        ("build.rs", files::port_build_script().to_owned()),
+        ("c_units.rs", units_file(&project.library, &project.config.c.link, &headers)),
+        ("src/lib.rs", lib_file(&names)),
+        ("src/ffi.rs", project.ffi.clone()),
+        ("src/globals.rs", globals),
+        ("src/capi.rs", capi_file(&bound)),
+        ("src/callee.rs", callee_file(&bound, &ported)),
+    ] {
+        transaction.add(rust.join(path), text)?;
+    }
+    for module in &modules {
+        transaction.add(project.module_path(&module.name), module.text.clone())?;
+        for note in &module.notes {
+            reporter.event(Event::Note { text: note.clone() });
+        }
+        summary.outdated.extend(module.outdated.clone());
+    }
+    let mut generated = BTreeSet::new();
+    for (path, text) in harnesses(project)? {
+        let path = rust.join(path);
+        generated.insert(path.clone());
+        transaction.add(path, text)?;
+    }
+    for planned in project.planned.iter().filter(|p| !p.edited) {
+        if let Some(contract) = planned.judgeable.contract() {
+            let name = planned.function.name.as_str();
+            transaction.add(project.contract_path(name), contract_text(project, planned, contract))?;
+        }
+    }
+    interrupt.check()?;
+    let written = transaction.paths();
+    let changed = transaction.commit()?;
+    summary.changed = changed.iter().map(|p| p.strip_prefix(root).unwrap_or(p).to_owned()).collect();
+    // What belongs to a file that cannot be read now is wanted again when it can.
+    if !project.library.left_out.iter().any(|left| left.broken) {
+        remove_stale(&rust, &generated, project)?;
+        remove_tests_of_nobody(&rust, project, reporter)?;
+    }
+    summary.globals_left_out = left_out;
+    let told = stamp::Told {
+        globals_left_out: summary.globals_left_out.clone(),
+        outdated: summary.outdated.clone(),
+    };
+    stamp::set(project, &written, &told)?;
+    Ok(summary)
+}
+
+/// What the user should hear of before anything is written or shown.
+pub fn warn(project: &Project, reporter: &mut dyn Reporter) {
+    if let Recovery::Finished(files) = project.workspace.recovery() {
+        let text = format!("finished an interrupted change: wrote the {files} files that were left");
+        reporter.event(Event::Note { text });
+    }
+    for warning in &project.flag_warnings {
+        reporter.event(Event::Warning { text: warning.text.clone(), help: warning.help.clone() });
+    }
+    for left in project.library.left_out.iter().filter(|left| left.broken) {
+        let reason = left.reason.lines().next().unwrap_or_default();
+        let text = format!("{} cannot be read, so the library is without its functions: {reason}", left.file);
+        let help = format!("correct it, its flags, or name it under exclude in [c] of {CONFIG_FILE}");
+        reporter.event(Event::Warning { text, help: Some(help) });
+    }
+    let known: BTreeSet<&str> = project.library.functions.iter().map(|f| f.name.as_str()).collect();
+    for name in project.config.symbols.keys().filter(|name| !known.contains(name.as_str())) {
+        let text = format!("implfuzz.toml: [symbols.{name}] is about no function of the library");
+        reporter.event(Event::Warning { text, help: Some(project.nearest(name)) });
+    }
+}
+
+/// The text of `callee.rs` once the module `changed` has this text.
+pub fn callees(project: &Project, changed: (&str, &str)) -> Result<String> {
+    let mut modules = modules::plan(project)?;
+    if let Some(module) = modules.iter_mut().find(|m| m.name == changed.0) {
+        module.set_text(changed.1);
+    }
+    let bound: Vec<_> = project.planned.iter().map(FunctionPlan::bound).collect();
+    Ok(callee_file(&bound, &|function| modules::is_ported(&modules, function)))
+}
+
+/// The fuzz crate with all harnesses.
+fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
+    let judged: Vec<_> = project.planned.iter().filter_map(|p| Some((p, p.judgeable.contract()?))).collect();
+    let targets: Vec<String> = judged.iter().map(|(p, _)| p.function.name.to_string()).collect();
+    let krate = project.crate_name();
+    let mut all = files::fuzz_crate(&krate, &targets)?;
+    let mut records = BTreeSet::new();
+    for (planned, contract) in judged {
+        let helpers: Vec<_> = project.helpers(planned).map(FunctionPlan::bound).collect();
+        let text = emit::harness(&planned.bound(), contract, (&krate, &helpers))?;
+        all.push((format!("fuzz/src/harness/{}.rs", planned.function.name), text));
+        // What stands behind a handle is not decoded, and a struct that is lent not as a value.
+        let params = planned.function.params.iter().zip(&contract.params);
+        let is_value = |role: &Role| !matches!(role, Role::Handle { .. } | Role::Lent { .. });
+        let decoded = params.filter(|(_, p)| is_value(&p.role)).map(|(p, _)| &p.ty);
+        let returned = matches!(contract.returns, Returns::Value).then_some(&planned.function.ret);
+        for ty in decoded.chain(returned) {
+            values::records_of(&project.library, ty, &mut records);
+        }
+        for used in &contract.globals {
+            let global = project.library.globals.iter().find(|global| global.name == used.name);
+            global.iter().for_each(|g| values::records_of(&project.library, &g.ty, &mut records));
+        }
+    }
+    all.push(("fuzz/src/harness/values.rs".into(), values::values_file(&project.library, &records, &krate)));
+    Ok(all)
+}
+
+/// A contract as people read it. Where a fuzz target makes the calls there is next to nothing in it, so it says where they are.
+fn contract_text(project: &Project, planned: &FunctionPlan, contract: &Contract) -> String {
+    let text = contract_file::render(contract);
+    if planned.target.is_none() {
+        return text;
+    }
+    let path = project.target_path(planned.function.name.as_str());
+    let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display();
+    format!("# The calls, and with what, are in {path}: edit that file to change them.\n{text}")
+}
+
+/// The text of `globals.rs`, and the globals that it has not.
+fn globals(project: &Project) -> (String, Vec<(String, String)>) {
+    let (text, left_out) = globals_file(&project.library, &project.values);
+    let name = |key: &crate::symbol::SymbolKey| {
+        project.library.global(key).map_or_else(String::new, |g| g.name.to_string())
+    };
+    (text, left_out.into_iter().map(|(key, why)| (name(&key), why)).collect())
+}
+
+/// Header files of the library, which the build watches beside the sources.
+pub fn headers(project: &Project) -> Vec<String> {
+    let functions = project.library.functions.iter().map(|f| &f.place.file);
+    let macros = project.library.macros.iter().map(|m| &m.place.file);
+    let all: BTreeSet<String> =
+        functions.chain(macros).map(ToString::to_string).filter(|f| f.ends_with(".h")).collect();
+    all.into_iter().collect()
+}
+
+/// Removes generated harnesses and contracts of functions that are gone; what people wrote stays.
+fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -> Result<()> {
+    for dir in ["fuzz/src/harness", "fuzz/fuzz_targets"] {
+        for entry in fs::read_dir(rust.join(dir))? {
+            let path = entry?.path();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let ours = text.starts_with("// Generated by cargo-implfuzz")
+                || text.contains("Written by cargo-implfuzz.");
+            if ours && !generated.contains(&path) {
+                fs::remove_file(&path)?;
+            }
+        }
+    }
+    let contracts = rust.join("contracts");
+    if contracts.is_dir() {
+        let judged = project.planned.iter().filter(|p| p.judgeable.contract().is_some());
+        let known: BTreeSet<PathBuf> =
+            judged.map(|p| project.contract_path(p.function.name.as_str())).collect();
+        for entry in fs::read_dir(contracts)? {
+            let path = entry?.path();
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            if !known.contains(&path) && !contract_file::is_edited(&text) {
+                fs::remove_file(&path)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Tests of functions that the library has no more: they would not compile.
+fn remove_tests_of_nobody(rust: &Path, project: &Project, reporter: &mut dyn Reporter) -> Result<()> {
+    let tests = rust.join("tests");
+    if !tests.is_dir() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(tests)? {
+        let path = entry?.path();
+        let symbol = path.file_stem().and_then(|stem| stem.to_str()?.strip_prefix(test_files::PREFIX));
+        let is_of_nobody = symbol.is_some_and(|symbol| project.library.find(symbol).is_none());
+        if is_of_nobody && fs::read_to_string(&path).is_ok_and(|text| text.starts_with(test_files::HEAD)) {
+            fs::remove_file(&path)?;
+            let text = format!(
+                "{} is gone with its C function",
+                path.strip_prefix(project.workspace.root()).unwrap_or(&path).display()
+            );
+            reporter.event(Event::Note { text });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! One Rust module per C file: new functions get a stub, stubs follow their C signature, everything else stays.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::project::ported::{PortModule, Ported};
+use crate::project::{FunctionPlan, Project};
+use crate::rust::emit::{head, module_head, stub};
+use crate::rust::item;
+use crate::rust::signature::{bare, ident, inner};
+use crate::rust::splice::{Spliced, replace_fn};
+use crate::symbol::Function;
+use fs_err as fs;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A module as it should be.
+#[derive(Debug)]
+pub struct Module {
+    pub name: String,
+    pub text: String,
+    /// What changed that the user should hear of.
+    pub notes: Vec<String>,
+    /// Ported functions whose C signature is another one now.
+    pub outdated: Vec<String>,
+    /// The module as it was before.
+    found: PortModule,
+}
+
+impl Module {
+    /// The module with this text.
+    pub fn set_text(&mut self, text: &str) {
+        text.clone_into(&mut self.text);
+        self.found = PortModule::read(text.to_owned());
+    }
+}
+
+/// All modules of the port.
+pub fn plan(project: &Project) -> Result<Vec<Module>> {
+    let mut functions: BTreeMap<&str, Vec<&FunctionPlan>> = BTreeMap::new();
+    for planned in &project.planned {
+        functions.entry(&planned.function.module).or_default().push(planned);
+    }
+    functions.into_iter().map(|(name, functions)| module(project, name, functions)).collect()
+}
+
+/// Whether a function has a body in one of these modules.
+pub fn is_ported(modules: &[Module], function: &Function) -> bool {
+    // New stubs change nothing about what was ported before.
+    modules.iter().any(|m| m.name == function.module && m.found.state(function) == Ported::Yes)
+}
+
+/// Public functions of a module that the C library has no longer. None while a file of it cannot be read.
+fn gone(project: &Project, name: &str, found: &PortModule) -> Vec<String> {
+    if project.library.left_out.iter().any(|left| left.broken) {
+        return Vec::new();
+    }
+    let here = project.planned.iter().filter(|p| p.function.module == name);
+    let known: BTreeSet<String> = here.map(|p| ident(&p.function).to_string()).collect();
+    found.public().filter(|name| !known.contains(*name)).map(str::to_owned).collect()
+}
+
+/// What is told of a port whose contract has changed below it.
+pub(super) fn another_signature(planned: &FunctionPlan) -> String {
+    let (name, head) = (&planned.function.name, head(&planned.bound()));
+    format!("`{name}` is ported, but its signature is another one now: {head}")
+}
+
+fn module(project: &Project, name: &str, mut functions: Vec<&FunctionPlan>) -> Result<Module> {
+    functions.sort_by_key(|p| p.function.place.start);
+    let path = project.module_path(name);
+    let exists = path.exists();
+    let c_file = functions.first().map(|p| p.function.place.file.to_string()).unwrap_or_default();
+    let mut text = if exists { fs::read_to_string(&path)? } else { module_head(&c_file) };
+    item::parse(&text).map_err(|error| {
+        let at = error.span().start();
+        let shown = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display().to_string();
+        Error::new(ErrorKind::Build, format!("{shown}:{}:{}: {error}", at.line, at.column + 1))
+            .help(format!("correct the syntax of {shown}"))
+    })?;
+    let found = PortModule::read(text.clone());
+    let (mut notes, mut outdated) = (Vec::new(), Vec::new());
+    for planned in functions {
+        let function = &planned.function;
+        match found.state(function) {
+            Ported::Missing => {
+                text.push('\n');
+                text.push_str(&stub(&planned.bound()));
+                if exists {
+                    notes.push(format!("{name}.rs: new stub `{}`", function.name));
+                }
+            }
+            Ported::Stub if !same_signature(&found, planned) => {
+                let wanted = stub(&planned.bound());
+                text = match replace_fn(&text, &ident(function).to_string(), &wanted, "")? {
+                    Spliced::Done(text) => text,
+                    // A stub brings no helpers that could be in conflict.
+                    Spliced::Conflict(_) => text,
+                };
+                notes.push(format!("{name}.rs: the stub `{}` follows its changed signature", function.name));
+            }
+            Ported::Stub => {}
+            Ported::Yes if !same_signature(&found, planned) => {
+                notes.push(format!("{name}.rs: {}", another_signature(planned)));
+                outdated.push(function.name.to_string());
+            }
+            Ported::Yes => {}
+        }
+    }
+    for gone in gone(project, name, &found) {
+        if !found.is_stub(&gone) {
+            notes.push(format!("{name}.rs: `{gone}` is no longer in the C library"));
+        } else if let Some(place) = item::find_fn(&text, &gone) {
+            // A stub may name types that are gone too.
+            text.replace_range(place.bytes, "");
+            notes.push(format!("{name}.rs: the stub `{gone}` is gone with its C function"));
+        }
+    }
+    Ok(Module { name: name.to_owned(), text, notes, outdated, found })
+}
+
+/// Types and safety, whatever the parameters are called.
+fn same_signature(module: &PortModule, planned: &FunctionPlan) -> bool {
+    let bound = planned.bound();
+    let wanted = inner(bound.function, bound.contract, bound.c);
+    module.signature(bound.function).is_some_and(|found| shape(found) == shape(&wanted))
+}
+
+fn shape(signature: &syn::Signature) -> String {
+    let types = signature.inputs.iter().map(|input| match input {
+        syn::FnArg::Typed(typed) => {
+            let ty = bare(&typed.ty);
+            quote::quote!(#ty).to_string()
+        }
+        other => quote::quote!(#other).to_string(),
+    });
+    let types: Vec<String> = types.collect();
+    let (safety, output) = (&signature.safety, &signature.output);
+    format!("{} {types:?} {}", quote::quote!(#safety), quote::quote!(#output))
+}

@@ -1,0 +1,263 @@
+//! The symbols of a library as `list` shows them: order, tier, calls, state in Rust, harness; and what is left out.
+//! Selection and order are in `select`, the graph in `dot`; nothing here prints.
+
+mod definitions;
+mod dot;
+mod select;
+
+pub use definitions::{Definition, definitions};
+pub use dot::dot;
+pub use select::{Sort, matches};
+
+use crate::contract::facts::FactTable;
+use crate::contract::tier::{Tier, Tiers};
+use crate::contract::types::{Judgeable, Signature};
+use crate::project::ported::{PortModule, Ported};
+use crate::project::{FunctionPlan, Project};
+use crate::rust::globals::globals_file;
+use crate::symbol::{Function, Gap, LeftOut, Library, LibraryIndex, Linkage, RelPath, SymbolKey, SymbolName};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// What kind of symbol a row is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum, strum::IntoStaticStr)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Kind {
+    Function,
+    Global,
+    Struct,
+    Union,
+    Enum,
+    Typedef,
+    Macro,
+}
+
+impl Kind {
+    /// One word.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// A function of the library.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    pub symbol: SymbolName,
+    pub kind: Kind,
+    pub c_name: String,
+    pub file: RelPath,
+    pub line: u32,
+    pub end_line: u32,
+    /// Place in the porting order, from 1.
+    pub order: usize,
+    /// Number of the cycle, from 1, whose members are ported together.
+    pub cycle: Option<usize>,
+    pub tier: Tier,
+    pub tier_reason: String,
+    /// How many other functions call it or take its address.
+    pub fan_in: usize,
+    /// How many other functions it calls or takes the address of.
+    pub fan_out: usize,
+    pub calls: Vec<SymbolName>,
+    pub address_taken: Vec<SymbolName>,
+    pub externs: Vec<String>,
+    pub globals_read: Vec<SymbolName>,
+    pub globals_written: Vec<SymbolName>,
+    pub macros: Vec<String>,
+    /// `external` or `static`.
+    pub linkage: &'static str,
+    /// `ported`, `stub` or `missing`; absent where there is nothing to port.
+    pub state: Option<&'static str>,
+    /// Whether a harness can judge it.
+    pub judged: bool,
+    /// The same in words, with the reason.
+    pub harness: String,
+}
+
+/// A symbol without stub and binding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Unsupported {
+    pub symbol: SymbolName,
+    pub kind: Kind,
+    pub c_name: String,
+    pub file: RelPath,
+    pub line: u32,
+    pub reason: String,
+}
+
+/// Everything that `list` knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listing {
+    pub symbols: Vec<Row>,
+    pub unsupported: Vec<Unsupported>,
+    pub left_out: Vec<LeftOut>,
+    /// What libclang and the C compiler do not agree on.
+    pub gaps: Vec<Gap>,
+    /// Empty unless asked for.
+    pub definitions: Vec<Definition>,
+}
+
+impl Listing {
+    /// All symbols of an opened repository, in porting order.
+    pub fn of(project: &Project) -> Self {
+        let library = &project.library;
+        let facts = FactTable::build(library);
+        let rows = Rows {
+            index: &facts.index,
+            tiers: Tiers::of(library, &facts),
+            planned: project.planned.iter().map(|planned| (&planned.function.key, planned)).collect(),
+            modules: modules(project),
+            callers: callers(library),
+            cycles: cycles(library),
+        };
+        let symbols = library.functions.iter().enumerate().map(|(at, f)| rows.row(at + 1, f)).collect();
+        let unbound = library.functions.iter().filter(|f| !rows.planned.contains_key(&f.key));
+        let unsupported = unbound.map(unsupported_function).chain(unsupported_globals(project)).collect();
+        Self {
+            symbols,
+            unsupported,
+            left_out: library.left_out.clone(),
+            gaps: library.gaps.clone(),
+            definitions: Vec::new(),
+        }
+    }
+}
+
+/// What the rows are made from, gathered once for all of them.
+struct Rows<'a> {
+    index: &'a LibraryIndex<'a>,
+    tiers: Tiers<'a>,
+    planned: HashMap<&'a SymbolKey, &'a FunctionPlan>,
+    modules: BTreeMap<&'a str, Option<Rc<PortModule>>>,
+    callers: HashMap<&'a SymbolKey, usize>,
+    cycles: HashMap<&'a SymbolKey, usize>,
+}
+
+impl Rows<'_> {
+    fn row(&self, order: usize, function: &Function) -> Row {
+        let planned = self.planned.get(&function.key).copied();
+        let unbound = Judgeable::NotYet(String::new());
+        let (tier, tier_reason) = self.tiers.tier(function, planned.map_or(&unbound, |p| &p.judgeable));
+        Row {
+            symbol: function.name.clone(),
+            kind: Kind::Function,
+            c_name: function.c_name.clone(),
+            file: function.place.file.clone(),
+            line: function.place.line,
+            end_line: function.place.end_line,
+            order,
+            cycle: self.cycles.get(&function.key).copied(),
+            tier,
+            tier_reason,
+            fan_in: self.callers.get(&function.key).copied().unwrap_or(0),
+            fan_out: callees(function).len(),
+            calls: self.functions(&function.calls),
+            address_taken: self.functions(&function.address_taken),
+            externs: function.externs.clone(),
+            globals_read: self.globals(&function.globals_read),
+            globals_written: self.globals(&function.globals_written),
+            macros: function.macros.clone(),
+            linkage: match function.linkage {
+                Linkage::External => "external",
+                Linkage::Static => "static",
+            },
+            state: planned.map(|_| self.state(function)),
+            judged: planned.is_some_and(|p| p.judgeable.contract().is_some()),
+            harness: harness(planned, function),
+        }
+    }
+
+    fn functions(&self, keys: &[SymbolKey]) -> Vec<SymbolName> {
+        keys.iter().filter_map(|key| self.index.function(key)).map(|f| f.name.clone()).collect()
+    }
+
+    fn globals(&self, keys: &[SymbolKey]) -> Vec<SymbolName> {
+        keys.iter().filter_map(|key| self.index.global(key)).map(|g| g.name.clone()).collect()
+    }
+
+    fn state(&self, function: &Function) -> &'static str {
+        let module = self.modules.get(function.module.as_str()).and_then(Option::as_ref);
+        match module.map_or(Ported::Missing, |module| module.state(function)) {
+            Ported::Yes => "ported",
+            Ported::Stub => "stub",
+            Ported::Missing => "missing",
+        }
+    }
+}
+
+/// Each module of the port, read once: [`Project::ported`] reads the file for every function.
+fn modules(project: &Project) -> BTreeMap<&str, Option<Rc<PortModule>>> {
+    let mut modules = BTreeMap::new();
+    for planned in &project.planned {
+        let name = planned.function.module.as_str();
+        // A module that is not there yet has no functions: they are shown as missing.
+        modules.entry(name).or_insert_with(|| project.module(name).ok());
+    }
+    modules
+}
+
+/// The other functions that one calls or takes the address of.
+fn callees(function: &Function) -> BTreeSet<&SymbolKey> {
+    let all = function.calls.iter().chain(&function.address_taken);
+    all.filter(|key| **key != function.key).collect()
+}
+
+fn callers(library: &Library) -> HashMap<&SymbolKey, usize> {
+    let mut callers = HashMap::new();
+    for key in library.functions.iter().flat_map(callees) {
+        *callers.entry(key).or_default() += 1;
+    }
+    callers
+}
+
+fn cycles(library: &Library) -> HashMap<&SymbolKey, usize> {
+    let numbered = library.cycles.iter().enumerate();
+    numbered.flat_map(|(at, members)| members.iter().map(move |key| (key, at + 1))).collect()
+}
+
+fn harness(planned: Option<&FunctionPlan>, function: &Function) -> String {
+    match planned.map(|p| &p.judgeable) {
+        Some(Judgeable::Yes(contract)) if contract.signature == Signature::Safe => "yes".into(),
+        Some(Judgeable::Yes(_)) => "yes, with C's signature".into(),
+        Some(Judgeable::NotYet(why)) => format!("not yet: {why}"),
+        None => format!("not portable: {}", unbound(function)),
+    }
+}
+
+fn unbound(function: &Function) -> &str {
+    function.unsupported.as_deref().unwrap_or("bindgen binds no such function")
+}
+
+fn unsupported_function(function: &Function) -> Unsupported {
+    Unsupported {
+        symbol: function.name.clone(),
+        kind: Kind::Function,
+        c_name: function.c_name.clone(),
+        file: function.place.file.clone(),
+        line: function.place.line,
+        reason: unbound(function).to_owned(),
+    }
+}
+
+/// Globals that cannot be bound, and those that have no Rust static.
+fn unsupported_globals(project: &Project) -> Vec<Unsupported> {
+    let (_, missing) = globals_file(&project.library, &project.values);
+    let index = LibraryIndex::of(&project.library);
+    let found = missing.into_iter().filter_map(|(key, reason)| {
+        let global = index.global(&key)?;
+        Some(Unsupported {
+            symbol: global.name.clone(),
+            kind: Kind::Global,
+            c_name: global.c_name.clone(),
+            file: global.place.file.clone(),
+            line: global.place.line,
+            reason: match &global.unsupported {
+                Some(reason) => reason.clone(),
+                None => format!("no Rust static: {reason}"),
+            },
+        })
+    });
+    found.collect()
+}

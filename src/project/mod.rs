@@ -1,0 +1,388 @@
+//! A target repository, opened: its configuration, the C library as read, and what is known of each function.
+
+pub mod fuzz_target;
+pub mod init;
+pub mod listing;
+pub mod ported;
+mod makers;
+mod names;
+mod sequences;
+mod targets;
+pub mod test_files;
+
+use crate::audit::FfiNames;
+use crate::c;
+use crate::c::data::Data;
+use crate::c::flags::{CSettings, FlagSource, Warning};
+use crate::config::{Config, Signature as ConfiguredSignature};
+use crate::contract::facts::FactTable;
+use crate::contract::handles::Handles;
+use crate::contract::types::{Contract, GlobalUse, Harness, Judgeable, Signature};
+use crate::contract::{file, infer, state};
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::Interrupt;
+use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
+use crate::platform::workspace::Workspace;
+use crate::project::ported::{PortModule, Ported};
+use crate::rust::globals;
+use crate::rust::shims::Bound;
+use crate::rust::signature::CSignature;
+use crate::store::Store;
+use crate::symbol::{Function, Library, RelPath, SymbolKey, SymbolName};
+use camino::Utf8Path;
+use fs_err as fs;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What the command line says about the repository.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// `-C DIR`.
+    pub dir: Option<PathBuf>,
+    /// `--config KEY=VALUE`, in order.
+    pub overrides: Vec<String>,
+}
+
+/// An opened repository.
+#[derive(Debug)]
+pub struct Project {
+    pub workspace: Workspace,
+    pub config: Config,
+    pub library: Library,
+    /// Where the flags of the C side come from.
+    pub flags: FlagSource,
+    /// Ways to find them that did not work.
+    pub flag_warnings: Vec<Warning>,
+    /// The text of `ffi.rs`.
+    pub ffi: String,
+    /// Initial values of C globals, or why there is none.
+    pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
+    /// C files that were read anew.
+    pub read: Vec<RelPath>,
+    /// Hash of all that the library, and what follows from it, came from.
+    pub fingerprint: String,
+    /// Found when it is needed: opening a repository whose C did not change starts no tool.
+    toolchain: OnceCell<Toolchain>,
+    /// Functions that have a stub or a port, in porting order.
+    pub planned: Vec<FunctionPlan>,
+    /// Variables of C that have no Rust static, and why.
+    without_static: BTreeMap<SymbolName, String>,
+    /// Read when they are needed.
+    ffi_names: OnceCell<Arc<FfiNames>>,
+    /// Modules as they were read last.
+    modules: RefCell<BTreeMap<String, Rc<PortModule>>>,
+}
+
+/// A function that can be ported.
+#[derive(Debug, Clone)]
+pub struct FunctionPlan {
+    pub function: Function,
+    pub c: CSignature,
+    pub judgeable: Judgeable,
+    /// A person wrote the contract.
+    pub edited: bool,
+    /// The text of the fuzz target that judges it, where it is not the roles that do.
+    pub target: Option<String>,
+    /// A person wants a model to write one, and none is there.
+    pub wants_target: bool,
+    /// What a fuzz target may call beside it.
+    pub helpers: Vec<SymbolName>,
+    /// The variables of the library that C code reached from here may change: both sides have a copy.
+    pub shared: Vec<SymbolName>,
+}
+
+impl FunctionPlan {
+    /// As the generators see it.
+    pub fn bound(&self) -> Bound<'_> {
+        let contract = self.judgeable.contract();
+        Bound { function: &self.function, contract, c: &self.c, shared: &self.shared }
+    }
+}
+
+impl Project {
+    /// Opens the repository at or above `options.dir` and reads its C library.
+    pub fn open(options: &Options, interrupt: &Interrupt) -> Result<Self> {
+        Self::load(Workspace::open(options.dir.as_deref())?, options, interrupt)
+    }
+
+    /// The same for who changes nothing in the tree, also while another process works there.
+    ///
+    /// # Errors
+    /// Those of reading it.
+    pub fn look(options: &Options, interrupt: &Interrupt) -> Result<Self> {
+        Self::load(Workspace::open_to_read(options.dir.as_deref())?, options, interrupt)
+    }
+
+    /// Reads the C library of an opened workspace.
+    pub fn load(workspace: Workspace, options: &Options, interrupt: &Interrupt) -> Result<Self> {
+        let config = Config::load(&workspace.config(), &options.overrides, &|name| std::env::var(name).ok())?;
+        let root = Utf8Path::from_path(workspace.root())
+            .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
+        let toolchain = OnceCell::new();
+        let identity = identity(&config);
+        let tools = c::Tools {
+            identity: &identity,
+            programs: &|| {
+                let Toolchain { cc, cmake, make, .. } = found(&toolchain, &config, interrupt)?.clone();
+                Ok(c::Programs { cc: cc.path, cmake, make })
+            },
+            scratch: &workspace.scratch(),
+            interrupt,
+        };
+        let mut store = Store::open(&workspace.state_db())?;
+        let c::Analysis { library, bindings, values, flags, warnings, read, fingerprint } =
+            c::load(root, &settings(&config), tools, &mut store)?;
+        interrupt.check()?;
+        workspace.sweep(&workspace.root().join(&config.rust.dir))?;
+        let mut project = Self {
+            workspace,
+            config,
+            library,
+            flags,
+            flag_warnings: warnings,
+            ffi: bindings.file.clone(),
+            values,
+            read,
+            fingerprint,
+            toolchain,
+            planned: Vec::new(),
+            without_static: BTreeMap::new(),
+            ffi_names: OnceCell::new(),
+            modules: RefCell::default(),
+        };
+        let variables = project.library.globals.iter().filter(|global| state::is_variable(global));
+        let missing = variables
+            .filter_map(|g| Some((g.name.clone(), globals::missing(&project.library, g, &project.values)?)));
+        project.without_static = missing.collect();
+        let facts = FactTable::build(&project.library);
+        let handles = Handles::of(&project.library, &facts);
+        for function in &project.library.functions {
+            let Some(signature) = bindings.functions.get(&function.name) else { continue };
+            if function.unsupported.is_some() {
+                continue;
+            }
+            let (judgeable, edited) = project.contract_of(&facts, &handles, function)?;
+            let aimed = project.under_target(&facts, function, judgeable)?;
+            let names = function.params.iter().map(|param| param.name.as_str());
+            let c = CSignature::of(&signature.sig, names).spelled_out(function, &project.library);
+            let shared = project.shared(&facts, function);
+            project.planned.push(FunctionPlan {
+                function: function.clone(),
+                c,
+                judgeable: aimed.judgeable,
+                edited,
+                target: aimed.target,
+                wants_target: aimed.wanted,
+                helpers: aimed.helpers,
+                shared,
+            });
+        }
+        project.settle_sequences()?;
+        project.settle_makers()?;
+        Ok(project)
+    }
+
+    /// The tools of the machine. `Environment` error when one is missing.
+    pub fn toolchain(&self, interrupt: &Interrupt) -> Result<&Toolchain> {
+        found(&self.toolchain, &self.config, interrupt)
+    }
+
+    /// The name of the port's crate.
+    pub fn crate_name(&self) -> String {
+        self.config.rust.crate_name.clone().unwrap_or_else(|| {
+            let name = self.workspace.root().file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            let name: String =
+                name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).collect();
+            let name = name.trim_matches('-').to_owned();
+            let usable = name.starts_with(|c: char| c.is_ascii_alphabetic());
+            if usable
+                && !matches!(
+                    name.as_str(),
+                    "core" | "std" | "alloc" | "test" | "libc" | "libfuzzer-sys" | "cc"
+                )
+            {
+                name
+            } else {
+                format!("port-{name}").trim_end_matches('-').to_owned()
+            }
+        })
+    }
+
+    /// The port's crate.
+    pub fn rust_dir(&self) -> PathBuf {
+        self.workspace.root().join(&self.config.rust.dir)
+    }
+
+    /// The contract file of a symbol.
+    pub fn contract_path(&self, symbol: &str) -> PathBuf {
+        Self::contract_below(&self.rust_dir(), symbol)
+    }
+
+    /// The same where no project is, since a contract is wrong.
+    pub fn contract_below(rust_dir: &Path, symbol: &str) -> PathBuf {
+        rust_dir.join("contracts").join(format!("{symbol}.toml"))
+    }
+
+    /// The module that holds a function's port.
+    pub fn module_path(&self, module: &str) -> PathBuf {
+        self.rust_dir().join("src").join(format!("{module}.rs"))
+    }
+
+    /// A module as it stands in the tree now; it is parsed anew only when its text has changed.
+    pub fn module(&self, name: &str) -> Result<Rc<PortModule>> {
+        let text = fs::read_to_string(self.module_path(name)).map_err(|error| {
+            Error::new(ErrorKind::Io, error.to_string())
+                .help("run `cargo implfuzz init` to write the missing files")
+        })?;
+        let mut known = self.modules.borrow_mut();
+        if let Some(module) = known.get(name).filter(|module| module.text() == text) {
+            return Ok(Rc::clone(module));
+        }
+        let module = Rc::new(PortModule::read(text));
+        known.insert(name.to_owned(), Rc::clone(&module));
+        Ok(module)
+    }
+
+    /// Whether a function has a body in Rust, as its module stands in the tree.
+    pub fn ported(&self, function: &Function) -> Ported {
+        self.module(&function.module).map_or(Ported::Missing, |module| module.state(function))
+    }
+
+    fn contract_of(
+        &self,
+        facts: &FactTable,
+        handles: &Handles,
+        function: &Function,
+    ) -> Result<(Judgeable, bool)> {
+        let name = function.name.as_str();
+        let settings = self.config.symbols.get(name);
+        if let Some(settings) = settings.filter(|s| s.skip) {
+            let why = settings.reason.as_deref().unwrap_or("no reason given");
+            return Ok((Judgeable::NotYet(format!("skipped in implfuzz.toml: {why}")), false));
+        }
+        let path = self.contract_path(name);
+        if let Ok(text) = fs::read_to_string(&path)
+            && file::is_edited(&text)
+        {
+            let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+            let contract = file::parse(&text, &shown)?;
+            check(&contract, function, &shown)?;
+            if let Some(what) = state::complaint(&self.library, &facts.index, (function, &contract)) {
+                return Err(refused(&shown, &what));
+            }
+            return Ok((Judgeable::Yes(contract), true));
+        }
+        let wanted = settings.and_then(|s| s.signature).unwrap_or(self.config.rust.signature);
+        let judgeable = match infer::infer(&self.library, facts, function) {
+            Judgeable::Yes(contract) if wanted == ConfiguredSignature::C => {
+                Judgeable::Yes(Contract { signature: Signature::C, ..contract })
+            }
+            Judgeable::NotYet(why) => match handles.contract(function) {
+                Some(Ok(mut contract)) => {
+                    if let Some(sequence) = &mut contract.sequence {
+                        sequence.fail_allocations = self.config.fuzz.fail_allocations;
+                    }
+                    Judgeable::Yes(contract)
+                }
+                Some(Err(why)) => Judgeable::NotYet(why),
+                None => Judgeable::NotYet(why),
+            },
+            other => other,
+        };
+        Ok((self.with_statics(judgeable), false))
+    }
+
+    /// Not judged where a variable of the contract has no Rust static.
+    fn with_statics(&self, judgeable: Judgeable) -> Judgeable {
+        let Some(contract) = judgeable.contract() else { return judgeable };
+        let without = |used: &&GlobalUse| self.without_static.contains_key(&used.name);
+        match contract.globals.iter().find(without) {
+            Some(GlobalUse { name, .. }) => {
+                let why = &self.without_static[name];
+                Judgeable::NotYet(format!(
+                    "depends on the mutable global `{name}`, which Rust has not: {why}"
+                ))
+            }
+            None => judgeable,
+        }
+    }
+
+    fn shared(&self, facts: &FactTable, function: &Function) -> Vec<SymbolName> {
+        let all = state::shared(&self.library, &facts.index, function).into_iter().map(|g| &g.name);
+        all.filter(|name| !self.without_static.contains_key(name)).cloned().collect()
+    }
+}
+
+/// A contract must name the C parameters, in order.
+fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
+    if contract.params.is_empty() && contract.harness == Harness::Model {
+        return Ok(());
+    }
+    let theirs: Vec<&str> = contract.params.iter().map(|p| p.name.as_str()).collect();
+    let ours: Vec<&str> = function.params.iter().map(|p| p.name.as_str()).collect();
+    if theirs == ours {
+        return Ok(());
+    }
+    Err(refused(path, &format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", "))))
+}
+
+fn refused(path: &str, what: &str) -> Error {
+    Error::new(ErrorKind::Config, format!("{path}: {what}"))
+        .help(format!("correct {path}, or delete it to have it inferred again"))
+}
+
+fn settings(config: &Config) -> CSettings {
+    CSettings {
+        from: config.c.from,
+        sources: config.c.sources.clone(),
+        include_dirs: config.c.include_dirs.clone(),
+        defines: config.c.defines.clone(),
+        flags: config.c.flags.clone(),
+        exclude: config.c.exclude.clone(),
+    }
+}
+
+/// The tools of the machine, looked for once.
+fn found<'c>(cell: &'c OnceCell<Toolchain>, config: &Config, interrupt: &Interrupt) -> Result<&'c Toolchain> {
+    if let Some(toolchain) = cell.get() {
+        return Ok(toolchain);
+    }
+    let mut toolchain = Toolchain::find(&Search::from_env(), interrupt)?;
+    if let Some(compiler) = &config.c.compiler {
+        toolchain.cc.path = Path::new(compiler).to_owned();
+    }
+    Ok(cell.get_or_init(|| toolchain))
+}
+
+/// Variables that compilers, libclang and bindgen read by themselves.
+const VARIABLES: &[&str] = &[
+    "CPATH",
+    "C_INCLUDE_PATH",
+    "GCC_EXEC_PREFIX",
+    "COMPILER_PATH",
+    "SYSROOT",
+    "SDKROOT",
+    "BINDGEN_EXTRA_CLANG_ARGS",
+    "TARGET",
+    "CCC_OVERRIDE_OPTIONS",
+    "LLVM_CONFIG_PATH",
+    "CLANG_PATH",
+];
+
+/// Everything outside the repository that decides how C is read: compilers, libclang, this program.
+fn identity(config: &Config) -> String {
+    let program = std::env::current_exe().and_then(|path| path.metadata());
+    let program =
+        program.map_or_else(|_| String::new(), |meta| format!("{} {:?}", meta.len(), meta.modified()));
+    let compiler = config.c.compiler.as_deref().unwrap_or_default();
+    // Another build of the same compiler has another size or date.
+    let path = Search::from_env().program(&[compiler]).unwrap_or_else(|| compiler.into());
+    let meta = std::fs::metadata(path).map(|meta| format!("{} {:?}", meta.len(), meta.modified()));
+    let compiler = format!("{compiler} {}", meta.unwrap_or_default());
+    let variables: String =
+        VARIABLES.iter().map(|name| format!("{name}={:?}\n", std::env::var_os(name))).collect();
+    format!("{}{compiler}\n{variables}{program}", identity_of_tools(&Search::from_env()))
+}

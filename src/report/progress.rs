@@ -1,0 +1,248 @@
+//! Events for people: lines on standard error, with progress bars where it is a terminal.
+
+use super::bars::Bars;
+use super::settle;
+use super::tables::{self, BAD, BOLD, FAINT, GOOD, WARN, printable};
+use crate::event::{Event, Reporter};
+use crate::symbol::SymbolName;
+use crate::verdict::RunStats;
+use std::collections::BTreeSet;
+use std::io::{IsTerminal, Write};
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Verbosity {
+    /// `-q`: warnings, findings and nothing else.
+    Quiet,
+    #[default]
+    Normal,
+    /// `-v`: every step, also where there are no bars to show it.
+    Verbose,
+}
+
+/// Writes events to standard error.
+pub struct Terminal {
+    out: Box<dyn Write>,
+    verbosity: Verbosity,
+    bars: Option<Bars>,
+    /// Symbols that are worked on now: of several, each line says which it is about.
+    open: BTreeSet<SymbolName>,
+}
+
+impl Terminal {
+    /// To standard error: bars on a terminal, colours unless `NO_COLOR` is set.
+    pub fn stderr(verbosity: Verbosity) -> Self {
+        let bars = std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet;
+        Self { bars: bars.then(Bars::new), ..Self::to(Box::new(anstream::stderr()), verbosity) }
+    }
+
+    /// To any stream, as plain lines; ANSI colours are in them.
+    pub fn to(out: Box<dyn Write>, verbosity: Verbosity) -> Self {
+        Self { out, verbosity, bars: None, open: BTreeSet::new() }
+    }
+
+    fn say(&mut self, at: Verbosity, text: &str) {
+        if self.verbosity < at {
+            return;
+        }
+        let out = &mut self.out;
+        let mut print = || settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+        match &self.bars {
+            Some(bars) => bars.suspend(print),
+            None => print(),
+        }
+    }
+
+    /// A line of the running step: in its bar, or as a line for who wants every step.
+    fn progress(&mut self, message: &str) {
+        let message = printable(message);
+        match &mut self.bars {
+            Some(bars) => bars.progress(&message),
+            None => self.say(Verbosity::Verbose, &format!("  {FAINT}{message}{FAINT:#}\n")),
+        }
+    }
+}
+
+impl Reporter for Terminal {
+    fn event(&mut self, event: Event) {
+        use Verbosity::{Normal, Quiet};
+        match event {
+            Event::StepStarted { step, total } => match &mut self.bars {
+                Some(bars) => bars.step(&printable(&step), total),
+                None => self.say(Normal, &format!("{}\n", printable(&step))),
+            },
+            Event::StepFinished { message } => {
+                self.bars.iter_mut().for_each(Bars::end_step);
+                if !message.is_empty() {
+                    self.say(Normal, &format!("  {}\n", printable(&message)));
+                }
+            }
+            Event::Note { text } => self.say(Normal, &format!("  {}\n", printable(&text))),
+            Event::Warning { text, help } => {
+                let help = help.map(|help| format!("  {BOLD}help:{BOLD:#} {}\n", printable(&help)));
+                let text = printable(&text);
+                self.say(Quiet, &format!("{WARN}warning:{WARN:#} {text}\n{}", help.unwrap_or_default()));
+            }
+            Event::SymbolStarted { symbol, index, total } => {
+                self.say(Normal, &format!("[{index}/{total}] {BOLD}{symbol}{BOLD:#}\n"));
+                self.bars.iter_mut().for_each(|bars| bars.symbol(symbol.as_str(), index, total));
+                self.open.insert(symbol);
+            }
+            Event::SymbolStep { symbol, attempt, step } => {
+                let whose = if self.open.len() > 1 { format!("{symbol}, ") } else { String::new() };
+                let step = printable(&step);
+                self.say(Normal, &format!("  {FAINT}{whose}attempt {attempt}:{FAINT:#} {step}\n"));
+            }
+            Event::Fuzzing { stats, .. } => self.progress(&fuzzing(&stats)),
+            Event::Found { symbol, finding } => {
+                let text = tables::finding(&symbol, &finding, None);
+                let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
+                self.say(Quiet, &indented);
+            }
+            Event::TestGen { event, .. } => {
+                let (verbosity, text) = super::testgen::line(&event);
+                self.say(verbosity, &format!("  {text}\n"));
+            }
+            Event::Evolved { round, rounds } => {
+                let text = super::testgen::evolved(&round, rounds);
+                self.say(Normal, &format!("{text}\n"));
+            }
+            Event::SymbolFinished { symbol, ok, summary } => {
+                self.bars.iter_mut().for_each(Bars::symbol_done);
+                self.open.remove(&symbol);
+                let (style, word) = if ok { (GOOD, "ok") } else { (BAD, "not done") };
+                let summary = printable(&summary);
+                let at = if ok { Normal } else { Quiet };
+                self.say(at, &format!("  {style}{word}{style:#} {symbol}: {summary}\n"));
+            }
+        }
+    }
+}
+
+fn fuzzing(stats: &RunStats) -> String {
+    let seconds = stats.millis as f64 / 1000.0;
+    let edges = stats.edges.map_or(String::new(), |edges| format!(", {edges} edges"));
+    let accepted =
+        stats.accept_rate().map_or(String::new(), |rate| format!(", {:.0} % accepted", rate * 100.0));
+    format!("fuzzing: {} executions in {seconds:.1} s{edges}{accepted}", stats.executions)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::symbol::SymbolName;
+    use crate::verdict::{Finding, FindingClass};
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    /// A stream that can be read back.
+    #[derive(Clone, Default)]
+    pub(in crate::report) struct Buffer(Rc<RefCell<Vec<u8>>>);
+
+    impl Buffer {
+        pub(in crate::report) fn text(&self) -> String {
+            String::from_utf8(self.0.borrow().clone()).unwrap()
+        }
+    }
+
+    impl Write for Buffer {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.borrow_mut().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    pub(in crate::report) fn all_events() -> Vec<Event> {
+        let symbol = SymbolName::new("f");
+        let finding = Finding {
+            class: FindingClass::Mismatch,
+            what: "return value".into(),
+            input: vec![0, 255],
+            args: vec![],
+            oracle: vec![("return value".into(), "1".into())],
+            subject: vec![("return value".into(), "2".into())],
+        };
+        vec![
+            Event::StepStarted { step: "parse".into(), total: Some(3) },
+            Event::StepFinished { message: "3 files".into() },
+            Event::Note { text: "wrote lib.rs".into() },
+            Event::Warning { text: "odd \u{1b}[2J".into(), help: Some("look".into()) },
+            Event::SymbolStarted { symbol: symbol.clone(), index: 1, total: 2 },
+            Event::SymbolStep { symbol: symbol.clone(), attempt: 1, step: "audit".into() },
+            Event::Fuzzing {
+                symbol: symbol.clone(),
+                stats: RunStats { executions: 7, millis: 1500, ..RunStats::default() },
+            },
+            Event::Found { symbol: symbol.clone(), finding: Box::new(finding) },
+            Event::SymbolFinished { symbol, ok: false, summary: "gave up".into() },
+        ]
+    }
+
+    fn shown(verbosity: Verbosity) -> String {
+        let buffer = Buffer::default();
+        let mut terminal = Terminal::to(Box::new(buffer.clone()), verbosity);
+        all_events().into_iter().for_each(|event| terminal.event(event));
+        anstream::adapter::strip_str(&buffer.text()).to_string()
+    }
+
+    #[test]
+    fn plain_lines_tell_the_story() {
+        insta::assert_snapshot!(shown(Verbosity::Normal), @r"
+        parse
+          3 files
+          wrote lib.rs
+        warning: odd \u{1b}[2J
+          help: look
+        [1/2] f
+          attempt 1: audit
+          mismatch in f: return value
+              result        C original  port
+              return value  1           2     differs
+          not done f: gave up
+        ");
+    }
+
+    #[test]
+    fn steps_of_several_symbols_say_whose_they_are() {
+        let buffer = Buffer::default();
+        let mut terminal = Terminal::to(Box::new(buffer.clone()), Verbosity::Normal);
+        let symbol = |name: &str| SymbolName::new(name);
+        let step = |name: &str| Event::SymbolStep { symbol: symbol(name), attempt: 1, step: "audit".into() };
+        terminal.event(Event::SymbolStarted { symbol: symbol("f"), index: 1, total: 2 });
+        terminal.event(step("f"));
+        terminal.event(Event::SymbolStarted { symbol: symbol("g"), index: 2, total: 2 });
+        terminal.event(step("f"));
+        terminal.event(Event::SymbolFinished { symbol: symbol("f"), ok: true, summary: "fine".into() });
+        terminal.event(step("g"));
+        let text = anstream::adapter::strip_str(&buffer.text()).to_string();
+        assert_eq!(text.matches("f, attempt 1: audit").count(), 1, "{text}");
+        assert_eq!(text.matches("  attempt 1: audit").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn quiet_keeps_what_must_be_seen() {
+        let text = shown(Verbosity::Quiet);
+        assert!(text.starts_with("warning: odd \\u{1b}[2J\n  help: look\n"), "{text}");
+        assert!(text.contains("mismatch in f") && text.contains("not done f: gave up"), "{text}");
+        assert!(!text.contains("parse") && !text.contains("attempt"), "{text}");
+    }
+
+    #[test]
+    fn verbose_shows_the_progress_that_bars_would() {
+        let text = shown(Verbosity::Verbose);
+        assert!(text.contains("fuzzing: 7 executions in 1.5 s, 100 % accepted"), "{text}");
+    }
+
+    #[test]
+    fn bars_do_not_lose_lines() {
+        let buffer = Buffer::default();
+        let mut terminal = Terminal::to(Box::new(buffer.clone()), Verbosity::Normal);
+        terminal.bars = Some(Bars::new());
+        all_events().into_iter().for_each(|event| terminal.event(event));
+        let text = buffer.text();
+        assert!(text.contains("wrote lib.rs") && text.contains("gave up"), "{text}");
+    }
+}

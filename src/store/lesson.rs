@@ -1,0 +1,368 @@
+//! Lessons from earlier ports: their confidence, how they age, and the choice of the few for a prompt. Plain data and
+//! formulas; `port::lessons` decides when to learn and to use them, and the store holds the rows.
+
+use crate::symbol::SymbolKey;
+use serde::{Deserialize, Serialize};
+
+/// The maximum number of lessons in a prompt.
+pub const TOLD: usize = 3;
+/// After so many iterations without being confirmed, a lesson counts half.
+pub const HALF_LIFE: f64 = 20.0;
+/// Lessons below this confidence are not used.
+pub const LEAST: f64 = 0.1;
+/// Maximum bytes of all lessons in a prompt: 1,000 tokens of two bytes each, as budgets count them.
+pub const MOST_BYTES: usize = 2_000;
+
+/// What a lesson is about.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Kind {
+    /// Inputs that a function is tested with and no others; a word about that function alone.
+    Constraint,
+    Archetype,
+    /// What cured a failure.
+    #[strum(serialize = "known_fix")]
+    KnownFix,
+    Decision,
+    Insight,
+}
+
+impl Kind {
+    /// One word, as in tables, JSON and the database.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// Where a lesson was learned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// At more than one function.
+    Library,
+    Symbol(SymbolKey),
+}
+
+impl Scope {
+    /// Of a lesson that was learned at both.
+    fn joined(&self, other: &Self) -> Self {
+        if self == other { self.clone() } else { Self::Library }
+    }
+}
+
+/// How near a lesson is to the function that is ported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Nearness {
+    /// Somewhere in the library.
+    Library,
+    /// Learned at a callee, or at a function of the same kind.
+    Kin,
+    /// Learned at this function.
+    Same,
+}
+
+impl Nearness {
+    /// What a lesson counts there.
+    pub fn relevance(self) -> f64 {
+        match self {
+            Self::Library => 0.4,
+            Self::Kin => 0.7,
+            Self::Same => 1.0,
+        }
+    }
+}
+
+/// The number of a function's port among all that were tried here, from 1: by it lessons age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
+pub struct Iteration(pub u64);
+
+/// The confidence of a lesson, from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize)]
+#[serde(transparent)]
+pub struct Confidence(f64);
+
+impl Confidence {
+    /// The confidence of a lesson seen once.
+    pub const START: Self = Self(0.5);
+
+    /// The nearest number that is one; what is no number is none at all.
+    pub fn new(share: f64) -> Self {
+        Self(if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) })
+    }
+
+    /// From 0 to 1.
+    pub fn share(self) -> f64 {
+        self.0
+    }
+
+    /// Seen again: removes three tenths of the doubt.
+    fn confirmed(self) -> Self {
+        Self::new(self.0 + (1.0 - self.0) * 0.3)
+    }
+
+    /// The lesson was in a prompt and did not help: halves the confidence.
+    fn failed(self) -> Self {
+        Self::new(self.0 * 0.5)
+    }
+}
+
+/// A lesson.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lesson {
+    pub kind: Kind,
+    pub scope: Scope,
+    /// The normalised subject: lessons with the same kind and key are merged.
+    pub key: String,
+    /// One line.
+    pub text: String,
+    /// Who said so.
+    pub source: String,
+    /// Confirmed by a run. An unproven lesson never enters a prompt.
+    pub proven: bool,
+}
+
+/// A lesson and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Item {
+    pub lesson: Lesson,
+    pub confidence: Confidence,
+    pub created: Iteration,
+    /// When it was last confirmed.
+    pub last_used: Iteration,
+}
+
+impl Item {
+    /// Of a lesson that is new.
+    pub fn new(lesson: Lesson, now: Iteration) -> Self {
+        Self { lesson, confidence: Confidence::START, created: now, last_used: now }
+    }
+
+    /// The same lesson once more. One that is not proven confirms nothing.
+    pub fn merge(&mut self, lesson: Lesson, now: Iteration) {
+        let is_first_proof = !self.lesson.proven;
+        let scope = self.lesson.scope.joined(&lesson.scope);
+        if !lesson.proven {
+            self.lesson.scope = scope;
+            return;
+        }
+        self.last_used = self.last_used.max(now);
+        if is_first_proof {
+            self.lesson = Lesson { scope, ..lesson };
+        } else if self.lesson.text == lesson.text || self.confidence >= Confidence::START {
+            // A text that never failed stays: another one must not come to the trust that it has earned.
+            self.lesson.scope = scope;
+            self.confidence = self.confidence.confirmed();
+        } else {
+            self.lesson = Lesson { scope, ..lesson };
+            self.confidence = Confidence::START;
+        }
+    }
+
+    /// The lesson was in a prompt, and the failure that it should prevent came again.
+    pub fn fail(&mut self) {
+        self.confidence = self.confidence.failed();
+    }
+
+    /// Its score for a function; `None` if it must not enter the prompt.
+    pub fn score(&self, now: Iteration, nearness: Nearness) -> Option<f64> {
+        if !self.lesson.proven || self.confidence.share() < LEAST {
+            return None;
+        }
+        Some(self.confidence.share() * faded(self.last_used, now) * nearness.relevance())
+    }
+}
+
+/// What is left after a time: one half after each [`HALF_LIFE`].
+fn faded(since: Iteration, now: Iteration) -> f64 {
+    let age = now.0.saturating_sub(since.0) as f64;
+    0.5_f64.powf(age / HALF_LIFE)
+}
+
+/// The few that are worth most, best first; of equals the one that stands first.
+pub fn best<T>(scored: impl IntoIterator<Item = (f64, T)>) -> Vec<T> {
+    let mut all: Vec<(f64, T)> = scored.into_iter().collect();
+    all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+    all.into_iter().take(TOLD).map(|(_, item)| item).collect()
+}
+
+/// The lines, as long as all of them together have room; one that has none is left out.
+pub fn within(lines: Vec<String>) -> Vec<String> {
+    let mut room = MOST_BYTES;
+    let fits = |line: &String| {
+        let left = room.checked_sub(line.len() + 1);
+        room = left.unwrap_or(room);
+        left.is_some()
+    };
+    lines.into_iter().filter(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn lesson(at: Option<&str>, proven: bool) -> Lesson {
+        Lesson {
+            kind: Kind::KnownFix,
+            scope: at.map_or(Scope::Library, |name| Scope::Symbol(SymbolKey(name.into()))),
+            key: "E0308 mismatched types".into(),
+            text: "cast".into(),
+            source: "enhancer".into(),
+            proven,
+        }
+    }
+
+    fn item(confidence: f64, last_used: u64) -> Item {
+        let new = Item::new(lesson(Some("a"), true), Iteration(1));
+        Item { confidence: Confidence::new(confidence), last_used: Iteration(last_used), ..new }
+    }
+
+    #[test]
+    fn confidence_rises_with_each_confirmation_and_falls_with_each_failure() {
+        for (before, confirmed, failed) in
+            [(0.0, 0.3, 0.0), (0.5, 0.65, 0.25), (0.65, 0.755, 0.325), (1.0, 1.0, 0.5)]
+        {
+            let confidence = Confidence::new(before);
+            assert!((confidence.confirmed().share() - confirmed).abs() < 1e-12, "{before}");
+            assert!((confidence.failed().share() - failed).abs() < 1e-12, "{before}");
+        }
+        for (given, kept) in [(-1.0, 0.0), (2.0, 1.0), (f64::NAN, 0.0), (0.4, 0.4)] {
+            assert!((Confidence::new(given).share() - kept).abs() < 1e-12, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_lesson_counts_half_after_each_half_life() {
+        for (since, now, left) in
+            [(1, 1, 1.0), (1, 21, 0.5), (1, 41, 0.25), (7, 17, 0.5_f64.sqrt()), (9, 3, 1.0)]
+        {
+            assert!((faded(Iteration(since), Iteration(now)) - left).abs() < 1e-9, "{since} {now}");
+        }
+    }
+
+    #[test]
+    fn a_score_is_confidence_by_age_by_relevance() {
+        for (confidence, age, nearness, score) in [
+            (1.0, 0, Nearness::Same, 1.0),
+            (1.0, 0, Nearness::Kin, 0.7),
+            (1.0, 0, Nearness::Library, 0.4),
+            (0.5, 0, Nearness::Same, 0.5),
+            (0.5, 20, Nearness::Kin, 0.175),
+            (0.8, 40, Nearness::Library, 0.08),
+        ] {
+            let told = item(confidence, 10).score(Iteration(10 + age), nearness).unwrap();
+            assert!((told - score).abs() < 1e-12, "{confidence} {age} {nearness:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_proven_or_hardly_sure_is_not_told() {
+        assert_eq!(item(0.09, 1).score(Iteration(1), Nearness::Same), None);
+        let unproven = Item::new(lesson(Some("a"), false), Iteration(1));
+        assert_eq!(unproven.score(Iteration(1), Nearness::Same), None);
+    }
+
+    #[test]
+    fn only_what_is_proven_confirms() {
+        let mut item = Item::new(lesson(Some("a"), false), Iteration(3));
+        item.merge(lesson(Some("a"), false), Iteration(4));
+        assert_eq!(
+            (item.confidence, item.last_used, item.lesson.proven),
+            (Confidence::START, Iteration(3), false)
+        );
+        item.merge(lesson(Some("a"), true), Iteration(5));
+        assert_eq!(
+            (item.confidence, item.last_used, item.lesson.proven),
+            (Confidence::START, Iteration(5), true)
+        );
+        item.merge(lesson(Some("a"), false), Iteration(6));
+        assert_eq!((item.last_used, item.lesson.proven), (Iteration(5), true));
+        item.merge(Lesson { text: "newer".into(), ..lesson(Some("b"), true) }, Iteration(7));
+        assert_eq!((&item.lesson.scope, item.lesson.text.as_str()), (&Scope::Library, "cast"));
+        assert!(item.confidence > Confidence::START);
+        assert_eq!(item.created, Iteration(3));
+    }
+
+    #[test]
+    fn a_text_that_failed_gives_way_to_another_which_begins_anew() {
+        let mut item = item(0.9, 1);
+        item.fail();
+        let newer = |text: &str| Lesson { text: text.into(), ..lesson(Some("a"), true) };
+        item.merge(newer("newer"), Iteration(2));
+        assert_eq!((item.lesson.text.as_str(), item.confidence), ("newer", Confidence::START));
+        item.merge(newer("newer"), Iteration(3));
+        assert!(item.confidence > Confidence::START);
+    }
+
+    #[test]
+    fn the_three_best_are_told_best_first() {
+        let told = best([(0.2, 'a'), (0.9, 'b'), (0.4, 'c'), (0.9, 'd'), (0.1, 'e')]);
+        assert_eq!(told, ['b', 'd', 'c']);
+    }
+
+    #[test]
+    fn what_has_no_room_is_left_out() {
+        let long = "x".repeat(MOST_BYTES - 10);
+        let kept = within(vec!["y".repeat(MOST_BYTES), long.clone(), "is too long".into(), "123456".into()]);
+        assert_eq!(kept, [long, "123456".into()]);
+    }
+
+    proptest! {
+        #[test]
+        fn confidence_never_leaves_its_bounds(start in any::<f64>(), ways in prop::collection::vec(any::<bool>(), 0..60)) {
+            let mut now = Confidence::new(start);
+            for is_good in ways {
+                let next = if is_good { now.confirmed() } else { now.failed() };
+                prop_assert!((0.0..=1.0).contains(&next.share()));
+                let (low, high) = if is_good { (now, next) } else { (next, now) };
+                prop_assert!(low <= high);
+                now = next;
+            }
+        }
+
+        #[test]
+        fn a_score_never_leaves_its_bounds(confidence in 0.0..=1.0_f64, since in any::<u64>(), now in any::<u64>()) {
+            let mut last = 0.0;
+            for nearness in [Nearness::Library, Nearness::Kin, Nearness::Same] {
+                let score = item(confidence, since).score(Iteration(now), nearness).unwrap_or(0.0);
+                prop_assert!((0.0..=1.0).contains(&score) && score <= confidence && score >= last);
+                last = score;
+            }
+        }
+
+        #[test]
+        fn merging_in_any_order_is_the_same(
+            all in prop::collection::vec((prop::option::of(0..3_u8), any::<bool>(), 1..50_u64), 1..8),
+            turn in any::<prop::sample::Index>(),
+        ) {
+            let made = |list: &[(Option<u8>, bool, u64)]| {
+                let one = |(at, proven, _): &(Option<u8>, bool, u64)| {
+                    lesson(at.map(|n| n.to_string()).as_deref(), *proven)
+                };
+                let mut item = Item::new(one(&list[0]), Iteration(0));
+                list[1..].iter().for_each(|next| item.merge(one(next), Iteration(next.2)));
+                item
+            };
+            let first = made(&all);
+            let mut turned = all.clone();
+            turned[1..].rotate_left(if all.len() > 1 { turn.index(all.len() - 1) } else { 0 });
+            let other = made(&turned);
+            prop_assert!((0.0..=1.0).contains(&first.confidence.share()));
+            prop_assert!((first.confidence.share() - other.confidence.share()).abs() < 1e-12);
+            prop_assert_eq!(first.lesson.proven, all.iter().any(|(_, proven, _)| *proven));
+            prop_assert_eq!((&first.lesson.scope, first.last_used), (&other.lesson.scope, other.last_used));
+            let is_one = all.iter().all(|(at, ..)| *at == all[0].0 && at.is_some());
+            prop_assert_eq!(is_one, first.lesson.scope != Scope::Library);
+            prop_assert!(first.created <= first.last_used);
+        }
+
+        #[test]
+        fn what_is_told_has_room(lines in prop::collection::vec("[a-zé]{0,900}", 0..5)) {
+            let told = within(lines).iter().map(|line| line.len() + 1).sum::<usize>();
+            prop_assert!(told <= MOST_BYTES);
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! Evolution, round by round: a proposal, the guardrails, candidate and incumbent on the same symbols, and the row that says what
+//! came of it.
+
+use super::history::History;
+use super::reasoner::{self, Proposal, Situation};
+use super::resources::Resources;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
+use crate::llm::model_session::ModelSession;
+use crate::platform::process::Interrupt;
+use crate::store::{GLOBAL, Store};
+use crate::symbol::{Function, SymbolName};
+use crate::test_record::{
+    ChangeType, ConfigId, ConfigRef, EvolutionRound, ModelType, ScorePair, TestGenConfig, TestGenRun,
+};
+use crate::testgen::run::prompt::Templates;
+use crate::testgen::score::compare;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is wanted.
+#[derive(Clone, Copy)]
+pub struct Request<'a> {
+    /// What configurations are compared on, at least two, each once. The questions for changes are put down to the first.
+    pub functions: &'a [&'a Function],
+    pub rounds: u32,
+    /// Models for which a provider is configured.
+    pub profiles: &'a [ModelType],
+    /// Asked where another configuration became the current one.
+    pub choose: &'a Chooser<'a>,
+    pub templates: &'a Templates,
+    pub interrupt: &'a Interrupt,
+}
+
+/// Has the models that a configuration names asked for changes from now on.
+pub type Chooser<'a> = dyn Fn(&mut ModelSession, &TestGenConfig) -> Result<()> + 'a;
+
+/// Generates tests for a symbol with a configuration, and keeps the run in the store.
+pub type Runner<'a> =
+    dyn FnMut(&mut Resources, &TestGenConfig, ConfigId, &SymbolName) -> Result<TestGenRun> + 'a;
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Evolved {
+    pub rounds: Vec<EvolutionRound>,
+    /// In the last round the model did not answer: those behind it would have asked it the same.
+    pub is_broken_off: bool,
+}
+
+/// Lets the current configuration evolve; where none is current, the defaults become it. Every round leaves one row in
+/// the store; one in which the model does not answer is the last. A pair of configuration and symbol is run once in a call: a later round takes
+/// its scores.
+///
+/// # Errors
+/// `Usage` for fewer than two functions, those of runs (the round that was broken off has its row), of the store, and Ctrl-C.
+pub fn evolve(resources: &mut Resources, request: &Request, runner: &mut Runner) -> Result<Evolved> {
+    let mut different = BTreeSet::new();
+    if !request.functions.iter().all(|function| different.insert(&function.name)) || different.len() < 2 {
+        let text = "configurations are compared on at least two functions, each named once: the gain on one alone may be luck, \
+                    and has no interval that could say so";
+        let first = request.functions.first().map_or("<symbol>", |function| function.name.as_str());
+        return Err(Error::new(ErrorKind::Usage, text).help(format!(
+            "cargo implfuzz testgen evolve --symbols {first},<another>; cargo implfuzz list has them"
+        )));
+    }
+    let mut evolution = Evolution { request, incumbent: incumbent(resources.store)?, runs: BTreeMap::new() };
+    let mut evolved = Evolved { rounds: Vec::new(), is_broken_off: false };
+    for number in 1..=request.rounds {
+        let (round, is_answered) = evolution.round(number, resources, runner)?;
+        evolved.rounds.push(round);
+        if !is_answered {
+            evolved.is_broken_off = true;
+            break;
+        }
+    }
+    Ok(evolved)
+}
+
+/// A configuration with its number.
+struct Known {
+    id: ConfigId,
+    config: TestGenConfig,
+}
+
+impl Known {
+    fn named(&self) -> ConfigRef {
+        ConfigRef { id: self.id, version: self.config.version.clone() }
+    }
+}
+
+fn incumbent(store: &mut Store) -> Result<Known> {
+    let row = store.testgen_config_in_use()?;
+    Ok(Known { id: row.id, config: row.config })
+}
+
+struct Evolution<'a> {
+    request: &'a Request<'a>,
+    incumbent: Known,
+    runs: BTreeMap<(ConfigId, SymbolName), TestGenRun>,
+}
+
+impl Evolution<'_> {
+    /// The round as it was kept, and whether the model answered.
+    fn round(
+        &mut self,
+        number: u32,
+        resources: &mut Resources,
+        runner: &mut Runner,
+    ) -> Result<(EvolutionRound, bool)> {
+        let request = self.request;
+        request.interrupt.check()?;
+        // The last round's candidate, or what a person chose meanwhile.
+        let current = incumbent(resources.store)?;
+        if current.id != self.incumbent.id {
+            (request.choose)(resources.models, &current.config)?;
+            self.incumbent = current;
+        }
+        let history = History::read(resources.store, self.incumbent.id)?;
+        let situation =
+            Situation { config: &self.incumbent.config, history: &history, profiles: request.profiles };
+        let asked = (request.functions[0], number);
+        let proposal = reasoner::propose(resources, request.templates, &situation, asked, request.interrupt)?;
+        let Proposal { change, model, is_answered } = proposal;
+        let mut round = EvolutionRound::begun(number, model, change, self.incumbent.named());
+        let text = format!("round {number}: {} proposes {}", round.model, round.change.kind.word());
+        resources.reporter.event(Event::Note { text });
+        let tried = self.tried(&mut round, resources, runner);
+        if let Err(error) = &tried {
+            round.reason = format!("the round was broken off: {error}");
+        }
+        // A round that was broken off is one that there was, and has its row.
+        let kept = self.keep(round, &history, resources);
+        tried?;
+        Ok((kept?, is_answered))
+    }
+
+    /// From the proposal to the verdict, which is in `round` then.
+    fn tried(
+        &mut self,
+        round: &mut EvolutionRound,
+        resources: &mut Resources,
+        runner: &mut Runner,
+    ) -> Result<()> {
+        if round.change.kind == ChangeType::Keep {
+            let said = round.change.reasoning.trim();
+            round.reason = if said.is_empty() { "nothing was proposed".into() } else { said.to_owned() };
+            return Ok(());
+        }
+        let config = match round.change.apply(&self.incumbent.config, self.request.profiles) {
+            Ok(config) => config,
+            Err(violation) => {
+                round.reason = violation.to_string();
+                round.violation = Some(violation);
+                return Ok(());
+            }
+        };
+        let candidate = Known { id: resources.store.save_testgen_config(&config)?, config };
+        round.to = Some(candidate.named());
+        let mut gains = Vec::new();
+        for function in self.request.functions {
+            let (before, after) = self.pair(&candidate, &function.name, resources, runner)?;
+            gains.push(gain_of_quality(before, after));
+            let (incumbent, candidate) = (before.score, after.score);
+            round.scores.push(ScorePair { symbol: function.name.clone(), incumbent, candidate });
+        }
+        self.update_best(resources.store)?;
+        let pairs: Vec<_> = round.scores.iter().map(|pair| (pair.incumbent, pair.candidate)).collect();
+        let comparison = compare(&pairs);
+        round.mean_gain = comparison.mean_gain;
+        round.lower_bound = comparison.lower_bound;
+        round.quality_delta = mean(gains);
+        round.accepted = comparison.accepted;
+        round.reason = comparison.reason;
+        Ok(())
+    }
+
+    /// Runs of the incumbent and of the candidate on a symbol, one after the other, so that what changes with time touches both.
+    fn pair(
+        &mut self,
+        candidate: &Known,
+        symbol: &SymbolName,
+        resources: &mut Resources,
+        runner: &mut Runner,
+    ) -> Result<(&TestGenRun, &TestGenRun)> {
+        for Known { id, config } in [&self.incumbent, candidate] {
+            let key = (*id, symbol.clone());
+            if !self.runs.contains_key(&key) {
+                self.request.interrupt.check()?;
+                let run = runner(resources, config, *id, symbol)?;
+                self.runs.insert(key, run);
+            }
+        }
+        let run = |id: ConfigId| self.runs.get(&(id, symbol.clone()));
+        run(self.incumbent.id)
+            .zip(run(candidate.id))
+            .ok_or_else(|| Error::new(ErrorKind::Internal, format!("a run on {symbol} was lost")))
+    }
+
+    /// Only when all symbols were run: means over some of them are not comparable.
+    fn update_best(&self, store: &mut Store) -> Result<()> {
+        let kinds: BTreeSet<&str> = self.runs.values().filter_map(|run| run.task_type.as_deref()).collect();
+        for kind in kinds.into_iter().chain([GLOBAL]) {
+            store.update_testgen_best(kind)?;
+        }
+        Ok(())
+    }
+
+    /// The round's row, with which an accepted candidate becomes current, and a note on the run that the proposal came after.
+    /// Returns the round as it was kept.
+    fn keep(
+        &self,
+        round: EvolutionRound,
+        history: &History,
+        resources: &mut Resources,
+    ) -> Result<EvolutionRound> {
+        let round = resources.store.add_testgen_evolution(round)?;
+        let first = || {
+            let mut runs = self.runs.iter().filter(|((id, _), _)| *id == round.from.id);
+            runs.next().map(|(_, run)| run.run_id.clone())
+        };
+        if let Some(run) = history.of_current.clone().or_else(first) {
+            // Of what asks for no change nothing can be accepted.
+            let accepted = (round.change.kind != ChangeType::Keep).then_some(round.accepted);
+            resources.store.note_testgen_change(&run, &round.model, &round.change, accepted)?;
+        }
+        let rounds = self.request.rounds;
+        resources.reporter.event(Event::Evolved { round: Box::new(round.clone()), rounds });
+        Ok(round)
+    }
+}
+
+fn gain_of_quality(before: &TestGenRun, after: &TestGenRun) -> Option<f64> {
+    Some(after.analysis.comprehensiveness? - before.analysis.comprehensiveness?)
+}
+
+/// Absent where one is, and of nothing.
+fn mean(values: Vec<Option<f64>>) -> Option<f64> {
+    let values: Vec<f64> = values.into_iter().collect::<Option<_>>()?;
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests;

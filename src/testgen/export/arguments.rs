@@ -1,0 +1,361 @@
+//! One call: the memory that it is given, and its arguments.
+
+use super::expected::EACH;
+use super::json::Whole;
+use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, text};
+use crate::contract::types::{Contract, Direction, Parameter, Role};
+use crate::rust::shims::Bound;
+use crate::rust::signature::pointee;
+use crate::symbol::{CType, TypeKind};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// A call with what an input and a result say of it.
+pub(super) struct Call<'a> {
+    pub types: Types<'a>,
+    pub bound: Bound<'a>,
+    pub contract: &'a Contract,
+    pub args: &'a Map<String, Value>,
+    pub left: &'a Value,
+    /// The call in messages.
+    pub title: String,
+    /// Makes the names of its locals different from those of other calls.
+    pub suffix: String,
+    /// Handles among the arguments, by their position.
+    pub handles: BTreeMap<usize, TokenStream>,
+    /// Further places that a returned pointer may lead to: as a result names them, and their address.
+    pub places: Vec<(String, TokenStream)>,
+    /// The local that gets the returned value, where it is not the usual one.
+    pub keep: Option<Ident>,
+}
+
+/// The text of a call.
+#[derive(Default)]
+pub(super) struct Written {
+    pub statements: Vec<TokenStream>,
+    /// Comparisons that stand behind them.
+    pub comparisons: Vec<TokenStream>,
+}
+
+/// Memory of a call.
+pub(super) struct Memory<'a> {
+    pub param: &'a Parameter,
+    /// Where its content is read.
+    pub place: TokenStream,
+    pub of: &'a CType,
+    /// Elements; none for a single value.
+    pub length: Option<usize>,
+    /// Its address.
+    pub pointer: TokenStream,
+    /// Compared after the call.
+    pub is_written: bool,
+}
+
+/// What is there of a call while its arguments are gone through.
+#[derive(Default)]
+struct Made<'a> {
+    statements: Vec<TokenStream>,
+    memories: Vec<Memory<'a>>,
+    arguments: BTreeMap<usize, TokenStream>,
+}
+
+impl<'a> Made<'a> {
+    /// A local with its memory, whose address is an argument.
+    fn keep(&mut self, at: usize, (lets, memory): (TokenStream, Memory<'a>)) {
+        self.statements.push(lets);
+        let pointer = &memory.pointer;
+        self.arguments.insert(at, quote!(#pointer as _));
+        self.memories.push(memory);
+    }
+}
+
+/// Why a parameter has no counterpart in a test that runs without the tool.
+pub(super) fn refused(role: &Role) -> Option<&'static str> {
+    match role {
+        Role::Callback { .. } => Some("it calls back"),
+        Role::UserData => Some("it takes a pointer that only a callback reads"),
+        Role::Lent { .. } => Some("it is lent a struct"),
+        Role::Given { .. } => Some("it is given a block to free"),
+        Role::Elements { .. } => Some("it takes elements of any size"),
+        _ => None,
+    }
+}
+
+/// Names that generated code has for itself.
+const TAKEN: [&str; 18] = [
+    "returned",
+    "returned_table",
+    "wanted",
+    "errno",
+    "clear_errno",
+    "last_errno",
+    "text_at",
+    "joined",
+    "exact",
+    "Exact",
+    "alone",
+    "Aligned",
+    "Alone",
+    "Running",
+    "BEGUN",
+    "Kept",
+    "ALONE",
+    "_alone",
+];
+
+impl<'a> Call<'a> {
+    /// Everything from the first local to the last comparison; the reason if that cannot be written.
+    pub fn write(&self) -> Result<Written, String> {
+        let (statements, memories) = self.statements()?;
+        Ok(Written { statements, comparisons: self.comparisons(&memories)? })
+    }
+
+    /// Everything up to the call itself, and the memory that it was given.
+    pub fn statements(&self) -> Result<(Vec<TokenStream>, Vec<Memory<'_>>), String> {
+        let params = &self.contract.params;
+        let complete =
+            params.len() == self.bound.function.params.len() && params.len() == self.bound.c.params.len();
+        if !complete {
+            return Err("its contract does not say what its parameters are for".to_owned());
+        }
+        self.knows_all()?;
+        let mut made = Made { arguments: self.handles.clone(), ..Made::default() };
+        for (at, param) in params.iter().enumerate() {
+            self.argument(at, param, &mut made).map_err(|why| format!("`{}`: {why}", param.name))?;
+        }
+        let lengths = params.iter().enumerate().filter(|(_, param)| param.role == Role::Length);
+        for (at, param) in lengths {
+            self.length(at, param, &mut made).map_err(|why| format!("`{}`: {why}", param.name))?;
+        }
+        let Made { mut statements, memories, arguments } = made;
+        if arguments.len() != params.len() {
+            return Err("a handle is not known".to_owned());
+        }
+        let arguments: Vec<TokenStream> = arguments.into_values().collect();
+        statements.extend(self.call(&arguments));
+        Ok((statements, memories))
+    }
+
+    /// An argument that is no length, with its memory.
+    fn argument(&self, at: usize, param: &'a Parameter, made: &mut Made<'a>) -> Result<(), String> {
+        if let Some(why) = refused(&param.role) {
+            return Err(why.to_owned());
+        }
+        let given = self.args.get(&param.name);
+        match &param.role {
+            Role::Handle { .. } | Role::Length => {}
+            Role::Value { .. } | Role::OneOf { .. } => {
+                let value = self.types.value(self.ty(at), given.ok_or("no value is given")?)?;
+                made.arguments.insert(at, value);
+            }
+            role if given.is_some_and(Value::is_null) => {
+                if !role.is_nullable() {
+                    return Err("it may not be null".to_owned());
+                }
+                made.arguments.insert(at, null(&self.bound.c.params[at].1)?);
+            }
+            _ => {
+                made.keep(at, self.memory(at, param)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all that the input and the result say of the call has a place in the test.
+    fn knows_all(&self) -> Result<(), String> {
+        let known = |key: &String| self.contract.params.iter().any(|param| param.name == *key);
+        let is_result = |key: &String| matches!(key.as_str(), "return" | "errno" | "$globals") || known(key);
+        let mut left = self.left.as_object().into_iter().flat_map(Map::keys);
+        let unknown = self.args.keys().find(|key| !known(key));
+        match unknown.or_else(|| left.find(|key| !is_result(key))) {
+            Some(unknown) => Err(format!("`{unknown}` is nothing that can be written")),
+            None => Ok(()),
+        }
+    }
+
+    fn ty(&self, at: usize) -> &'a CType {
+        &self.bound.function.params[at].ty
+    }
+
+    /// A local for this parameter.
+    fn local(&self, at: usize) -> Ident {
+        let name = self.bound.c.params[at].0.to_string();
+        let is_taken = TAKEN.contains(&name.as_str())
+            || ["handle_", "room_", EACH].iter().any(|own| name.starts_with(own));
+        let own = if is_taken { "_" } else { "" };
+        format_ident!("{name}{own}{}", self.suffix)
+    }
+
+    /// The local behind a pointer.
+    fn memory(&self, at: usize, param: &'a Parameter) -> Result<(TokenStream, Memory<'a>), String> {
+        let (local, given) = (self.local(at), self.args.get(&param.name));
+        let of = behind(self.ty(at)).ok_or("its type hides a pointer")?;
+        let missing = || "no content is given".to_owned();
+        match &param.role {
+            Role::CString { .. } => {
+                let text = text(&bytes(given.ok_or_else(missing)?)?)?;
+                let (place, pointer) = (quote!(#local), quote!(#local.as_ptr()));
+                // Memory of its own: equal literals have one address.
+                let lets = quote!(let #local = #text.to_owned(););
+                Ok((lets, Memory { param, place, of, length: None, pointer, is_written: false }))
+            }
+            Role::Pointer { direction, .. } => {
+                let value = match (given, direction) {
+                    (Some(given), _) => self.types.value(of, given)?,
+                    (None, Direction::Out) => quote!(core::mem::zeroed()),
+                    (None, _) => return Err(missing()),
+                };
+                Ok(self.single(at, param, of, value))
+            }
+            Role::Buffer { direction, length, .. } => {
+                let content = self.content(of, (given, *direction), self.room(length))?;
+                self.array(at, param, (of, None), &content)
+            }
+            Role::FixedArray { direction, len } | Role::Room { direction, len, .. } => {
+                let content = self.content(of, (given, *direction), Some(*len))?;
+                self.array(at, param, (of, Some(*len)), &content)
+            }
+            _ => Err("it is no memory".to_owned()),
+        }
+    }
+
+    /// What stands in memory before the call, in JSON.
+    fn content(
+        &self,
+        of: &CType,
+        (given, direction): (Option<&Value>, Direction),
+        room: Option<usize>,
+    ) -> Result<Value, String> {
+        match (given, direction) {
+            (_, Direction::Out) => self.types.prepared(of, given, room),
+            (Some(given), _) => Ok(given.clone()),
+            (None, _) => Err("no content is given".to_owned()),
+        }
+    }
+
+    /// How many elements an output has that is as long as others: its length, where it is told, or the others'.
+    fn room(&self, length: &str) -> Option<usize> {
+        let told = self.args.get(length).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
+        told.or_else(|| {
+            let others = self.contract.params.iter().enumerate().filter(|(_, param)| {
+                matches!(&param.role, Role::Buffer { length: of, direction, .. } if of == length && *direction != Direction::Out)
+            });
+            let sizes = others.filter_map(|(at, param)| {
+                let given = self.args.get(&param.name).filter(|given| !given.is_null())?;
+                let of = behind(self.ty(at))?;
+                Some(self.types.elements(of, given).ok()?.len())
+            });
+            sizes.min()
+        })
+    }
+
+    /// A local with one value.
+    fn single(
+        &self,
+        at: usize,
+        param: &'a Parameter,
+        of: &'a CType,
+        value: TokenStream,
+    ) -> (TokenStream, Memory<'a>) {
+        let (local, ty) = (self.local(at), self.element(at, of, false));
+        let is_written = is_written(self.ty(at), &param.role);
+        let (lets, pointer) = match is_written {
+            true => (quote!(let mut #local: #ty = #value;), quote!(&raw mut #local)),
+            false => (quote!(let #local: #ty = #value;), quote!(&raw const #local)),
+        };
+        (lets, Memory { param, place: quote!(#local), of, length: None, pointer, is_written })
+    }
+
+    /// A local with elements, so many where the contract says how many.
+    fn array(
+        &self,
+        at: usize,
+        param: &'a Parameter,
+        (of, wanted): (&'a CType, Option<usize>),
+        content: &Value,
+    ) -> Result<(TokenStream, Memory<'a>), String> {
+        let (value, length) = if is_byte(of) {
+            let bytes = bytes(content)?;
+            (byte_array(&bytes), bytes.len())
+        } else {
+            let elements = self.types.elements(of, content)?;
+            (array(&elements), elements.len())
+        };
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != length) {
+            return Err(format!("{length} elements are given of {wanted}"));
+        }
+        let (local, ty, size) =
+            (self.local(at), self.element(at, of, true), Literal::usize_unsuffixed(length));
+        let is_written = is_written(self.ty(at), &param.role);
+        let (ty, value, place) = match &param.role {
+            // What the function keeps there may be more than its elements tell.
+            Role::Room { .. } => (quote!(Aligned<[#ty; #size]>), quote!(Aligned(#value)), quote!(#local.0)),
+            _ => (quote!([#ty; #size]), value, quote!(#local)),
+        };
+        let (lets, pointer) = match is_written {
+            true => (quote!(let mut #local: #ty = #value;), quote!(#place.as_mut_ptr())),
+            false => (quote!(let #local: #ty = #value;), quote!(#place.as_ptr())),
+        };
+        Ok((lets, Memory { param, place, of, length: Some(length), pointer, is_written }))
+    }
+
+    /// The type of a local's elements: of many bytes all are unsigned, as literals of bytes are.
+    fn element(&self, at: usize, of: &CType, many: bool) -> syn::Type {
+        match is_byte(of) && many {
+            true => syn::parse_quote!(u8),
+            false => pointee(&self.bound.c.params[at].1),
+        }
+    }
+
+    /// A length: what the buffers give, or what is told where they cannot contradict.
+    fn length(&self, at: usize, param: &'a Parameter, made: &mut Made<'a>) -> Result<(), String> {
+        let counted = made.memories.iter().filter(
+            |memory| matches!(&memory.param.role, Role::Buffer { length, .. } if *length == param.name),
+        );
+        let counted = counted.filter_map(|memory| memory.length).min();
+        let told = self.args.get(&param.name).map(Whole::read).transpose()?;
+        let whole = match (counted, told) {
+            (None, None) => return Err("nothing says how much it is".to_owned()),
+            (Some(counted), None) => Whole { negative: false, magnitude: counted as u128 },
+            (Some(counted), Some(told)) if !told.negative && told.magnitude != counted as u128 => {
+                return Err(format!("it is {} where the buffers have {counted}", told.digits()));
+            }
+            (_, Some(told)) => told,
+        };
+        let ty = self.ty(at);
+        let of = if let TypeKind::Pointer(to) = &ty.kind { to } else { ty };
+        self.types.value(of, &Value::String(whole.digits()))?;
+        let value = number(whole);
+        if matches!(ty.kind, TypeKind::Pointer(_)) {
+            made.keep(at, self.single(at, param, of, value));
+        } else {
+            made.arguments.insert(at, value);
+        }
+        Ok(())
+    }
+}
+
+/// A null pointer of this type.
+pub(super) fn null(ty: &syn::Type) -> Result<TokenStream, String> {
+    match ty {
+        syn::Type::Ptr(pointer) if matches!(pointer.mutability, syn::PointerMutability::Const(_)) => {
+            Ok(quote!(core::ptr::null()))
+        }
+        syn::Type::Ptr(_) => Ok(quote!(core::ptr::null_mut())),
+        _ => Err("its type hides a pointer".to_owned()),
+    }
+}
+
+/// Whether a parameter's memory is compared after the call.
+fn is_written(ty: &CType, role: &Role) -> bool {
+    match role {
+        Role::Buffer { direction, .. }
+        | Role::Pointer { direction, .. }
+        | Role::FixedArray { direction, .. }
+        | Role::Room { direction, .. } => *direction != Direction::In,
+        Role::Length => matches!(ty.kind, TypeKind::Pointer(_)),
+        _ => false,
+    }
+}

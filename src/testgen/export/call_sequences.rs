@@ -1,0 +1,319 @@
+//! Lives of handles: the calls of an input in their order, on up to two handles, and what each of them left.
+//!
+//! Which handle a call gets follows from what C's calls returned, so that a test says it outright.
+
+use super::Source;
+use super::arguments::{Call, null};
+use super::json::{Whole, is_made, shown};
+use super::literals::{Types, behind};
+use crate::contract::types::{Contract, Direction, Life, Parameter, Returns, Role, Sequence};
+use crate::rust::globals::identifier;
+use crate::rust::shims::Bound;
+use crate::symbol::{CType, TypeKind};
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Handles that are there at the same time.
+const HANDLES: usize = 2;
+
+/// A call by the function's name, with its arguments.
+type Named = (String, Map<String, Value>);
+
+/// The statements of a test of a life.
+pub(super) fn statements(
+    source: &Source,
+    sequence: &Sequence,
+    (input, left): (&Map<String, Value>, &Value),
+) -> Result<Vec<TokenStream>, String> {
+    let mut told = Told::begin(source, sequence);
+    let calls = calls(source, sequence, input)?;
+    let steps = left.get("steps").and_then(Value::as_array).ok_or("the result has no steps")?;
+    let enders = steps.get(calls.len()..).ok_or("the result has fewer calls than the input")?;
+    let is_ender = |step: &Value| sequence.enders.iter().any(|ender| called(step) == Some(ender.as_str()));
+    if !enders.iter().all(|step| step.is_null() || is_ender(step)) {
+        return Err("C was called more often than the input says".to_owned());
+    }
+    for (at, (name, args)) in calls.iter().enumerate() {
+        let step = &steps[at];
+        if step.is_null() {
+            continue;
+        }
+        if called(step) != Some(name) {
+            return Err(format!("call {} of the result is another one than that of the input", at + 1));
+        }
+        let left = step.get("left").unwrap_or(&Value::Null);
+        told.step(at + 1, name, args, left).map_err(|why| format!("call {}, {name}: {why}", at + 1))?;
+    }
+    if told.compared == 0 {
+        return Err("C leaves nothing behind that could be compared".to_owned());
+    }
+    told.end(calls.len(), enders);
+    Ok(told.finished())
+}
+
+fn called(step: &Value) -> Option<&str> {
+    step.get("call").and_then(Value::as_str)
+}
+
+/// The calls of an input in their order, each with its arguments.
+fn calls(source: &Source, sequence: &Sequence, input: &Map<String, Value>) -> Result<Vec<Named>, String> {
+    if let Some(key) = input.keys().find(|key| !matches!(key.as_str(), "make" | "before" | "args" | "after"))
+    {
+        return Err(format!("`{key}` is no part of a life"));
+    }
+    let symbol = &source.bound.function.name;
+    let makes = sequence.makers.contains(symbol);
+    if makes == input.contains_key("make") {
+        return Err("a life begins with one constructor".to_owned());
+    }
+    let list = |key: &str| match input.get(key) {
+        None => Ok(&[][..]),
+        Some(Value::Array(steps)) => Ok(steps.as_slice()),
+        Some(other) => Err(format!("{} is no list of calls", shown(other))),
+    };
+    let one = |step: &Value| {
+        let name = called(step).ok_or_else(|| format!("{} is no call", shown(step)))?;
+        Ok((name.to_owned(), arguments(step)?))
+    };
+    let mut all: Vec<_> =
+        input.get("make").into_iter().chain(list("before")?).map(one).collect::<Result<_, String>>()?;
+    all.push((symbol.to_string(), arguments(&Value::Object(input.clone()))?));
+    for step in list("after")? {
+        all.push(one(step)?);
+    }
+    Ok(all)
+}
+
+fn arguments(step: &Value) -> Result<Map<String, Value>, String> {
+    match step.get("args") {
+        None => Ok(Map::new()),
+        Some(Value::Object(args)) => Ok(args.clone()),
+        Some(other) => Err(format!("{} is no list of arguments", shown(other))),
+    }
+}
+
+/// A life as far as it was told.
+struct Told<'a> {
+    source: &'a Source<'a>,
+    sequence: &'a Sequence,
+    live: [bool; HANDLES],
+    used: [bool; HANDLES],
+    written: Vec<TokenStream>,
+    /// Whether the function under test was called, and comparisons since then.
+    reached: bool,
+    compared: usize,
+}
+
+fn variable(number: usize) -> Ident {
+    format_ident!("handle_{number}")
+}
+
+impl<'a> Told<'a> {
+    fn begin(source: &'a Source<'a>, sequence: &'a Sequence) -> Self {
+        let (live, used) = ([false; HANDLES], [false; HANDLES]);
+        Self { source, sequence, live, used, written: Vec::new(), reached: false, compared: 0 }
+    }
+
+    fn bound(&self, name: &str) -> Result<(Bound<'a>, &'a Contract), String> {
+        let all = std::iter::once(&self.source.bound).chain(self.source.others);
+        let bound = all.copied().find(|bound| bound.function.name.as_str() == name);
+        bound.and_then(|bound| Some((bound, bound.contract?))).ok_or_else(|| "it has no contract".to_owned())
+    }
+
+    /// A call on the handles that it asks for, and which of them begin or end with it.
+    fn call<'b>(
+        &mut self,
+        (number, name): (usize, &str),
+        args: &'b Map<String, Value>,
+        left: &'b Value,
+    ) -> Result<(Call<'b>, Vec<(usize, Life)>), String>
+    where
+        'a: 'b,
+    {
+        let (bound, contract) = self.bound(name)?;
+        let (handles, changes) = self.handles(contract, args)?;
+        let places = (0..HANDLES).filter(|at| self.live[*at]);
+        let places = places.map(|at| (format!("handle {at}"), variable(at)));
+        let mut call = Call {
+            types: Types(self.source.library),
+            bound,
+            contract,
+            args,
+            left,
+            title: format!("{name}, call {number}"),
+            suffix: format!("_{number}"),
+            handles: BTreeMap::new(),
+            places: places.map(|(place, variable)| (place, quote!(#variable))).collect(),
+            keep: None,
+        };
+        for (at, handle) in handles {
+            let argument = match handle {
+                Some(handle) => handle,
+                None => null(&bound.c.params[at].1)?,
+            };
+            call.handles.insert(at, argument);
+        }
+        Ok((call, changes))
+    }
+
+    /// One call of the input, with what C left.
+    fn step(
+        &mut self,
+        number: usize,
+        name: &str,
+        args: &Map<String, Value>,
+        left: &Value,
+    ) -> Result<(), String> {
+        let (mut call, changes) = self.call((number, name), args, left)?;
+        let made =
+            call.contract.returns == Returns::Handle && left.get("return").and_then(is_made) == Some(true);
+        let adopted =
+            made.then(|| self.vacant(0).ok_or("there is no room for one more handle")).transpose()?;
+        call.keep = adopted.map(variable);
+        let written = call.write()?;
+        let under = self.source.bound.function.name.as_str();
+        self.reached |= name == under;
+        if self.reached {
+            self.compared += written.comparisons.len();
+        }
+        self.written.extend(written.statements);
+        self.written.extend(written.comparisons);
+        self.changed(changes);
+        if let Some(at) = adopted {
+            self.live[at] = true;
+        }
+        Ok(())
+    }
+
+    fn changed(&mut self, changes: Vec<(usize, Life)>) {
+        for (at, life) in changes {
+            self.live[at] = life == Life::Makes;
+        }
+    }
+
+    /// The handles among the arguments by their positions, none for null, and which of them begin or end with the call.
+    #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
+    fn handles(
+        &mut self,
+        contract: &Contract,
+        args: &Map<String, Value>,
+    ) -> Result<(Vec<(usize, Option<TokenStream>)>, Vec<(usize, Life)>), String> {
+        let (mut handles, mut changes) = (Vec::new(), Vec::new());
+        for (at, param) in contract.params.iter().enumerate() {
+            let Role::Handle { life, through, .. } = &param.role else { continue };
+            let wanted = match args.get(&param.name) {
+                None => 0,
+                Some(Value::Null) if param.role.is_nullable() => {
+                    handles.push((at, None));
+                    continue;
+                }
+                Some(value) => usize::from(Whole::read(value)?.low_byte()) % HANDLES,
+            };
+            let found = if *life == Life::Makes { self.vacant(wanted) } else { self.live_one(wanted) };
+            let found = found.ok_or_else(|| format!("there is no handle for `{}`", param.name))?;
+            self.used[found] = true;
+            let handle = variable(found);
+            handles.push((
+                at,
+                Some(match through {
+                    Some(field) => {
+                        let field = format_ident!("{}", identifier(field));
+                        quote!((*#handle).#field as _)
+                    }
+                    None => quote!(#handle as _),
+                }),
+            ));
+            if *life != Life::Uses && through.is_none() {
+                changes.push((found, *life));
+            }
+        }
+        Ok((handles, changes))
+    }
+
+    /// The handle that is asked for if it is live, else any, as the harness takes it: runs of earlier versions have such inputs.
+    fn live_one(&self, wanted: usize) -> Option<usize> {
+        std::iter::once(wanted).chain(0..HANDLES).find(|at| self.live[*at])
+    }
+
+    /// The handle that is asked for if it is not there yet, else any that is not.
+    fn vacant(&self, wanted: usize) -> Option<usize> {
+        std::iter::once(wanted).chain(0..HANDLES).find(|at| !self.live[*at])
+    }
+
+    /// The calls that C was given behind those of the input: one for each live handle, none where it was not called. One whose
+    /// arguments cannot be told is left out, and its handle stays.
+    fn end(&mut self, calls: usize, enders: &[Value]) {
+        let live: Vec<usize> = (0..HANDLES).filter(|at| self.live[*at]).collect();
+        for (number, (which, step)) in (calls + 1..).zip(live.into_iter().zip(enders)) {
+            let ended = called(step).and_then(|name| self.ended((number, name), which).ok());
+            self.written.extend(ended.into_iter().flatten());
+        }
+    }
+
+    /// The call that ends a handle, as the harness makes it.
+    fn ended(&mut self, (number, name): (usize, &str), which: usize) -> Result<Vec<TokenStream>, String> {
+        let (bound, contract) = self.bound(name)?;
+        let types = Types(self.source.library);
+        let params = contract.params.iter().zip(&bound.function.params);
+        let args = params.map(|(param, c)| Ok((param.name.clone(), plainest(types, param, &c.ty, which)?)));
+        let args = args.collect::<Result<Map<String, Value>, String>>()?;
+        let (call, changes) = self.call((number, name), &args, &Value::Null)?;
+        let (statements, _) = call.statements()?;
+        self.changed(changes);
+        Ok(statements)
+    }
+
+    /// All statements, behind the memory of handles that the caller gives.
+    fn finished(self) -> Vec<TokenStream> {
+        let of = format_ident!("{}", self.sequence.of);
+        let rooms = (0..HANDLES).filter(|at| self.sequence.by_caller && self.used[*at]).map(|at| {
+            let (room, handle) = (format_ident!("room_{at}"), variable(at));
+            quote! {
+                let mut #room = Box::new(core::mem::zeroed::<ffi::#of>());
+                let #handle = &raw mut *#room;
+            }
+        });
+        rooms.chain(self.written).collect()
+    }
+}
+
+/// What an empty input says of an argument, on this handle: with that the harness calls what ends a handle.
+fn plainest(types: Types, param: &Parameter, ty: &CType, which: usize) -> Result<Value, String> {
+    let zeros = |of: &CType, length| types.filled(of, length, [0; 4]);
+    let to = behind(ty).unwrap_or(ty);
+    Ok(match &param.role {
+        Role::Handle { .. } => json!(which),
+        Role::OneOf { values } => json!(values.first()),
+        Role::Value { min, max } => match &ty.kind {
+            TypeKind::Int { signed, bits, .. } if *bits <= 64 => {
+                let number = plain_number((*min, *max), &param.likely, (*signed, *bits)).to_le_bytes();
+                json!(Whole::from_memory(&number[..usize::from(bits / 8)], *signed).digits())
+            }
+            _ => zeros(ty, 1)?[0].take(),
+        },
+        Role::Length => json!(0),
+        Role::CString { .. } => json!(param.texts.first().map_or("", String::as_str)),
+        Role::Buffer { direction: Direction::Out, .. } => json!({"room": 0}),
+        Role::Buffer { .. } => json!([]),
+        Role::Pointer { .. } if param.made_by.is_empty() => zeros(to, 1)?[0].take(),
+        Role::FixedArray { len, .. } | Role::Room { len, .. } => zeros(to, *len)?,
+        _ => return Err("what an empty input says of it is not known".to_owned()),
+    })
+}
+
+/// Zero, or what the limits make of it; of what C looks for the first.
+fn plain_number(limits: (Option<i64>, Option<i64>), likely: &[i64], (signed, bits): (bool, u16)) -> i128 {
+    if limits == (None, None) {
+        return likely.first().copied().unwrap_or(0).into();
+    }
+    let values = 1_i128 << bits;
+    let (least, most) = if signed { (-values / 2, values / 2 - 1) } else { (0, values - 1) };
+    let low = limits.0.map_or(least, i128::from).max(least);
+    let high = limits.1.map_or(most, i128::from).min(most);
+    match low > high || (low..=high).contains(&0) {
+        true => 0,
+        false => low + (-low).rem_euclid(high - low + 1),
+    }
+}

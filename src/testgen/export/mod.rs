@@ -1,0 +1,201 @@
+//! Tests as `rust/tests/testgen_<symbol>.rs`: plain tests with literal arguments and what C left behind, which need no C.
+//!
+//! Every test calls the C-ABI shim of the port, with C's types. `json` reads inputs and results, `literals` has them as
+//! expressions, `arguments` and `results` make a call of them, `expected` the comparisons; `call_sequences` is for functions on handles,
+//! `names` and `prelude` are what stands around all that.
+
+mod arguments;
+mod existence;
+mod expected;
+mod json;
+mod literals;
+mod call_sequences;
+mod names;
+mod prelude;
+mod results;
+
+use crate::config::Harness;
+use crate::contract::types::{Contract, Returns};
+use crate::project::test_files::HEAD;
+use crate::rust::pretty::pretty;
+use crate::rust::shims::Bound;
+use crate::symbol::Library;
+use crate::test_record::TestCategory;
+use arguments::{Call, refused};
+use literals::Types;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use serde_json::{Map, Value};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which function the tests are of.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    /// The crate of the port.
+    pub krate: &'a str,
+    pub library: &'a Library,
+    pub bound: Bound<'a>,
+    /// The functions that the contract's `[sequence]` names, where it has one; the function itself may be among them.
+    pub others: &'a [Bound<'a>],
+}
+
+/// A test that was kept; its input and result are in the form of `docs/testgen.md`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptTest {
+    pub id: String,
+    /// The category, as it is written.
+    pub category: String,
+    /// Why the test is there: a text of a model's.
+    pub reasoning: String,
+    pub input: Value,
+    /// What C left behind.
+    pub left: Value,
+}
+
+/// The tests of a symbol as Rust.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// The file; empty where no test is in it.
+    pub text: String,
+    /// The tests in it, by their ids.
+    pub tests: Vec<String>,
+    /// The others, with the reason in words.
+    pub left_out: Vec<(String, String)>,
+}
+
+/// The tests as a file. `Err` says why there can be none of this function.
+pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String> {
+    let contract = source.bound.contract.ok_or("it has no contract")?;
+    let refusal = refusal(contract);
+    let mut names: BTreeSet<String> = prelude::NAMES.map(str::to_owned).into();
+    let (mut items, mut kept, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for test in tests {
+        let statements = match &refusal {
+            // It calls nothing: what a call would need is no matter.
+            _ if test.category == TestCategory::Existence.word() => existence::statements(source, test),
+            Some(why) => Err(why.clone()),
+            None => statements(source, contract, test),
+        };
+        match statements {
+            Ok(statements) => {
+                items.push(item(source, test, &statements, &mut names));
+                kept.push(test.id.clone());
+            }
+            Err(why) => left_out.push((test.id.clone(), why)),
+        }
+    }
+    let text = if items.is_empty() { String::new() } else { file(source, &items) };
+    Ok(Exported { text, tests: kept, left_out })
+}
+
+/// Why no test that calls a function with this contract can be exported.
+fn refusal(contract: &Contract) -> Option<String> {
+    if contract.harness != Harness::default() {
+        return Some("its fuzz target was written by a model".to_owned());
+    }
+    if contract.chance {
+        return Some("it asks for chance or the time".to_owned());
+    }
+    if contract.returns == Returns::Memory {
+        return Some("it returns a block of memory".to_owned());
+    }
+    if contract.sequence.as_ref().is_some_and(|sequence| sequence.file.is_some()) {
+        return Some("its handles stand on a file".to_owned());
+    }
+    contract.params.iter().find_map(|param| {
+        let why = refused(&param.role)?;
+        Some(format!("`{}`: {why}", param.name))
+    })
+}
+
+/// What a test does.
+fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<Vec<TokenStream>, String> {
+    let input = test.input.as_object().ok_or("the input is no object")?;
+    if let Some(sequence) = &contract.sequence {
+        return call_sequences::statements(source, sequence, (input, &test.left));
+    }
+    let mut args = input.clone();
+    let set = args.shift_remove("$globals").unwrap_or_else(|| Value::Object(Map::new()));
+    for values in [&set, test.left.get("$globals").unwrap_or(&set)] {
+        let mut names = values.as_object().into_iter().flat_map(Map::keys);
+        let is_listed = |name: &&String| contract.globals.iter().any(|global| global.name.as_str() == **name);
+        if let Some(unknown) = names.find(|name| !is_listed(name)) {
+            return Err(format!("`{unknown}` is no variable that the contract lists"));
+        }
+    }
+    let types = Types(source.library);
+    let mut all = types.set_globals(&set)?;
+    let title = source.bound.function.name.to_string();
+    let call = Call {
+        types,
+        bound: source.bound,
+        contract,
+        args: &args,
+        left: &test.left,
+        title,
+        suffix: String::new(),
+        handles: BTreeMap::new(),
+        places: Vec::new(),
+        keep: None,
+    };
+    let written = call.write()?;
+    if written.comparisons.is_empty() {
+        return Err("C leaves nothing behind that could be compared".to_owned());
+    }
+    all.extend(written.statements);
+    all.extend(written.comparisons);
+    Ok(all)
+}
+
+/// The test itself.
+fn item(
+    source: &Source,
+    test: &KeptTest,
+    statements: &[TokenStream],
+    names: &mut BTreeSet<String>,
+) -> TokenStream {
+    let name = names::test_name(&test.category, &test.id, names);
+    let reasoning = names::one_line(&test.reasoning);
+    let doc = (!reasoning.is_empty()).then(|| format!(" {reasoning}"));
+    let doc = doc.iter();
+    let alone = (!variables(source).is_empty()).then(|| quote!(let _alone = alone();));
+    quote! {
+        #(#[doc = #doc])*
+        #[test]
+        fn #name() {
+            to_the_end(|| {
+                #alone
+                unsafe { #(#statements)* }
+            });
+        }
+    }
+}
+
+/// The variables that a test may change, by their names.
+fn variables<'a>(source: &Source<'a>) -> Vec<&'a str> {
+    let sequence = source.bound.contract.and_then(|contract| contract.sequence.as_deref());
+    let others = source.others.iter().filter(|bound| {
+        sequence.is_some_and(|sequence| sequence.names().any(|name| *name == bound.function.name))
+    });
+    let contracts = std::iter::once(&source.bound).chain(others).filter_map(|bound| bound.contract);
+    let names: BTreeSet<&str> =
+        contracts.flat_map(|contract| &contract.globals).map(|global| global.name.as_str()).collect();
+    names.into_iter().collect()
+}
+
+fn file(source: &Source, tests: &[TokenStream]) -> String {
+    let (krate, symbol) = (format_ident!("{}", source.krate.replace('-', "_")), &source.bound.function.name);
+    let uses = quote! {
+        #![allow(clippy::all, unused_braces, unused_imports, unused_unsafe, unused_variables, non_snake_case)]
+        use #krate::{capi, ffi, globals};
+    };
+    let parts = std::iter::once(uses).chain(prelude::prelude(tests, &variables(source)));
+    let parts: Vec<String> = parts.chain(tests.iter().cloned()).map(pretty).collect();
+    format!(
+        "{HEAD}//! Tests of `{symbol}`: each compares what the port leaves behind with what the C original has left.\n\n{}",
+        parts.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,386 @@
+//! One run: a model is asked, what it says is run on C and measured, and what that lacks goes into the next question, until the machine
+//! in `rounds` says that it is over. What comes of it at the end is in `outcome`.
+
+mod outcome;
+mod question;
+
+pub use outcome::Generated;
+
+use super::environment::EnvironmentInfo;
+use super::existence;
+use super::instruments::{Instruments, Reached};
+use super::prompt::Templates;
+use super::reply;
+use super::rounds::{Done, IterationState, Next, aim, apply, next};
+use super::schema::{Schema, Sources};
+use super::suite::{Dropped, Suite, Test};
+use crate::c::mutants::Mutant;
+use crate::contract::types::Contract;
+use crate::error::{Error, ErrorKind, Result};
+use crate::event::{Event, Reporter};
+use crate::fuzz::evaluate_inputs::Outcome;
+use crate::judge::Judge;
+use crate::llm::model_session::ModelSession;
+use crate::project::{FunctionPlan, Project};
+use crate::store::Store;
+use crate::symbol::SymbolName;
+use crate::test_record::{
+    GeneratedTest, TestCategory, TestGenAnalysis, TestGenConfig, TestGenContext, TestGenEvent, TestVerdict,
+    free_id,
+};
+use crate::testgen::score::Measures;
+use crate::verdict::{Measured, Share};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub config: &'a TestGenConfig,
+    pub context: &'a TestGenContext,
+}
+
+/// Generates tests for a function that has a contract.
+///
+/// # Errors
+/// `Usage` without a contract, those of the builds, and, as long as there is no test, of the fuzz process and of the store: what breaks
+/// a run off that has tests, and Ctrl-C, is in what comes back (see [`Generated::broken_off`]).
+pub fn generate(
+    (project, store): (&Project, &mut Store),
+    (judge, planned): (&Judge, &FunctionPlan),
+    models: &mut ModelSession,
+    request: Request,
+    reporter: &mut dyn Reporter,
+) -> Result<Generated> {
+    let name = &planned.function.name;
+    let contract = planned.judgeable.contract().ok_or_else(|| {
+        Error::new(ErrorKind::Usage, format!("{name} has no harness, so nothing can run its tests"))
+            .help(format!("cargo implfuzz contract {name} says what is missing"))
+    })?;
+    let instruments = Instruments::build(judge, planned, reporter)?;
+    // What is built once is not counted as time of the run.
+    let begun = Instant::now();
+    let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
+    let weight = request.config.environment_weight;
+    let environment = EnvironmentInfo::collect(project, planned, weight, judge.interrupt)?;
+    let other = |other: &SymbolName| {
+        let found = project.planned.iter().find(|planned| planned.function.name == *other)?;
+        Some((&found.function, found.judgeable.contract()?))
+    };
+    let sources = Sources { library: &project.library, function: &planned.function, contract, other: &other };
+    let schema = Schema::of(&sources);
+    let categories = request.config.ordered(request.context);
+    let existence = match categories.contains(&TestCategory::Existence) {
+        true => existence::tests(&project.library, planned),
+        false => Vec::new(),
+    };
+    let asked = categories.iter().copied().filter(|category| category.is_asked());
+    let mut state = IterationState::new(asked.collect());
+    state.tests = counted(&Suite::default(), &existence);
+    let mut run = Run {
+        project,
+        planned,
+        contract,
+        request,
+        instruments,
+        templates,
+        environment,
+        schema,
+        suite: Suite::default(),
+        existence,
+        attempts: BTreeMap::new(),
+        unusable: Vec::new(),
+        reflection: None,
+        reflections: 0,
+        survivors_before: None,
+        self_assessment: None,
+        category: categories.first().copied().unwrap_or(TestCategory::Correctness),
+        reached: Reached { share: Measured::No("no test was run".into()), missed: Vec::new() },
+        begun,
+    };
+    let ended = match run.rounds(&mut state, (store, models), reporter) {
+        // What was paid for is not thrown away.
+        Err(error) if error.kind() == ErrorKind::Interrupted || !run.suite.tests.is_empty() => {
+            Ended::BrokenOff(error)
+        }
+        other => other?,
+    };
+    Ok(run.finish(&state, &categories, ended))
+}
+
+/// How a run came to its end.
+enum Ended {
+    /// Of itself: why, in words.
+    Over(&'static str),
+    /// The model did not answer: why not.
+    Silence(String),
+    /// By Ctrl-C, or by what nobody could go on after.
+    BrokenOff(Error),
+}
+
+struct Run<'a, 'p> {
+    project: &'a Project,
+    planned: &'a FunctionPlan,
+    contract: &'a Contract,
+    request: Request<'a>,
+    instruments: Instruments<'a, 'p>,
+    templates: Templates,
+    environment: EnvironmentInfo,
+    schema: Schema,
+    suite: Suite,
+    existence: Vec<GeneratedTest>,
+    /// Questions by role.
+    attempts: BTreeMap<String, u32>,
+    /// What of the last reply could not be used, and why.
+    unusable: Vec<String>,
+    reflection: Option<String>,
+    reflections: u32,
+    /// Mutants that survived when the model was first asked to reflect.
+    survivors_before: Option<BTreeSet<usize>>,
+    /// What the model thought of its tests when it last said so.
+    self_assessment: Option<f64>,
+    /// That was asked for last.
+    category: TestCategory,
+    reached: Reached,
+    begun: Instant,
+}
+
+impl Run<'_, '_> {
+    /// Goes from step to step; returns why that ended.
+    fn rounds(
+        &mut self,
+        state: &mut IterationState,
+        (store, models): (&mut Store, &mut ModelSession),
+        reporter: &mut dyn Reporter,
+    ) -> Result<Ended> {
+        let config = self.request.config;
+        loop {
+            let step = next(state, config);
+            let before = models.budget.of_symbol(&self.planned.function.name).0;
+            let answered = match step {
+                Next::Done(why) => return Ok(Ended::Over(why.words())),
+                Next::Reflect => self.reflect((store, models), reporter),
+                Next::Ask { category, wanted, round } => {
+                    self.category = category;
+                    self.ask((store, models), (wanted, round, state.total_rounds + 1, false), reporter)
+                }
+                Next::Refine { wanted } => {
+                    self.category = aim(&state.order, &self.analysis()).unwrap_or(self.category);
+                    self.ask(
+                        (store, models),
+                        (wanted, state.refinements + 1, state.total_rounds + 1, true),
+                        reporter,
+                    )
+                }
+            };
+            let tokens = models.budget.of_symbol(&self.planned.function.name).0.saturating_sub(before);
+            if !matches!(answered, Ok(Ok(()))) {
+                // What was cut off, and asked again in vain, was paid for.
+                state.tokens = state.tokens.saturating_add(tokens);
+            }
+            if let Err(why) = answered? {
+                self.tell(reporter, TestGenEvent::Error { why: why.clone() });
+                return Ok(Ended::Silence(why));
+            }
+            let done = Done { tokens, elapsed_ms: self.elapsed() };
+            let tests = counted(&self.suite, &self.existence);
+            *state = apply(state.clone(), config, step, done, tests, self.analysis().comprehensiveness);
+        }
+    }
+
+    fn elapsed(&self) -> u64 {
+        u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    fn tell(&self, reporter: &mut dyn Reporter, event: TestGenEvent) {
+        reporter.event(Event::TestGen { symbol: self.planned.function.name.clone(), event });
+    }
+
+    /// Mutants that no test tells from C.
+    fn survivors(&self) -> BTreeSet<usize> {
+        &self.instruments.telling() - &self.suite.killed()
+    }
+
+    /// Mutants of what it calls that no test tells from C.
+    fn survivors_over_callees(&self) -> BTreeSet<usize> {
+        &self.instruments.telling_over_callees() - &self.suite.killed()
+    }
+
+    /// How many of these the tests tell from C.
+    fn killed_of(&self, telling: &BTreeSet<usize>) -> Option<Share> {
+        let reached = telling.intersection(&self.suite.killed()).count() as u64;
+        // Without a test nothing was run.
+        let is_measured = !(telling.is_empty() || self.suite.tests.is_empty());
+        is_measured.then_some(Share { reached, total: telling.len() as u64 })
+    }
+
+    /// Mutants and branches by the formulas of the analysis, with what is known now.
+    fn analysis(&self) -> TestGenAnalysis {
+        let measures = Measures {
+            mutants: self.killed_of(&self.instruments.telling()),
+            callees: self.killed_of(&self.instruments.telling_over_callees()),
+            branches: self.reached.share.value().copied(),
+            ..Measures::default()
+        };
+        crate::testgen::score::analyse(&measures)
+    }
+
+    /// Asks for tests and runs them; the inner `Err` says why there is no answer.
+    fn ask(
+        &mut self,
+        (store, models): (&mut Store, &mut ModelSession),
+        (wanted, round, total_rounds, refinement): (usize, u32, u32, bool),
+        reporter: &mut dyn Reporter,
+    ) -> Result<std::result::Result<(), String>> {
+        let category = self.category;
+        self.tell(reporter, TestGenEvent::Progress { category, round, total_rounds, refinement });
+        let prompt = self.prompt(false, wanted)?;
+        let reply = match self.question((store, models), prompt, reporter)? {
+            Ok(reply) => reply,
+            Err(why) => return Ok(Err(why)),
+        };
+        let entries = reply::read(&reply.text, category);
+        self.unusable = entries.problems;
+        for why in entries.unreadable {
+            self.drop_unreadable(category, why, reporter);
+        }
+        self.add(entries.tests, wanted, reporter)?;
+        Ok(Ok(()))
+    }
+
+    /// Asks what the last round has missed.
+    fn reflect(
+        &mut self,
+        (store, models): (&mut Store, &mut ModelSession),
+        reporter: &mut dyn Reporter,
+    ) -> Result<std::result::Result<(), String>> {
+        let survivors = self.survivors();
+        self.survivors_before.get_or_insert(survivors);
+        if self.shown_survivors().is_empty() && self.reached.missed.is_empty() && self.unusable.is_empty() {
+            // There is nothing to think about.
+            return Ok(Ok(()));
+        }
+        let prompt = self.prompt(true, 0)?;
+        let reply = match self.question((store, models), prompt, reporter)? {
+            Ok(reply) => reply,
+            Err(why) => return Ok(Err(why)),
+        };
+        self.reflections += 1;
+        let text = reply.text.trim().to_owned();
+        self.self_assessment = reply::self_assessment(&text).or(self.self_assessment);
+        self.tell(reporter, TestGenEvent::Reflection { text: text.clone() });
+        self.reflection = Some(text);
+        Ok(Ok(()))
+    }
+
+    /// Runs what was proposed; what is valid and new becomes a test, as far as it was asked for.
+    fn add(
+        &mut self,
+        proposed: Vec<GeneratedTest>,
+        wanted: usize,
+        reporter: &mut dyn Reporter,
+    ) -> Result<()> {
+        let inputs: Vec<_> = proposed.iter().map(|test| test.input.clone()).collect();
+        let outcomes = self.instruments.measure(&inputs)?;
+        let mut fresh = Vec::new();
+        for (test, mut outcome) in proposed.into_iter().zip(outcomes) {
+            if fresh.len() == wanted && outcome.is_ok() {
+                outcome = Err(format!("only {wanted} were asked for"));
+            }
+            self.take(test.as_proposal(), outcome, &mut fresh, reporter);
+        }
+        let bytes: Vec<&Vec<u8>> = fresh.iter().map(|known| &known.bytes).collect();
+        // What C has answered is a test, also where nothing can be run any more.
+        let (kills, run) = match self.instruments.kills(&bytes) {
+            Ok(kills) => (kills, Ok(())),
+            Err(error) => (vec![None; fresh.len()], Err(error)),
+        };
+        let telling = self.instruments.telling();
+        for (mut known, kills) in fresh.into_iter().zip(kills) {
+            let told = kills.iter().flatten().filter(|number| telling.contains(number)).count();
+            let verdict = TestVerdict::Valid { kills: told };
+            known.kills = kills;
+            let (id, category) = (known.test.id.clone(), known.test.category);
+            self.tell(reporter, TestGenEvent::Test { id, category, verdict });
+            self.suite.tests.push(known);
+        }
+        run?;
+        self.suite.forget(self.instruments.bench.void());
+        let all: Vec<&Vec<u8>> = self.suite.tests.iter().map(|known| &known.bytes).collect();
+        if !all.is_empty() {
+            self.reached = self.instruments.reached(&all)?;
+        }
+        Ok(())
+    }
+
+    /// An entry of a reply that is no test counts as one that was proposed and is of no use.
+    fn drop_unreadable(&mut self, category: TestCategory, why: String, reporter: &mut dyn Reporter) {
+        let id = format!("unreadable-{}", self.suite.dropped.len() + 1);
+        let mut test = GeneratedTest::unreadable(id, category);
+        test.id = self.free_id(&test, &[]);
+        let id = test.id.clone();
+        self.suite.dropped.push(Dropped { test, why: why.clone() });
+        self.tell(reporter, TestGenEvent::Test { id, category, verdict: TestVerdict::Dropped { why } });
+    }
+
+    /// One test: dropped, there already, or new.
+    fn take(
+        &mut self,
+        mut test: GeneratedTest,
+        outcome: Outcome,
+        fresh: &mut Vec<Test>,
+        reporter: &mut dyn Reporter,
+    ) {
+        test.id = self.free_id(&test, fresh);
+        let (id, category) = (test.id.clone(), test.category);
+        let verdict = match outcome {
+            Err(why) => {
+                self.unusable.push(format!("{id}: {} ({why})", test.input));
+                self.suite.dropped.push(Dropped { test, why: why.clone() });
+                TestVerdict::Dropped { why }
+            }
+            Ok((read, _)) if self.suite.has(&read.canonical) || has(fresh, &read.canonical) => {
+                self.unusable.push(format!("{id}: {} (there already)", read.canonical));
+                self.suite.duplicates.push(test);
+                TestVerdict::Duplicate
+            }
+            Ok((read, left)) => {
+                test.input = read.canonical;
+                test.expected_output = Some(left.value.clone());
+                let hidden = self.instruments.is_hidden(&read.bytes);
+                let (kills, cheats) = (None, BTreeSet::new());
+                let shows_effect = None;
+                fresh.push(Test { test, bytes: read.bytes, left, kills, cheats, shows_effect, hidden });
+                return;
+            }
+        };
+        self.tell(reporter, TestGenEvent::Test { id, category, verdict });
+    }
+
+    fn free_id(&self, test: &GeneratedTest, fresh: &[Test]) -> String {
+        // Whoever is told of a test, dropped or not, finds it under this name in the store.
+        let Suite { tests, dropped, duplicates, .. } = &self.suite;
+        let dropped = dropped.iter().map(|dropped| &dropped.test);
+        let known = tests.iter().chain(fresh).map(|known| &known.test);
+        let known = self.existence.iter().chain(known).chain(dropped).chain(duplicates);
+        let taken: BTreeSet<&str> = known.map(|known| known.id.as_str()).collect();
+        free_id(&test.id, test.category, &|id| taken.contains(id))
+    }
+}
+
+fn has(fresh: &[Test], input: &serde_json::Value) -> bool {
+    fresh.iter().any(|known| known.test.input == *input)
+}
+
+fn counted(suite: &Suite, existence: &[GeneratedTest]) -> BTreeMap<TestCategory, usize> {
+    let mut counts = BTreeMap::new();
+    let all = suite.tests.iter().map(|known| known.test.category);
+    for category in all.chain(existence.iter().map(|test| test.category)) {
+        *counts.entry(category).or_default() += 1;
+    }
+    counts
+}
+
+fn in_words(mutant: &Mutant) -> String {
+    format!("line {}: {}", mutant.line, mutant.what)
+}

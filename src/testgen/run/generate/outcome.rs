@@ -1,0 +1,180 @@
+//! The end of a run: what was measured in it, what follows from that, and which tests are kept.
+
+use super::{Ended, Run, in_words};
+use crate::error::{Error, ErrorKind};
+use crate::fuzz::campaign::Campaign;
+use crate::symbol::SymbolName;
+use crate::test_record::{GeneratedTest, Proposed, TestCategory, TestGenAnalysis};
+use crate::testgen::run::cheats::Cheat;
+use crate::testgen::run::exportable::left_out;
+use crate::testgen::run::instruments::Reached;
+use crate::testgen::run::measures;
+use crate::testgen::run::predicted::{bears_out, says_something};
+use crate::testgen::run::rounds::IterationState;
+use crate::testgen::run::suite::Suite;
+use crate::testgen::score::{Measures, ParameterUse, PlantedCheat, Prediction, Reflected, TestGenScore};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Generated {
+    pub symbol: SymbolName,
+    pub suite: Suite,
+    /// Of category Existence; they are not run, but compiled.
+    pub existence: Vec<GeneratedTest>,
+    /// Places in the suite of the tests that are kept.
+    pub kept: BTreeSet<usize>,
+    pub cheats: Vec<PlantedCheat>,
+    pub reached: Reached,
+    /// The mutants that a test should tell from C by their numbers, with lines and what they change; none where none could be run.
+    pub mutants: BTreeMap<usize, String>,
+    /// Those that no test tells from C.
+    pub survivors: Vec<String>,
+    /// The same of what the function calls.
+    pub callee_mutants: BTreeMap<usize, String>,
+    pub callee_survivors: Vec<String>,
+    pub analysis: TestGenAnalysis,
+    pub score: TestGenScore,
+    pub proposed: Proposed,
+    pub rounds: u32,
+    pub reflections: u32,
+    /// The model's own, 0 to 10; no formula uses it.
+    pub self_assessment: Option<f64>,
+    pub tokens: u64,
+    pub duration_ms: u64,
+    /// Why it ended.
+    pub why: String,
+    /// It asked all that it wanted to ask.
+    pub is_whole: bool,
+    /// What broke it off, Ctrl-C or another trouble: whoever keeps the run tells it then.
+    pub broken_off: Option<Error>,
+    /// Planted cheats were run.
+    pub has_cheats: bool,
+    /// Why no mutant was run, where none was.
+    pub without_mutants: Option<String>,
+    /// Reads inputs, and runs C on them.
+    pub campaign: Campaign,
+}
+
+/// Cheats that could be planted, and what the tests do with each parameter.
+type Together = (Vec<Cheat>, Vec<ParameterUse>);
+
+impl Run<'_, '_> {
+    /// Measures what can only be measured with all tests there, but not where that was broken off, and judges what there is.
+    pub(super) fn finish(
+        mut self,
+        state: &IterationState,
+        categories: &[TestCategory],
+        ended: Ended,
+    ) -> Generated {
+        let function = &self.planned.function;
+        // `max_total_seconds` ends questions; what is measured behind the last one is not held against it.
+        let duration_ms = self.elapsed();
+        let (together, ended) = self.together(ended);
+        let has_cheats = together.is_some();
+        let (planted, parameters) = together.unwrap_or_default();
+        let tests = self.suite.tests.iter().map(|known| known.test.category);
+        let predictions = self.suite.tests.iter().filter_map(|known| {
+            let predicted =
+                known.test.predicted_output.as_ref().filter(|predicted| says_something(predicted))?;
+            let agreed = bears_out(&known.left.value, predicted);
+            Some(Prediction { confidence: known.test.confidence, agreed })
+        });
+        let proposed = Proposed {
+            valid: (self.suite.tests.len() + self.existence.len()) as u64,
+            dropped: self.suite.dropped.len() as u64,
+            duplicates: self.suite.duplicates.len() as u64,
+        };
+        let has_mutants = !self.instruments.telling().is_empty();
+        let has_any = has_mutants || !self.instruments.telling_over_callees().is_empty();
+        let kept = self.suite.kept(has_any, &left_out(self.project, self.planned, &self.suite.tests));
+        // What is not kept rejects nothing.
+        let cheats = measures::rejected(&planted, (function, self.contract), &self.suite, &kept);
+        let reflected = self.survivors_before.as_ref().filter(|_| has_mutants && self.reflections > 0);
+        let reflection = reflected.map(|before| Reflected {
+            survivors_before: before.len() as u64,
+            killed_after: before.intersection(&self.suite.killed()).count() as u64,
+        });
+        let measures = Measures {
+            categories: categories.to_vec(),
+            tests: self.existence.iter().map(|test| test.category).chain(tests).collect(),
+            mutants: self.killed_of(&self.instruments.telling()),
+            callees: self.killed_of(&self.instruments.telling_over_callees()),
+            branches: self.reached.share.value().copied(),
+            cheats: cheats.clone(),
+            parameters,
+            reflection,
+            tokens: state.tokens,
+            proposed,
+            predictions: predictions.collect(),
+        };
+        let analysis = crate::testgen::score::analyse(&measures);
+        let mutants = self.in_words(self.instruments.telling());
+        let callee_mutants = self.in_words(self.instruments.telling_over_callees());
+        let (survivors, callee_survivors) = (self.survivors(), self.survivors_over_callees());
+        Generated {
+            symbol: function.name.clone(),
+            kept,
+            cheats,
+            survivors: self.in_words(survivors).into_values().collect(),
+            callee_survivors: self.in_words(callee_survivors).into_values().collect(),
+            mutants,
+            callee_mutants,
+            score: TestGenScore::of(&analysis),
+            analysis,
+            proposed,
+            rounds: state.total_rounds,
+            reflections: self.reflections,
+            self_assessment: self.self_assessment,
+            tokens: state.tokens,
+            duration_ms,
+            is_whole: matches!(ended, Ended::Over(_)),
+            why: match &ended {
+                Ended::Over(why) => (*why).to_owned(),
+                Ended::Silence(why) => format!("the model did not answer: {why}"),
+                Ended::BrokenOff(error) if error.kind() == ErrorKind::Interrupted => {
+                    "it was interrupted".to_owned()
+                }
+                Ended::BrokenOff(error) => format!("it broke off: {error}"),
+            },
+            broken_off: match ended {
+                Ended::BrokenOff(error) => Some(error),
+                Ended::Over(_) | Ended::Silence(_) => None,
+            },
+            has_cheats,
+            without_mutants: self.instruments.without_mutants().cloned(),
+            campaign: self.instruments.campaign.clone(),
+            existence: self.existence,
+            reached: self.reached,
+            suite: self.suite,
+        }
+    }
+
+    /// Planted cheats and parameters, for which C is run on all tests once more; nothing where that was broken off, or the run was.
+    fn together(&mut self, ended: Ended) -> (Option<Together>, Ended) {
+        if matches!(ended, Ended::BrokenOff(_)) {
+            return (None, ended);
+        }
+        if self.suite.tests.is_empty() {
+            return (Some(Default::default()), ended);
+        }
+        let function = (&self.planned.function, self.contract);
+        let measured = measures::cheats(&self.instruments, function, &mut self.suite).and_then(|planted| {
+            Ok((planted, measures::parameters(&self.instruments, function, &self.suite)?))
+        });
+        match measured {
+            Ok(measured) => (Some(measured), ended),
+            Err(error) => {
+                // Half of them says nothing.
+                self.suite.tests.iter_mut().for_each(|known| known.cheats.clear());
+                self.suite.known_answer = None;
+                (None, Ended::BrokenOff(error))
+            }
+        }
+    }
+
+    fn in_words(&self, numbers: BTreeSet<usize>) -> BTreeMap<usize, String> {
+        let words = |number: usize| Some((number, in_words(self.instruments.bench.mutant(number)?)));
+        numbers.into_iter().filter_map(words).collect()
+    }
+}

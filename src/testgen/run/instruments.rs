@@ -1,0 +1,140 @@
+//! What measures the tests of one symbol: its harness with mutants of C beside it, and a build that counts branches. Both are built
+//! once for a run; no port is called.
+
+use crate::error::Result;
+use crate::event::Reporter;
+use crate::fuzz::campaign::Campaign;
+use crate::fuzz::evaluate_inputs::{Kills, Outcome};
+use crate::fuzz::gate::HeldBack;
+use crate::judge::Judge;
+use crate::judge::coverage::{Counting, Missed, Side};
+use crate::judge::mutation_score::Bench;
+use crate::platform::process::Interrupt;
+use crate::project::FunctionPlan;
+use crate::verdict::{Measured, Share};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// All that is run for one symbol.
+pub struct Instruments<'a, 'p> {
+    judge: &'a Judge<'p>,
+    planned: &'a FunctionPlan,
+    pub campaign: Campaign,
+    pub bench: Bench,
+    counting: Counting,
+    held_back: HeldBack,
+    /// Why mutants say nothing, where they could not all be run.
+    broken: Option<String>,
+}
+
+/// How much of the C function some inputs reach.
+#[derive(Debug, Clone)]
+pub struct Reached {
+    pub share: Measured<Share>,
+    /// Ways that were not taken, but for those that nothing can take.
+    pub missed: Vec<Missed>,
+}
+
+impl<'a, 'p> Instruments<'a, 'p> {
+    /// Builds both.
+    ///
+    /// # Errors
+    /// Those of the builds, and Ctrl-C.
+    pub fn build(
+        judge: &'a Judge<'p>,
+        planned: &'a FunctionPlan,
+        reporter: &mut dyn Reporter,
+    ) -> Result<Self> {
+        let bench = Bench::build(judge, planned, reporter)?;
+        let counting = Counting::build(judge, reporter)?;
+        let own = judge.campaign(&bench.binary, planned);
+        let campaign = Campaign { work: own.work.join("testgen"), ..own };
+        let held_back = judge.held_back(planned)?;
+        Ok(Self { judge, planned, campaign, bench, counting, held_back, broken: None })
+    }
+
+    /// Runs C twice on each input.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn measure(&self, inputs: &[Value]) -> Result<Vec<Outcome>> {
+        self.campaign.measure(inputs, self.judge.interrupt)
+    }
+
+    /// What C leaves on lives that nobody wrote, whatever handles it is given in them.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn ran(&self, inputs: &[Value]) -> Result<Vec<Outcome>> {
+        self.campaign.ran(inputs, self.judge.interrupt)
+    }
+
+    /// For each input the numbers of the mutants that it tells from C. Where they could not all be run, mutants say nothing any more.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub fn kills(&mut self, inputs: &[&Vec<u8>]) -> Result<Vec<Kills>> {
+        let none = vec![None; inputs.len()];
+        if self.bench.mutants.is_empty() || self.broken.is_some() || inputs.is_empty() {
+            return Ok(none);
+        }
+        let table = (self.bench.mutants.len() + 1, &self.bench.same);
+        Ok(match self.campaign.told_by(inputs, table, self.judge.interrupt)? {
+            Measured::Yes(kills) => {
+                kills.iter().flatten().for_each(|kills| self.bench.note(kills));
+                kills
+            }
+            Measured::No(why) => {
+                self.broken = Some(why);
+                none
+            }
+        })
+    }
+
+    /// Numbers of the mutants that a test should tell from C; none where they say nothing.
+    pub fn telling(&self) -> BTreeSet<usize> {
+        self.unless_broken(self.bench.telling())
+    }
+
+    /// Numbers of the mutants of what it calls that a test should tell from C; none where they say nothing.
+    pub fn telling_over_callees(&self) -> BTreeSet<usize> {
+        self.unless_broken(self.bench.telling_over_callees())
+    }
+
+    /// The number of the cheat that is built like a mutant, where it could be.
+    pub fn saturating(&self) -> Option<usize> {
+        self.bench.saturating.filter(|_| self.broken.is_none())
+    }
+
+    /// Why no mutant of the function was run, where none was.
+    pub fn without_mutants(&self) -> Option<&String> {
+        self.broken.as_ref().or(self.bench.without.as_ref())
+    }
+
+    fn unless_broken(&self, numbers: BTreeSet<usize>) -> BTreeSet<usize> {
+        if self.broken.is_some() { BTreeSet::new() } else { numbers }
+    }
+
+    /// How much of the C function all these inputs together reach.
+    ///
+    /// # Errors
+    /// Those of running the process, and Ctrl-C.
+    pub fn reached(&self, inputs: &[&Vec<u8>]) -> Result<Reached> {
+        let side = self.counting.of_inputs(self.judge, self.planned, inputs)?;
+        let missed = match &side {
+            Side::Measured(covered) => covered.missed.iter().filter(|way| !way.impossible).cloned().collect(),
+            Side::Unmeasured { .. } => Vec::new(),
+        };
+        Ok(Reached { share: side.share(), missed })
+    }
+
+    /// Ctrl-C.
+    pub fn interrupt(&self) -> &'a Interrupt {
+        self.judge.interrupt
+    }
+
+    /// Whether no prompt may show it: about half of all inputs and mutants.
+    pub fn is_hidden(&self, bytes: &[u8]) -> bool {
+        self.held_back.holds(bytes)
+    }
+}

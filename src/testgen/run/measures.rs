@@ -1,0 +1,289 @@
+//! From the tests of a run to what was measured in it: which planted cheats and operand mutants they tell, and all the counts that the
+//! formulas want. C is asked for what a cheat would answer; nothing else is run.
+
+use super::cheats::{self, Asked, Cheat, tells, told_by_answers, with_constant, with_length};
+use super::instruments::Instruments;
+use super::suite::{Suite, Test};
+use super::values::{arguments, shows_effect, without_call};
+use crate::contract::types::{Contract, Parameter, Role};
+use crate::error::Result;
+use crate::symbol::{Function, TypeKind};
+use crate::testgen::score::{ParameterUse, PlantedCheat};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// Notes for every test which cheats it tells from C; those that know one answer, beside the test whose answer that is. Returns all
+/// cheats that could be planted.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn cheats(
+    instruments: &Instruments,
+    (function, contract): (&Function, &Contract),
+    suite: &mut Suite,
+) -> Result<Vec<Cheat>> {
+    suite.tests.iter_mut().for_each(|known| known.cheats.clear());
+    note_effects(instruments, contract, suite)?;
+    let bits = bits(function);
+    let mut planted = Vec::new();
+    for cheat in Cheat::ALL {
+        let is_planted = match cheat {
+            // It is one of the mutants, and what they kill is known.
+            Cheat::Saturating => {
+                let Some(number) = instruments.saturating() else { continue };
+                let told = |known: &&mut Test| known.kills.as_ref().is_some_and(|of| of.contains(&number));
+                for known in suite.tests.iter_mut().filter(told) {
+                    known.cheats.insert(cheat);
+                }
+                true
+            }
+            _ if !cheat.applies(contract) => false,
+            Cheat::LongInput | Cheat::LastElement | Cheat::StaleState => {
+                by_other_inputs(instruments, (function, contract), cheat, suite)?
+            }
+            _ => by_answers((function, contract), bits, cheat, suite),
+        };
+        if is_planted {
+            planted.push(cheat);
+        }
+    }
+    Ok(planted)
+}
+
+/// Of the integer that a function returns, if it returns one.
+fn bits(function: &Function) -> Option<u32> {
+    match &function.ret.kind {
+        TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u32::from(*bits)),
+        _ => None,
+    }
+}
+
+/// What becomes of planted cheats where only the tests that are kept are there: a cheat that knows an answer knows one of theirs.
+pub fn rejected(
+    planted: &[Cheat],
+    (function, contract): (&Function, &Contract),
+    suite: &Suite,
+    kept: &BTreeSet<usize>,
+) -> Vec<PlantedCheat> {
+    let tests: Vec<_> = kept.iter().filter_map(|at| suite.tests.get(*at)).collect();
+    let asked: Vec<Asked> = tests.iter().map(|known| asked(known)).collect();
+    let is_rejected = |cheat: Cheat| match cheat {
+        Cheat::Constant | Cheat::FirstArgument | Cheat::RecordedAnswers => {
+            told_by_answers(cheat, (function, contract), bits(function), &asked) == Some(true)
+        }
+        Cheat::LongInput | Cheat::LastElement | Cheat::StaleState | Cheat::Saturating => {
+            tests.iter().any(|known| known.cheats.contains(&cheat))
+        }
+    };
+    let one = |cheat: &Cheat| PlantedCheat { name: cheat.word().to_owned(), rejected: is_rejected(*cheat) };
+    planted.iter().map(one).collect()
+}
+
+fn asked(known: &Test) -> Asked<'_> {
+    let Test { left, hidden, shows_effect, .. } = known;
+    Asked { input: &known.test.input, left, hidden: *hidden, shows_effect: *shows_effect }
+}
+
+/// Notes for every life whether the calls after the one under test show that it changed something: C is asked what they leave without it.
+fn note_effects(instruments: &Instruments, contract: &Contract, suite: &mut Suite) -> Result<()> {
+    let inputs: Vec<_> = suite.tests.iter().map(|known| without_call(contract, &known.test.input)).collect();
+    let given: Vec<Value> = inputs.iter().flatten().cloned().collect();
+    // Where a handle was ended behind the call, there is none for it now.
+    let mut outcomes = instruments.ran(&given)?.into_iter();
+    for (known, input) in suite.tests.iter_mut().zip(inputs) {
+        let without = input.and_then(|_| outcomes.next()?.ok());
+        known.shows_effect =
+            without.map(|(_, without)| shows_effect(&known.test.input, &known.left.value, &without.value));
+    }
+    Ok(())
+}
+
+/// Each test alone: does C answer something else to what the cheat looks at?
+fn by_other_inputs(
+    instruments: &Instruments,
+    of: (&Function, &Contract),
+    cheat: Cheat,
+    suite: &mut Suite,
+) -> Result<bool> {
+    let inputs: Vec<Option<Value>> =
+        suite.tests.iter().map(|known| cheat.changed(of.1, &known.test.input)).collect();
+    let told = told(instruments, of, suite, &inputs)?;
+    for (known, told) in suite.tests.iter_mut().zip(told) {
+        if told == Some(true) {
+            known.cheats.insert(cheat);
+        }
+    }
+    Ok(true)
+}
+
+/// From the answers that are known. A cheat that knows the first visible test is asked about each other one together with that; one that
+/// knows only its argument about each alone.
+fn by_answers(of: (&Function, &Contract), bits: Option<u32>, cheat: Cheat, suite: &mut Suite) -> bool {
+    let asked: Vec<Asked> = suite.tests.iter().map(asked).collect();
+    let verdict = told_by_answers(cheat, of, bits, &asked);
+    let first = asked.iter().position(|test| !test.hidden).unwrap_or(0);
+    let telling: BTreeSet<usize> = (0..asked.len())
+        .filter(|at| {
+            // What the first one shows is no merit of the other one's.
+            let both = [asked[*at], Asked { shows_effect: None, ..asked[first] }];
+            let is_alone = first == *at || cheat == Cheat::FirstArgument;
+            told_by_answers(cheat, of, bits, if is_alone { &both[..1] } else { &both }) == Some(true)
+        })
+        .collect();
+    if cheat != Cheat::FirstArgument && telling.iter().any(|at| *at != first) {
+        suite.known_answer = Some(first);
+    }
+    for (at, known) in suite.tests.iter_mut().enumerate() {
+        if telling.contains(&at) {
+            known.cheats.insert(cheat);
+        }
+    }
+    verdict.is_some()
+}
+
+/// For each test whether C answers something else to the input in its place; nothing where there is none, or C breaks on it.
+fn told(
+    instruments: &Instruments,
+    of: (&Function, &Contract),
+    suite: &Suite,
+    inputs: &[Option<Value>],
+) -> Result<Vec<Option<bool>>> {
+    let given: Vec<Value> = inputs.iter().flatten().cloned().collect();
+    let mut outcomes = instruments.measure(&given)?.into_iter();
+    let one = |(known, changed): (&Test, &Option<Value>)| {
+        changed.as_ref()?;
+        let (read, left) = outcomes.next()?.ok()?;
+        let test = (&known.test.input, &known.left.value);
+        Some(tells(of, test, (&read.canonical, &left.value)))
+    };
+    Ok(suite.tests.iter().zip(inputs).map(one).collect())
+}
+
+/// What the tests do with each parameter: how many values it takes, and whether a test tells the function from the one that has a
+/// constant in its place. Nothing of parameters where only a fuzz target knows them.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn parameters(
+    instruments: &Instruments,
+    (function, contract): (&Function, &Contract),
+    suite: &Suite,
+) -> Result<Vec<ParameterUse>> {
+    let mut all = Vec::new();
+    for param in cheats::parameters(contract).iter().filter(|param| param.role != Role::UserData) {
+        let inputs = operand_mutant(contract, param, suite);
+        let told = told(instruments, (function, contract), suite, &inputs)?;
+        let operand_mutant_died = match told.iter().flatten().count() {
+            0 => None,
+            _ => Some(told.contains(&Some(true))),
+        };
+        let distinct = suite.distinct(contract, &param.name);
+        all.push(ParameterUse { name: param.name.clone(), distinct, operand_mutant_died });
+    }
+    Ok(all)
+}
+
+/// For each test the input with a constant in the place of a parameter: what the first one has, of a length the least that any has,
+/// since buffers can be cut but not made longer.
+fn operand_mutant(contract: &Contract, param: &Parameter, suite: &Suite) -> Vec<Option<Value>> {
+    let inputs = || suite.tests.iter().map(|known| &known.test.input);
+    let mut values = inputs().filter_map(|input| arguments(contract, input)?.get(&param.name));
+    if param.role == Role::Length {
+        let least = values.filter_map(|value| usize::try_from(value.as_u64()?).ok()).min();
+        return inputs().map(|input| with_length(contract, &param.name, input, least?)).collect();
+    }
+    let constant = values.next();
+    inputs().map(|input| with_constant(contract, &param.name, input, constant?)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::fixture::contract;
+    use crate::fuzz::evaluate_inputs::Left;
+    use crate::test_record::{GeneratedTest, TestCategory};
+    use crate::testgen::fixture::digest;
+    use crate::testgen::run::values::elements;
+    use serde_json::json;
+
+    /// A test of a function that gets `n` and returns this.
+    fn test(n: i64, ret: i64, hidden: bool) -> Test {
+        of(json!({ "n": n }), json!({ "return": ret }), hidden)
+    }
+
+    fn of(input: Value, value: Value, hidden: bool) -> Test {
+        Test {
+            test: GeneratedTest {
+                id: input.to_string(),
+                input: input.clone(),
+                predicted_output: None,
+                expected_output: None,
+                reasoning: String::new(),
+                category: TestCategory::Boundary,
+                confidence: None,
+            },
+            bytes: Vec::new(),
+            left: Left { given: input, value, record: Vec::new() },
+            kills: None,
+            cheats: BTreeSet::new(),
+            shows_effect: None,
+            hidden,
+        }
+    }
+
+    /// Places of the tests that tell the cheat.
+    fn telling(cheat: Cheat, tests: Vec<Test>) -> Vec<usize> {
+        let contract = contract("f", vec![("n", Role::Value { min: None, max: None })]);
+        let mut suite = Suite { tests, ..Suite::default() };
+        by_answers((&digest().0, &contract), Some(32), cheat, &mut suite);
+        let told = suite.tests.iter().enumerate().filter(|(_, known)| known.cheats.contains(&cheat));
+        told.map(|(at, _)| at).collect()
+    }
+
+    #[test]
+    fn the_mutant_of_a_length_has_the_least_that_a_test_has_whichever_comes_first() {
+        let (_, contract) = digest();
+        let lengths = |order: [&str; 3]| {
+            let tests =
+                order.map(|data| of(json!({"data": data, "n": data.len()}), Value::Null, false)).into();
+            let suite = Suite { tests, ..Suite::default() };
+            let n = contract.params.iter().find(|param| param.name == "n").unwrap();
+            let inputs = operand_mutant(&contract, n, &suite).into_iter();
+            inputs.map(|input| Some(elements(&input?["data"])?.len())).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(["abcde", "a", "abc"]), [Some(1), None, Some(1)]);
+        assert_eq!(lengths(["a", "abc", "abcde"]), [None, Some(1), Some(1)]);
+        assert_eq!(lengths(["ab", "cd", "ef"]), [None; 3], "one length is all that there is");
+    }
+
+    #[test]
+    fn the_mutant_of_another_operand_has_the_value_of_the_first_test() {
+        let contract = contract("run", vec![("args", Role::Value { min: None, max: None })]);
+        let tests =
+            vec![of(json!({"args": 7}), Value::Null, false), of(json!({"args": 8}), Value::Null, false)];
+        let suite = Suite { tests, ..Suite::default() };
+        let inputs = operand_mutant(&contract, &contract.params[0], &suite);
+        assert_eq!(inputs, [None, Some(json!({"args": 7}))]);
+        assert_eq!(suite.distinct(&contract, "args"), 2);
+    }
+
+    #[test]
+    fn each_test_is_credited_with_what_it_tells() {
+        // The first returns another number than its argument; that is not the doing of the others.
+        let tests = || vec![test(1, 7, false), test(5, 5, false), test(6, 7, true), test(9, 8, true)];
+        assert_eq!(telling(Cheat::FirstArgument, tests()), [0, 2, 3]);
+        assert_eq!(telling(Cheat::Constant, tests()), [1, 3], "other answers than to the first");
+        assert_eq!(telling(Cheat::RecordedAnswers, tests()), [3], "of those that no prompt shows");
+        // One after which other calls show that it did something.
+        let seen = || {
+            let mut tests = vec![test(1, 0, false), test(5, 0, false), test(6, 0, true)];
+            (tests[0].shows_effect, tests[1].shows_effect) = (Some(false), Some(true));
+            tests
+        };
+        for cheat in [Cheat::Constant, Cheat::RecordedAnswers] {
+            assert_eq!(telling(cheat, seen()), [1], "{cheat:?}");
+        }
+        let first = || seen().into_iter().skip(1).collect();
+        assert_eq!(telling(Cheat::Constant, first()), [0], "and the others have no part in it");
+    }
+}

@@ -1,0 +1,270 @@
+//! What stays of a run: a row with its tests in the store, and, of the tests that are kept, a file of Rust and seeds of the fuzz corpus.
+
+use super::existence;
+use super::exportable::file_of;
+use super::generate::Generated;
+use super::suite::Test;
+use crate::contract::archetype::Archetype;
+use crate::contract::types::Judgeable;
+use crate::digest::sha256;
+use crate::error::Result;
+use crate::fuzz::campaign::Campaign;
+use crate::judge::Judge;
+use crate::project::test_files::{HEAD, PREFIX};
+use crate::project::{FunctionPlan, Project};
+use crate::store::{GLOBAL, Store};
+use crate::symbol::Library;
+use crate::test_record::{
+    ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun,
+};
+use crate::testgen::export::Exported;
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::path::Path;
+
+/// The name of a run that begins now.
+pub fn run_id() -> RunId {
+    // The standard library's keys differ from process to process and from call to call.
+    let random = RandomState::new().build_hasher().finish();
+    RunId::new(Timestamp::now(), (random & 0xff_ffff) as u32)
+}
+
+/// Under what a run is kept.
+#[derive(Debug, Clone)]
+pub struct Label<'a> {
+    pub id: RunId,
+    /// The tool's own run.
+    pub session: i64,
+    pub config: ConfigId,
+    pub context: &'a TestGenContext,
+}
+
+/// Keeps a run with all its tests.
+///
+/// # Errors
+/// Those of the store.
+pub fn store(
+    store: &mut Store,
+    planned: &FunctionPlan,
+    generated: &Generated,
+    label: Label,
+) -> Result<TestGenRun> {
+    let kind = planned.judgeable.contract().and_then(Archetype::of).map(|kind| kind.text().to_owned());
+    let run = TestGenRun {
+        run_id: label.id,
+        session: Some(label.session),
+        config: label.config,
+        symbol: planned.function.key.clone(),
+        task_type: kind,
+        context: label.context.clone(),
+        proposed: generated.proposed,
+        kept: (generated.kept.len() + generated.existence.len()) as u64,
+        rounds: generated.rounds,
+        reflections: generated.reflections,
+        analysis: generated.analysis.clone(),
+        self_assessment: generated.self_assessment,
+        tokens: generated.tokens,
+        duration_ms: generated.duration_ms,
+        meta_model: None,
+        proposed_change: None,
+        change_accepted: None,
+        score: generated.score.total,
+        is_best: false,
+        created_at: Timestamp::now(),
+    };
+    store.save_testgen_run(&run, &recorded(generated))?;
+    // The store knows whether it is the best one.
+    Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
+}
+
+/// After a run that stands for itself: the best configuration of its kind may be another one now. Those of a comparison are looked at
+/// together.
+///
+/// # Errors
+/// Those of the store.
+pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
+    for kind in run.task_type.iter().map(String::as_str).chain([GLOBAL]) {
+        store.update_testgen_best(kind)?;
+    }
+    Ok(())
+}
+
+fn recorded(generated: &Generated) -> Vec<RecordedTest> {
+    let suite = &generated.suite;
+    let has_mutants = !(generated.mutants.is_empty() && generated.callee_mutants.is_empty());
+    let what =
+        |number: &usize| generated.mutants.get(number).or(generated.callee_mutants.get(number)).cloned();
+    let kills = |known: &Test| -> Option<Vec<String>> {
+        known.kills.as_ref().filter(|_| has_mutants).map(|kills| kills.iter().filter_map(what).collect())
+    };
+    let cheats = |known: &Test| known.cheats.iter().map(|cheat| cheat.word().to_owned()).collect();
+    let existence = generated.existence.iter().map(|test| RecordedTest {
+        test: test.clone(),
+        dropped: None,
+        kills: None,
+        cheats: None,
+        kept: true,
+    });
+    let valid = suite.tests.iter().enumerate().map(|(at, known)| RecordedTest {
+        test: known.test.clone(),
+        dropped: None,
+        kills: kills(known),
+        cheats: generated.has_cheats.then(|| cheats(known)),
+        kept: generated.kept.contains(&at),
+    });
+    let dropped = suite.dropped.iter().map(|dropped| (&dropped.test, dropped.why.clone()));
+    let others = suite.duplicates.iter().map(|test| (test, "there already".to_owned()));
+    let invalid = dropped.chain(others).map(|(test, why)| RecordedTest {
+        test: test.clone(),
+        dropped: Some(why),
+        kills: None,
+        cheats: None,
+        kept: false,
+    });
+    existence.chain(valid).chain(invalid).collect()
+}
+
+/// Which tests of a run are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    Kept,
+    /// Also those that tell nothing more than others.
+    Valid,
+}
+
+impl Which {
+    /// Whether a test is among them.
+    pub fn wants(self, test: &RecordedTest) -> bool {
+        test.dropped.is_none() && (test.kept || self == Self::Valid)
+    }
+}
+
+/// The id of a test that was kept and is not written, and the reason.
+pub type LeftOut = (String, String);
+
+/// Asks C again for tests of an earlier run, each time twice. Those that it answers as it did then come back, the others
+/// with the reason: the library, its contract or the harness are not what they were.
+///
+/// # Errors
+/// Those of starting the fuzz process, and Ctrl-C.
+pub fn confirmed(
+    (library, judge): (&Library, &Judge),
+    planned: &FunctionPlan,
+    campaign: &Campaign,
+    (tests, which): (Vec<RecordedTest>, Which),
+) -> Result<(Vec<RecordedTest>, Vec<LeftOut>)> {
+    let wanted = tests.into_iter().filter(|test| which.wants(test));
+    let (there, called): (Vec<_>, Vec<_>) =
+        wanted.partition(|recorded| recorded.test.category == TestCategory::Existence);
+    let known = existence::tests(library, planned);
+    let answer_now = |recorded: &RecordedTest| -> std::result::Result<Option<Value>, String> {
+        let same = known.iter().find(|test| test.input == recorded.test.input);
+        Ok(same.ok_or("the function has no such type any more")?.expected_output.clone())
+    };
+    let mut answers: Vec<_> = there.iter().map(answer_now).collect();
+    if matches!(planned.judgeable, Judgeable::Yes(_)) {
+        let inputs: Vec<_> = called.iter().map(|recorded| recorded.test.input.clone()).collect();
+        let measured = campaign.measure(&inputs, judge.interrupt)?;
+        answers.extend(measured.into_iter().map(|outcome| outcome.map(|(_, left)| Some(left.value))));
+    } else {
+        answers.extend(called.iter().map(|_| Err("the function has no harness any more".to_owned())));
+    }
+    let (mut same, mut left_out) = (Vec::new(), Vec::new());
+    for (recorded, answer) in there.into_iter().chain(called).zip(answers) {
+        match answer {
+            Ok(now) if now == recorded.test.expected_output => same.push(recorded),
+            Ok(_) => left_out.push((recorded.test.id, "C answers something else by now".to_owned())),
+            Err(why) => left_out.push((recorded.test.id, why)),
+        }
+    }
+    Ok((same, left_out))
+}
+
+/// What was written.
+#[derive(Debug, Clone, Serialize)]
+pub struct Written {
+    /// Whose tests these are.
+    pub run_id: RunId,
+    /// Relative to the repository; absent where no test could be written as Rust.
+    pub file: Option<String>,
+    /// The file of an earlier run, which is no more because no test would stand in it.
+    pub removed: Option<String>,
+    pub tests: Vec<String>,
+    /// The others, with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// Seeds that were not there before.
+    pub seeds: usize,
+}
+
+/// Writes tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. Where no test can be written as Rust,
+/// the file of an earlier run is removed, since nobody stands behind it any more: behind the transaction, which only writes. What a
+/// kill between the two leaves there, the next export removes.
+///
+/// # Errors
+/// Those of running the fuzz process, which reads the inputs again, and of writing.
+pub fn write(
+    (project, judge): (&Project, &Judge),
+    planned: &FunctionPlan,
+    campaign: &Campaign,
+    (run_id, tests, which): (&RunId, &[RecordedTest], Which),
+) -> Result<Written> {
+    let kept: Vec<&RecordedTest> = tests.iter().filter(|test| which.wants(test)).collect();
+    let name = &planned.function.name;
+    let as_rust: Vec<&GeneratedTest> = kept.iter().map(|recorded| &recorded.test).collect();
+    let Exported { text, tests: written, left_out } = file_of(project, planned, &as_rust);
+    let mut transaction = project.workspace.transaction();
+    let file = file_name(project, planned);
+    let has_file = !text.is_empty();
+    if has_file {
+        transaction.add(&file, text)?;
+    }
+    let run: Vec<_> = kept.iter().filter(|test| test.test.category != TestCategory::Existence).collect();
+    let inputs: Vec<_> = run.iter().map(|test| test.test.input.clone()).collect();
+    let read = match planned.judgeable {
+        Judgeable::Yes(_) if !inputs.is_empty() => campaign.read_inputs(&inputs, judge.interrupt)?,
+        _ => Vec::new(),
+    };
+    let held_back = judge.held_back(planned)?;
+    let (shown, hidden) = (judge.seeds(name), judge.hidden_seeds(name));
+    let mut seeds = 0;
+    for input in read.into_iter().flatten() {
+        let file = &sha256(&input.bytes)[..16];
+        if shown.join(file).exists() || hidden.join(file).exists() {
+            continue;
+        }
+        // What no prompt may show is no input of a run that a prompt tells of: the hidden gate has it until a port is accepted.
+        let folder = if held_back.holds(&input.bytes) { &hidden } else { &shown };
+        transaction.add(folder.join(file), input.bytes)?;
+        seeds += 1;
+    }
+    transaction.commit()?;
+    let removed = !has_file && remove_own(&project.workspace.root().join(&file))?;
+    let (file, removed) = (has_file.then(|| file.clone()), removed.then_some(file));
+    Ok(Written { run_id: run_id.clone(), file, removed, tests: written, left_out, seeds })
+}
+
+/// Whether there is a file of tests of this function that this tool wrote.
+pub fn has_file(project: &Project, planned: &FunctionPlan) -> bool {
+    is_own(&project.workspace.root().join(file_name(project, planned))).unwrap_or(false)
+}
+
+/// Relative to the repository.
+fn file_name(project: &Project, planned: &FunctionPlan) -> String {
+    format!("{}/tests/{PREFIX}{}.rs", project.config.rust.dir, planned.function.name)
+}
+
+fn is_own(file: &Path) -> Result<bool> {
+    Ok(file.is_file() && fs_err::read_to_string(file)?.starts_with(HEAD))
+}
+
+/// Removes a file of tests that this tool wrote; says whether there was one.
+fn remove_own(file: &Path) -> Result<bool> {
+    let is_own = is_own(file)?;
+    if is_own {
+        fs_err::remove_file(file)?;
+    }
+    Ok(is_own)
+}
