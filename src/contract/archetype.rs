@@ -1,8 +1,8 @@
-//! The kind of a function, by what its contract says. Functions of one kind go wrong in the same ways.
+//! The kind of a function, derived from its contract. Functions of one kind tend to fail in the same ways.
 
 use super::types::{Contract, Direction, Life, Role};
 
-/// Kinds of functions, as prompts call them.
+/// Kinds of functions, as named in prompts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Archetype {
     Pure,
@@ -15,7 +15,7 @@ pub enum Archetype {
 }
 
 impl Archetype {
-    /// Of the function that a contract is about; none where it is none of these.
+    /// Classifies the function of a contract; `None` where no kind fits.
     pub fn of(contract: &Contract) -> Option<Self> {
         let any = |is: &dyn Fn(&Role) -> bool| contract.params.iter().any(|param| is(&param.role));
         if any(&|role| matches!(role, Role::Callback { .. })) {
@@ -42,7 +42,7 @@ impl Archetype {
         Some(if any(&is_text) { Self::Text } else { Self::Pure })
     }
 
-    /// As in prompts.
+    /// The wording in prompts.
     pub fn text(self) -> &'static str {
         match self {
             Self::Pure => "pure function",

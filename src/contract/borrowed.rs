@@ -1,5 +1,5 @@
-//! What a caller lends to a function on handles, where the signature alone does not say what it is: structs with pointers
-//! of their own, and room that nothing measures.
+//! Memory that a caller lends to a function on handles where the signature does not describe it: structs with
+//! pointers, and memory of unknown size.
 
 use super::constructors::{record, target};
 use super::facts::{Facts, direction};
@@ -8,12 +8,13 @@ use super::lengths::length_like;
 use super::types::{Direction, Role};
 use crate::symbol::{Field, Library, Param, TypeKind, UseKind};
 
-/// Bytes behind a pointer that nothing measures: of an output that is filled, of what is walked along, of the rest.
+/// Sizes, in bytes, for pointers of unknown extent: an output that C fills, memory that C walks along, anything
+/// else.
 const FILLED: usize = 1 << 16;
 const WALKED: usize = 1 << 11;
 const TOUCHED: usize = 1 << 7;
 
-/// A struct of numbers and of pointers to bytes.
+/// The role of a struct that has only numbers and pointers to bytes.
 pub(super) fn structure(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
     let known = library.records.get(record(target(&param.ty)?)?)?;
     let is_number = |f: &&Field| matches!(f.ty.kind, TypeKind::Int { .. } | TypeKind::Bool);
@@ -27,7 +28,7 @@ pub(super) fn structure(library: &Library, param: &Param, facts: &Facts) -> Opti
     for field in &known.fields {
         match pointers.last_mut() {
             _ if is_pointer(&field) => pointers.push((field.name.clone(), Vec::new())),
-            // Up to the next pointer, lengths are those of the last one.
+            // A length field belongs to the last pointer field before it.
             Some((_, lengths)) if length_like(&field.name) => lengths.push(field.name.clone()),
             _ => numbers.push(field.name.clone()),
         }
@@ -40,7 +41,7 @@ fn flat_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Memory of numbers, or of anything, that nothing measures. What a `void *` is cast to may be walked along.
+/// The role of memory of unknown size, for numbers or `void`. A `void *` that C casts is assumed to be walked.
 pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Role> {
     let to = target(&param.ty)?;
     let size = match to.kind {
@@ -71,7 +72,7 @@ pub(super) fn room(library: &Library, param: &Param, facts: &Facts) -> Option<Ro
     Some(Role::Room { direction, len: bytes / size, nullable: facts.null_checked })
 }
 
-/// Whether a pointer type names a struct with more than numbers, or another pointer, or nothing that is known.
+/// Whether a pointer type names a struct with other fields than numbers, another pointer, or an unknown type.
 fn is_record(library: &Library, pointer: &str) -> bool {
     let name = pointer.replace("const", "").replace("struct", "").replace("union", "");
     let name = name.trim().trim_end_matches('*').trim();

@@ -1,10 +1,10 @@
-//! Functions that a caller hands over: which of them a harness can stand in for.
+//! Callback parameters: which of them a harness can supply.
 
 use super::facts::Facts;
 use super::types::{Parameter, Role};
 use crate::symbol::{CType, Function, Param, TypeKind};
 
-/// The role of a function pointer.
+/// The role of a function pointer; `Err` names the obstacle.
 pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
     let name = &param.name;
     let Some((params, ret)) = prototype(&param.ty) else {
@@ -23,7 +23,7 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
     if let Some(what) = params.iter().find_map(foreign).or_else(|| result(ret)) {
         return Err(format!("the callback `{name}` {what}"));
     }
-    // One pointer of its own may be handed on to it; behind a second one it would find or leave something.
+    // A single `void *` can carry user data; a second one would point to unknown data that C reads or writes.
     let blind = params.iter().filter(|ty| points_to_void(ty)).count();
     if blind > 1 {
         return Err(format!("nothing says what the callback `{name}` finds behind its {blind} `void *`"));
@@ -31,7 +31,7 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
     Ok(Role::Callback { order: false, nullable })
 }
 
-/// What a function pointer points to: its parameters and its result.
+/// The parameters and the result of the function that a pointer points to.
 pub fn prototype(ty: &CType) -> Option<(&[CType], &CType)> {
     match &ty.kind {
         TypeKind::Pointer(target) => prototype(target),
@@ -40,7 +40,8 @@ pub fn prototype(ty: &CType) -> Option<(&[CType], &CType)> {
     }
 }
 
-/// `int (*)(const T *, const T *)`: a total order, or C's algorithms may run anywhere.
+/// Whether the type is a comparison, `int (*)(const T *, const T *)`. The harness must supply a total order, or C's
+/// algorithms may run out of bounds.
 fn is_order(params: &[CType], ret: &CType) -> bool {
     let [a, b] = params else { return false };
     let element = |ty: &CType| match &ty.kind {
@@ -60,7 +61,7 @@ fn points_to_void(ty: &CType) -> bool {
     matches!(&ty.kind, TypeKind::Pointer(target) if target.kind == TypeKind::Void)
 }
 
-/// Why an argument of this type cannot be recorded.
+/// Why the harness cannot record an argument of this type.
 fn foreign(ty: &CType) -> Option<String> {
     match &ty.kind {
         TypeKind::Bool | TypeKind::Float { .. } => None,
@@ -85,7 +86,7 @@ fn result(ret: &CType) -> Option<String> {
     }
 }
 
-/// Whether a `void *` goes to callbacks and nowhere else.
+/// Whether a `void *` is passed to callbacks and used nowhere else.
 pub(super) fn is_token(ty: &CType, facts: &Facts) -> bool {
     let untouched = !facts.dereferenced
         && !facts.walks
@@ -99,10 +100,10 @@ pub(super) fn is_token(ty: &CType, facts: &Facts) -> bool {
         && facts.escapes.as_deref() == Some("?")
 }
 
-/// Elements that a callback may see one after the other: algorithms are quadratic at times.
+/// Largest number of elements with a callback: some algorithms are quadratic.
 pub(super) const ELEMENTS: usize = 300;
 
-/// An order of `void *` needs memory whose elements have a size.
+/// A comparison of `void *` needs elements of a known size.
 pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), String> {
     if params.iter().any(|param| matches!(param.role, Role::Elements { .. })) {
         return Ok(());
@@ -119,7 +120,7 @@ pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), 
     }
 }
 
-/// The two parameters behind a `void *` that say how many elements there are and how large one is.
+/// The two parameters after a `void *` that give the number of elements and the size of one.
 pub(super) fn elements(function: &Function, index: usize, facts: &Facts) -> Option<(String, String)> {
     let [pointer, count, size] = function.params.get(index..index + 3)? else { return None };
     let unsigned = |p: &Param| matches!(p.ty.kind, TypeKind::Int { signed: false, bits: 32.., .. });

@@ -1,13 +1,15 @@
-//! Which functions of a library make a value of a struct: what a harness would call before the function that it judges.
+//! Which functions of a library construct a value of a struct, so that a harness can call them before the function
+//! under test.
 
 use crate::symbol::{Access, CType, Function, Library, Linkage, Param, TypeKind, UseKind};
 use std::collections::{BTreeSet, HashMap};
 
-/// Words in a function's name that say that it makes or resets what its first argument points to.
+/// Words in a function's name that suggest that it makes or resets the struct behind its first argument.
 const WORDS: [&str; 10] =
     ["init", "initialize", "initialise", "create", "new", "open", "alloc", "make", "setup", "reset"];
 
-/// The constructors of each record, by its key: the library's own interface first, what only resets last.
+/// The constructors of each record, by its key: exported functions before static ones, then functions that only
+/// reset.
 pub(super) struct Constructors<'a>(HashMap<&'a str, Vec<&'a Function>>);
 
 impl<'a> Constructors<'a> {
@@ -26,13 +28,13 @@ impl<'a> Constructors<'a> {
         Self(found)
     }
 
-    /// Who makes values of the record with this key.
+    /// The constructors of the record with this key.
     pub(super) fn of_record(&self, record: &str) -> &[&'a Function] {
         self.0.get(record).map_or(&[], Vec::as_slice)
     }
 }
 
-/// The records that a function makes values of.
+/// The records that a function constructs.
 fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a str> {
     let named = is_named_like_one(&function.c_name);
     let made = function.params.iter().enumerate().filter_map(|(index, param)| {
@@ -45,13 +47,13 @@ fn constructed<'a>(library: &Library, function: &'a Function) -> BTreeSet<&'a st
         let takes = |p: &Param| target(&p.ty).and_then(self::record) == Some(record) && !null_checked(p);
         function.params.iter().any(takes)
     };
-    // What steps from one value to the next, as along a list, makes none.
+    // A function that needs a value of the record, such as the step to a list's next node, does not construct one.
     let returned = target(&function.ret).unwrap_or(&function.ret);
     let returned = record(returned).filter(|record| !returned.is_const && !needs(record));
     made.chain(returned).collect()
 }
 
-/// What a pointer points to, or an array holds.
+/// The target type of a pointer, or the element type of an array.
 pub(super) fn target(ty: &CType) -> Option<&CType> {
     match &ty.kind {
         TypeKind::Pointer(target) | TypeKind::Array { of: target, .. } => Some(target),
@@ -66,7 +68,7 @@ pub(super) fn record(ty: &CType) -> Option<&str> {
     }
 }
 
-/// `list_init`, `initList`, `xReset2`.
+/// Whether the name has one of the words: `list_init`, `initList`, `xReset2`.
 fn is_named_like_one(name: &str) -> bool {
     words(name).iter().any(|word| WORDS.contains(&word.as_str()))
 }

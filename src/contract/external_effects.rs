@@ -1,30 +1,30 @@
-//! Which functions reach out of the library, to sockets, threads, files or the terminal, themselves or through what they
-//! call. What follows from it is decided in `contract::tier`.
+//! Which functions reach out of the library, to sockets, threads, files or the terminal, directly or through a
+//! callee. `contract::tier` decides what follows from it.
 
 use super::libc::{self, Effect};
 use crate::symbol::{Function, Library, SymbolKey};
 use std::collections::HashMap;
 
-/// Where a function reaches to; the worse one is greater.
+/// What kind of outside a function reaches; the worse kind is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Realm {
-    /// Files, standard streams, the environment: can be set up, but somebody must say how.
+    /// Files, standard streams, the environment: a harness can set them up, but only with instructions.
     Files,
     /// Sockets, threads, processes, signals.
     System,
 }
 
-/// What takes a function out of the library.
+/// A call that leaves the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reach<'a> {
     pub realm: Realm,
-    /// The name of the function that is called there.
+    /// The name of the called function outside the library.
     pub calls: &'a str,
     /// The library function that calls it.
     pub from: &'a Function,
 }
 
-/// What each function reaches, found callees first: the work grows with the number of calls.
+/// What each function reaches. Callees usually come first, so the work grows with the number of calls.
 pub(super) fn outside(library: &Library) -> HashMap<&SymbolKey, Reach<'_>> {
     let mut reached: HashMap<&SymbolKey, Reach> = HashMap::new();
     loop {
@@ -36,7 +36,7 @@ pub(super) fn outside(library: &Library) -> HashMap<&SymbolKey, Reach<'_>> {
                 .filter_map(|name| Some(Reach { realm: realm(name)?, calls: name, from: function }));
             let callees = function.calls.iter().chain(&function.address_taken);
             let through = callees.filter_map(|key| reached.get(key).copied());
-            // The first of the worst; a function's own call before those of its callees.
+            // The first of the worst; the function's own calls come before those of its callees.
             let worst =
                 own.chain(through).reduce(|best, next| if next.realm > best.realm { next } else { best });
             let before = reached.get(&function.key).map(|reach| reach.realm);
@@ -45,7 +45,7 @@ pub(super) fn outside(library: &Library) -> HashMap<&SymbolKey, Reach<'_>> {
                 changed = true;
             }
         }
-        // Only cycles need a second pass.
+        // Only call cycles need a second pass.
         if !changed {
             return reached;
         }

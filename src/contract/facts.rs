@@ -1,20 +1,20 @@
 //! What the bodies of a library do with each pointer parameter: a fixpoint over the call graph.
 //!
-//! Facts only; what role follows from them is decided in `contract::infer`.
+//! This module collects facts only; `contract::infer` derives roles from them.
 
 use super::libc::{self, PointerUse};
 use super::types::Direction;
 use crate::symbol::{Access, CType, Function, Library, LibraryIndex, Param, TypeKind, UseKind};
 use std::collections::{BTreeMap, HashMap};
 
-/// What is done with one parameter, in the function itself and in what it passes the parameter to.
+/// What a function does with one parameter, in its own body and through the callees that it passes it to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Facts {
     pub reads: bool,
     pub writes: bool,
-    /// `*p`, without moving `p`.
+    /// `*p` without moving `p`.
     pub dereferenced: bool,
-    /// Variable index, or the pointer moves.
+    /// `p[i]` with a variable index, or the pointer moves.
     pub walks: bool,
     /// Highest constant index.
     pub constant_index: Option<i64>,
@@ -26,11 +26,11 @@ pub struct Facts {
     pub stored: bool,
     pub freed: bool,
     pub called: bool,
-    /// Passed to a function of which nothing is known.
+    /// Name of an unknown function that it is passed to.
     pub escapes: Option<String>,
-    /// Parameters that bound it, with the line that says so.
+    /// Parameters that bound the pointer, each with the line that shows it.
     pub lengths: BTreeMap<String, u32>,
-    /// The first line that touches it.
+    /// The first line that uses it.
     pub line: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ pub struct FactTable<'a> {
 }
 
 impl<'a> FactTable<'a> {
-    /// Runs the fixpoint; it ends because facts only grow.
+    /// Runs the fixpoint, which ends because facts only grow.
     pub fn build(library: &'a Library) -> Self {
         let mut by_c_name: HashMap<&str, Vec<&Function>> = HashMap::new();
         for function in &library.functions {
@@ -73,7 +73,7 @@ impl<'a> FactTable<'a> {
         self.facts.get(&(function.key.0.as_str(), index)).cloned().unwrap_or_default()
     }
 
-    /// The library function that a call by name reaches: one of the same file first, for statics.
+    /// Resolves a call by name to a library function; one in the same file has priority, because it may be static.
     pub(super) fn resolve(&self, from: &Function, callee: &str) -> Option<&'a Function> {
         let named = self.by_c_name.get(callee)?;
         named.iter().find(|f| f.module == from.module).or(named.first()).copied()
@@ -113,7 +113,7 @@ impl<'a> FactTable<'a> {
                 }
                 UseKind::Called => facts.called = true,
                 UseKind::Returned => facts.returned = true,
-                // A struct on the stack is gone after the call; what is done through it is not followed.
+                // A struct on the stack is gone after the call; accesses through it are not followed.
                 UseKind::Stored { to } if self.is_local_field(function, to) => {
                     facts.reads = true;
                     facts.writes |= !super::constructors::target(&param.ty).is_some_and(|to| to.is_const);
@@ -125,7 +125,8 @@ impl<'a> FactTable<'a> {
         facts
     }
 
-    /// `local.field`: neither a parameter's nor a variable's that stays, nor anything behind a pointer.
+    /// Whether `to` is `local.field`: a field of a struct on the stack, not of a parameter, a global or a local
+    /// static.
     fn is_local_field(&self, function: &Function, to: &str) -> bool {
         let Some((name, field)) = to.split_once('.') else { return false };
         let (name, is_word) = (name.trim(), |text: &str| identifiers(text) == [text]);
@@ -164,7 +165,7 @@ impl<'a> FactTable<'a> {
                 facts.reads |= reads;
                 facts.writes |= writes;
                 facts.string |= string;
-                // `sizeof(*p)` is one element, a parameter or a sum is not.
+                // `sizeof(*p)` means one element; a parameter or a sum means many.
                 let size_text = size.and_then(|at| args.get(at)).map(String::as_str);
                 facts.walks |= size_text.is_some_and(|text| !text.trim_start().starts_with("sizeof"));
                 facts.dereferenced |= size_text.is_some_and(|text| text.trim_start().starts_with("sizeof"));
@@ -199,7 +200,7 @@ impl Facts {
     }
 }
 
-/// Integer parameters that the index is compared with.
+/// Notes the integer parameters that the index is compared with.
 fn bounds_of(function: &Function, param: &Param, index: &str, facts: &mut Facts) {
     let names = identifiers(index);
     for comparison in &function.comparisons {
@@ -232,7 +233,7 @@ pub fn identifiers(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The direction of the data behind a pointer, from its type and the uses of it in the C text.
+/// The direction of the data behind a pointer, from its type and its uses in the C text.
 pub(super) fn direction(target: &CType, facts: &Facts) -> Direction {
     match (target.is_const || !facts.writes, facts.reads) {
         (true, _) => Direction::In,

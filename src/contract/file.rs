@@ -1,7 +1,7 @@
 //! `rust/contracts/<symbol>.toml`: contracts as people read and edit them.
 //!
-//! A generated file carries the fingerprint of its own content. While that fits, the tool may write it anew; once a
-//! person has changed anything it no longer does, and the file is never overwritten.
+//! A generated file carries a hash of its own content. While the hash fits, the tool may regenerate the file; after
+//! any edit it does not fit, and the tool never overwrites the file.
 
 use super::sound;
 use super::types::{
@@ -24,7 +24,7 @@ struct ContractFile {
     harness: Harness,
     signature: Signature,
     returns: String,
-    /// Of a table.
+    /// For `returns = "table"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     elements: Option<usize>,
     #[serde(default)]
@@ -110,10 +110,10 @@ enum RoleName {
     Given,
 }
 
-/// Elements of a table that are compared at most.
+/// Largest number of table elements that a harness compares.
 pub(super) const TABLE: usize = 1 << 16;
 
-/// What is returned, from how it is written.
+/// Parses the `returns` word.
 fn returned(word: &str, elements: Option<usize>) -> std::result::Result<Returns, String> {
     let table = Returns::Table(elements.unwrap_or(0));
     let mut all = Returns::WITHOUT_LENGTH.into_iter().chain([table]);
@@ -126,7 +126,7 @@ fn returned(word: &str, elements: Option<usize>) -> std::result::Result<Returns,
     }
 }
 
-/// The file's text for a contract.
+/// The text of the file for a contract.
 pub fn render(contract: &Contract) -> String {
     let body = body(contract);
     let head = "# How to call the function, and what is compared. Inferred from the C text by cargo-implfuzz;\n\
@@ -155,14 +155,15 @@ fn body(contract: &Contract) -> String {
     toml::to_string(&file).expect("a contract has only types that TOML knows")
 }
 
-/// The text without the word that a model proposed it; none where no model did.
+/// The text without `proposed_by`; `None` where no model proposed it.
 pub fn approved(text: &str) -> Option<String> {
     let mut document: toml_edit::DocumentMut = text.parse().ok()?;
     document.remove("proposed_by")?;
     Some(document.to_string())
 }
 
-/// The text that a model proposed: as one that a person wrote it is never overwritten, and says whose it is.
+/// The file text of a contract that a model proposed. It has no hash, so that it is never overwritten, and it names
+/// the model.
 pub fn proposed(contract: &Contract) -> String {
     let body = body(contract);
     format!(
@@ -183,7 +184,7 @@ fn fingerprint(body: &str) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Reads a contract; `path` is for messages.
+/// Parses a contract; `path` is for error messages.
 pub fn parse(text: &str, path: &str) -> Result<Contract> {
     let bad = |message: String| {
         Error::new(ErrorKind::Config, format!("{path}: {message}")).help(format!(
@@ -223,7 +224,7 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
     }
 }
 
-/// The roles of a text that has nothing but `[[param]]`; a `max` that is not said is `most`.
+/// Parses the roles in a text that has only `[[param]]` tables; `most` is the default for `max`.
 pub fn roles(text: &str, most: usize) -> std::result::Result<Vec<Parameter>, String> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]

@@ -1,9 +1,9 @@
-//! Contracts for tests: of which nothing is known but the roles, to be filled in where a test is about more.
+//! Contracts for tests. They have roles and defaults; a test fills in what it needs.
 
 use super::types::{Contract, Harness, Parameter, Returns, Role, Sequence, Signature};
 use crate::symbol::SymbolName;
 
-/// Of a function with C's signature that returns a value.
+/// A contract with C's signature that returns a value.
 pub fn contract(name: &str, params: Vec<(&str, Role)>) -> Contract {
     Contract {
         symbol: SymbolName::new(name),
@@ -22,13 +22,13 @@ pub fn contract(name: &str, params: Vec<(&str, Role)>) -> Contract {
     }
 }
 
-/// With a role, and nothing that is tried often.
+/// A parameter with a role and no likely values.
 pub fn param(name: &str, role: Role) -> Parameter {
     let (likely, texts, made_by) = Default::default();
     Parameter { name: name.into(), role, likely, texts, made_by, reason: String::new() }
 }
 
-/// Over handles on this struct, which nothing makes, uses or ends yet.
+/// A sequence over handles on this struct, without constructors, operations or destructors.
 pub fn sequence(of: &str) -> Sequence {
     Sequence {
         of: of.into(),

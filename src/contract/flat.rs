@@ -1,8 +1,9 @@
-//! Types whose values are nothing but numbers: what an input can decode and two sides can compare.
+//! Flat types: their values consist of numbers alone, so that an input can decode them and both sides can be
+//! compared.
 
 use crate::symbol::{CType, Library, TypeKind};
 
-/// Numbers, enums, and structs and arrays of them: no pointers, unions, bit-fields.
+/// Whether the type is a number, an enum, or a struct or array of them, without pointers, unions and bit-fields.
 pub fn flat(library: &Library, ty: &CType) -> bool {
     match &ty.kind {
         TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } => true,
@@ -22,12 +23,12 @@ pub fn flat(library: &Library, ty: &CType) -> bool {
     }
 }
 
-/// A name that Rust takes as it stands.
+/// Whether Rust takes the field name unchanged.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// An array of enums: its elements are plain integers in Rust, which would take any value.
+/// Whether it is an array of enums, whose elements are plain integers in Rust and could get any value.
 fn enum_array(ty: &CType) -> bool {
     match &ty.kind {
         TypeKind::Array { of, .. } => matches!(of.kind, TypeKind::Enum { .. }) || enum_array(of),
@@ -35,7 +36,7 @@ fn enum_array(ty: &CType) -> bool {
     }
 }
 
-/// Bytes that a value of a flat type has; 0 for what is not flat.
+/// Size in bytes of a value of a flat type; 0 for a type that is not flat.
 pub fn size(library: &Library, ty: &CType) -> u64 {
     match &ty.kind {
         TypeKind::Bool => 1,

@@ -1,7 +1,7 @@
-//! Contracts of functions on handles: who makes the handle, what else is done with it, who ends it.
+//! Contracts of functions on handles: their constructors, operations and destructors.
 //!
-//! A handle is a pointer to a struct that the library's own functions make. `contract::infer` has no role for one; here
-//! such a function becomes one step in a life that other functions of the library begin and end.
+//! A handle is a pointer to a struct that the library's own functions make. `contract::infer` has no role for it;
+//! here the function becomes one step in a call sequence that other functions of the library begin and end.
 
 use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
@@ -15,16 +15,16 @@ use super::{borrowed, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Words in the name of a function that ends what its argument points to.
+/// Words in the name of a destructor.
 const ENDS: [&str; 13] = [
     "destroy", "free", "delete", "close", "end", "fini", "release", "dispose", "term", "destruct", "cleanup",
     "deinit", "uninit",
 ];
-/// Buffers of one step: many steps share an input.
+/// Largest buffer of one step: many steps share an input.
 const MAX: usize = 1024;
-/// The name of the file that handles are opened on.
+/// The path of the file that handles are opened on.
 const FILE: &str = "implfuzz.file";
-/// Other functions in one life.
+/// Largest number of other operations in a call sequence.
 const MOST: usize = 32;
 
 /// The handles of a library.
@@ -32,14 +32,14 @@ pub struct Handles<'a> {
     library: &'a Library,
     facts: &'a FactTable<'a>,
     constructors: Constructors<'a>,
-    /// Records that are reached through a field of a handle: the handle's record, and the field.
+    /// Records that are reached through a field of a handle: the handle's record and the field.
     inner: HashMap<&'a str, (&'a str, &'a str)>,
     steps: BTreeMap<&'a str, Vec<Step<'a>>>,
-    /// Who calls each function, by position in the porting order.
+    /// The callers of each function, by position in the porting order.
     callers: Vec<Vec<usize>>,
 }
 
-/// A function that takes or returns a handle, with a role for every parameter.
+/// A function that takes or returns a handle, with a role for each parameter.
 struct Step<'a> {
     function: &'a Function,
     roles: Vec<Role>,
@@ -48,7 +48,7 @@ struct Step<'a> {
 }
 
 impl<'a> Handles<'a> {
-    /// Looks over the whole library once.
+    /// Analyses the whole library once.
     pub fn of(library: &'a Library, facts: &'a FactTable<'a>) -> Self {
         let constructors = Constructors::of(library);
         let mut callers = vec![Vec::new(); library.functions.len()];
@@ -68,7 +68,7 @@ impl<'a> Handles<'a> {
         handles
     }
 
-    /// The contract of a function on handles, or what is in the way of one; nothing where it has to do with none.
+    /// The contract of a function on handles, or the obstacle to one; `None` where the function has no handle.
     pub fn contract(&self, function: &Function) -> Option<Result<Contract, String>> {
         let (of, step) = self.step(function)?;
         Some(step.and_then(|step| self.whole(of, step)))
@@ -136,7 +136,7 @@ impl<'a> Handles<'a> {
         target(&function.ret).and_then(record) == Some(key) && makers.iter().any(|f| f.key == function.key)
     }
 
-    /// Whether values of this record come from constructors, or from a field of one that does.
+    /// Whether values of this record come from constructors, or from a field of a constructed record.
     fn is_handle(&self, key: &str) -> bool {
         let Some(known) = self.library.records.get(key).filter(|r| !r.rust_name.is_empty()) else {
             return false;
@@ -148,7 +148,7 @@ impl<'a> Handles<'a> {
         self.inner.contains_key(key) || returned || !plain && !self.constructors.of_record(key).is_empty()
     }
 
-    /// Records that a constructor of another record puts into a field of it.
+    /// Records that a constructor of another record stores in a field of it.
     fn inner_records(&self) -> HashMap<&'a str, (&'a str, &'a str)> {
         let mut found = HashMap::new();
         for (outer, known) in self.library.records.iter().filter(|(_, r)| !r.rust_name.is_empty()) {
@@ -241,7 +241,7 @@ impl<'a> Handles<'a> {
         Ok(Step { function, roles, returns, life })
     }
 
-    /// Whether a parameter is the name of a file that is opened.
+    /// Whether a parameter is the path of a file that the function opens.
     fn is_path(&self, function: &Function, param: &Param) -> bool {
         let is_text =
             target(&param.ty).is_some_and(|to| matches!(to.kind, TypeKind::Int { plain_char: true, .. }));
@@ -253,13 +253,13 @@ impl<'a> Handles<'a> {
         function.params.iter().position(|p| target(&p.ty).and_then(record) == Some(of))
     }
 
-    /// What the function does with the life of its first handle.
+    /// Whether the function makes, uses or ends its first handle.
     fn life(&self, of: &str, function: &Function) -> Life {
         let Some(first) = self.first_handle(of, function) else {
             return if self.returns_new(function, of) { Life::Makes } else { Life::Uses };
         };
         let named = |words: &[&str]| {
-            // `gzclose`: a long word may follow a prefix at once.
+            // `gzclose`: a word of five letters or more may follow a prefix without a separator.
             let fits = |own: &str, word: &str| own == word || word.len() >= 5 && own.ends_with(word);
             let own = super::constructors::words(&function.c_name);
             own.iter().any(|own| words.iter().any(|word| fits(own, word)))
@@ -278,7 +278,7 @@ impl<'a> Handles<'a> {
         }
     }
 
-    /// Whom the harness of `step` calls besides.
+    /// The functions that the harness of `step` calls besides it.
     fn sequence(&self, of: &'a str, known: &'a Record, step: &Step) -> Result<Sequence, String> {
         let all = self.steps.get(of).map_or(&[][..], Vec::as_slice);
         let public = |s: &&Step| s.function.linkage == Linkage::External && !self.through(&s.roles);
@@ -308,7 +308,7 @@ impl<'a> Handles<'a> {
         }
         let is_other = |s: &&Step| s.function.key != under.key && !own.contains(&s.function.name);
         let ends = |s: &&Step| s.life == Life::Ends && !needs(s);
-        // What works inside of a handle finds it as its neighbours leave it.
+        // A function on the inside of a handle needs the states that other internal functions leave.
         let inside = self.through(&step.roles);
         let callable = |s: &&Step| public(s) || inside && s.function.linkage == Linkage::External;
         let mut others: Vec<&Step> =
@@ -351,7 +351,7 @@ impl<'a> Handles<'a> {
         seen.into_iter().map(|at| self.library.functions[at].module.as_str()).collect()
     }
 
-    /// Fields that the caller points to memory, with their lengths; and fields that point to a text.
+    /// Fields that the caller points to memory, each with its length field; and fields that point to a text.
     fn fields(&self, known: &Record) -> (Vec<(String, String)>, Vec<String>) {
         let (mut buffers, mut texts) = (Vec::new(), Vec::new());
         let mut seen = BTreeSet::new();

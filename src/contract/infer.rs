@@ -1,4 +1,4 @@
-//! Roles from facts: which contract a function has, or why none can be made yet.
+//! Infers roles from facts: the contract of a function, or why there is none yet.
 
 use super::borrowed;
 use super::callback;
@@ -11,9 +11,9 @@ use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Returns, Role, Signature};
 use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, TypeKind, UseKind};
 
-/// Largest buffer or string unless the C text has a larger constant that matters.
+/// Largest buffer or string, unless the C text has a larger relevant constant.
 pub(super) const MAX: usize = 4096;
-/// Constants of the C text above this do not widen buffers.
+/// Larger constants of the C text do not widen buffers.
 const MAX_INTERESTING: usize = 16_384;
 
 /// Infers the contract of `function`.
@@ -62,7 +62,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     })
 }
 
-/// Safe, where every role allows it.
+/// Safe if every role and the result allow it.
 pub(super) fn signature_of(function: &Function, params: &[Parameter], returns: Returns) -> Signature {
     match returns.needs_c() || params.iter().any(|p| keeps_c(function, p, params) || p.role.needs_c()) {
         true => Signature::C,
@@ -70,7 +70,7 @@ pub(super) fn signature_of(function: &Function, params: &[Parameter], returns: R
     }
 }
 
-/// The role of each parameter with buffers of at most `max`, or what is in the way of one.
+/// The role of each parameter, with buffers of at most `max`, or the obstacle to one.
 pub(super) fn roles(
     library: &Library,
     facts: &FactTable,
@@ -80,7 +80,7 @@ pub(super) fn roles(
     roles_where(library, facts, function, (max, false))
 }
 
-/// As [`roles`]; with `kept` a pointer may stay behind the call, since its memory does.
+/// As [`roles`]. With `kept`, C may keep a pointer after the call, because its memory outlives the call.
 pub(super) fn roles_where(
     library: &Library,
     facts: &FactTable,
@@ -137,7 +137,7 @@ fn calls_back(param: &Param) -> bool {
     callback::prototype(&param.ty).is_some()
 }
 
-/// The role of a parameter that belongs to elements of a size.
+/// The role of a parameter in a group of memory, element count and element size.
 fn sized(function: &Function, index: usize, facts: &FactTable) -> Option<Role> {
     let found = (0..function.params.len()).find_map(|at| {
         let (count, size) = callback::elements(function, at, &facts.of(function, at))?;
@@ -148,7 +148,7 @@ fn sized(function: &Function, index: usize, facts: &FactTable) -> Option<Role> {
     if index != at {
         return [&count, &size].contains(&&param.name).then_some(Role::Length);
     }
-    // What is written through locals counts too.
+    // C may also write through local variables, which the facts do not follow.
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
     let direction = if target.is_const { Direction::In } else { Direction::InOut };
     Some(Role::Elements { direction, count, size, max: callback::ELEMENTS })
@@ -191,7 +191,7 @@ fn pointer(
     if facts.stored {
         return Err(format!("the pointer `{name}` is kept or its address taken"));
     }
-    // A callback of ours reads what is constant.
+    // An unknown callee that is a callback of the harness only reads constant memory.
     let read_only =
         |callee: &&String| *callee == "?" && target.is_const && function.params.iter().any(calls_back);
     if let Some(callee) = facts.escapes.as_ref().filter(|callee| !read_only(callee)) {
@@ -232,7 +232,8 @@ fn pointer(
     }
 }
 
-/// A slice has no negative length and a null slice no length: where the C text looks at either, C's types stay.
+/// Whether a length keeps C's type. A slice has no negative length and a null slice has no length, so C's types
+/// stay where the C text looks at either.
 fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> bool {
     if parameter.role != Role::Length {
         return false;
@@ -242,7 +243,8 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
         return true;
     }
     let signed = matches!(param.ty.kind, TypeKind::Int { signed: true, .. });
-    // Lines that ask whether a buffer of this length is null: a length asked for beside it tells (null, 0) from (null, n).
+    // Lines that check a buffer of this length for null: a length check on such a line distinguishes (null, 0) from
+    // (null, n).
     let null = |p: &&Parameter| matches!(&p.role, Role::Buffer { length, nullable: true, .. } if *length == param.name);
     let buffers = all.iter().filter(null).filter_map(|p| function.params.iter().find(|f| f.name == p.name));
     let checked = |used: &ParamUse| matches!(used.kind, UseKind::NullCheck | UseKind::Compare { .. });
@@ -250,7 +252,7 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
     let truth = |used: &ParamUse| {
         matches!(&used.kind, UseKind::Compare { with, .. } if with == "0") && lines.contains(&used.line)
     };
-    // Whatever is computed from a length below zero, an empty slice does not tell.
+    // A result computed from a negative length differs, but an empty slice cannot represent it.
     let computed = |used: &ParamUse| {
         matches!(used.kind, UseKind::Arithmetic | UseKind::Returned | UseKind::Stored { .. } | UseKind::Other)
     };
@@ -277,7 +279,7 @@ pub(super) fn reason_of(function: &Function, param: &Param, facts: &Facts) -> St
     }
 }
 
-/// Integer constants of the function and its macros that may be lengths at which something happens.
+/// Integer constants of the function and its macros at which behaviour may change with length.
 pub(super) fn constants(library: &Library, function: &Function) -> Vec<usize> {
     let macros = library.macros.iter().filter(|m| function.macros.contains(&m.name)).map(|m| m.text.as_str());
     let texts = std::iter::once(function.text.as_str()).chain(macros);

@@ -1,14 +1,14 @@
-//! Lengths: which number says how much memory a parameter points to.
+//! Lengths: which number gives the size of the memory behind a pointer parameter.
 
 use super::facts::FactTable;
 use super::types::{Direction, Role};
 use crate::symbol::{Function, Param, TypeKind};
 
-/// For each parameter the one that is its length.
+/// For each parameter, its length parameter.
 pub(super) fn length_partners(facts: &FactTable, function: &Function) -> Vec<Option<String>> {
     let found = function.params.iter().enumerate();
     let mut found: Vec<_> = found.map(|(index, param)| partner(facts, function, index, param)).collect();
-    // What is a length itself has none.
+    // A length has no length of its own.
     for (index, param) in function.params.iter().enumerate() {
         if found.iter().flatten().any(|length| *length == param.name) {
             found[index] = None;
@@ -17,13 +17,13 @@ pub(super) fn length_partners(facts: &FactTable, function: &Function) -> Vec<Opt
     found
 }
 
-/// The integer parameter that says how much memory parameter `index` points to.
+/// The integer parameter that gives the size of the memory behind parameter `index`.
 pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, param: &Param) -> Option<String> {
     let TypeKind::Pointer(target) = &param.ty.kind else { return None };
     let all = facts;
     let facts = facts.of(function, index);
     let is_length = |p: &&Param| is_integer(p) && length_like(&p.name);
-    // How much there is may stand behind a pointer, where how much it was is written afterwards.
+    // A pointer to the length: C reads the capacity there and writes the used length back.
     if let Some(next) =
         function.params.get(index + 1).filter(|next| counts_behind(next) && length_like(&next.name))
         && all.of(function, index + 1).reads
@@ -37,11 +37,13 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     {
         return Some(named.name.clone());
     }
-    // (room, text, length): a text that is read to its end is as long as it is, and the length is the room's, as in `strlcpy`.
+    // (output, text, length): a text that C reads to its NUL needs no length; the length belongs to the output, as
+    // in `strlcpy`.
     if facts.string && is_text(param, true) && index > 0 && is_text(&function.params[index - 1], false) {
         return None;
     }
-    // The convention (pointer, length) is stronger than a comparison: an output is often walked by the input's index.
+    // The convention (pointer, length) is stronger than a comparison: C often walks an output with the input's
+    // index.
     if let Some(next) = function.params.get(index + 1).filter(is_length)
         && (facts.walks
             || facts.lengths.contains_key(&next.name)
@@ -50,7 +52,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
         return Some(next.name.clone());
     }
     let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
-    // A `const char *` that its length does not follow directly is a string, whatever its index is compared with.
+    // A `const char *` without a length directly after it is a string, whatever its index is compared with.
     if !facts.walks || text && (target.is_const || facts.string) {
         return None;
     }
@@ -67,7 +69,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     near(-1).or_else(|| near(2)).or_else(|| near(3))
 }
 
-/// The most elements that a length can say, by its type or that of what it points to.
+/// The largest element count that the type of the length, or of its target, can hold.
 pub(super) fn most(function: &Function, length: &str) -> usize {
     let param = function.params.iter().find(|param| param.name == length);
     let kind = param.map(|param| match &param.ty.kind {
@@ -80,7 +82,7 @@ pub(super) fn most(function: &Function, length: &str) -> usize {
     }
 }
 
-/// A pointer to characters that the function may not, or may, write.
+/// Whether it is a pointer to characters whose constness is `constant`.
 fn is_text(param: &Param, constant: bool) -> bool {
     matches!(&param.ty.kind, TypeKind::Pointer(to)
         if to.is_const == constant && matches!(to.kind, TypeKind::Int { plain_char: true, .. }))
@@ -95,8 +97,8 @@ const WORDS: [&str; 16] = [
     "total", "elems", "nmemb", "avail",
 ];
 
-/// Whether a name says of which pointer it is the length, as `srcSize` of `src` and `in_len` of `in`: then it may stand
-/// anywhere among the parameters.
+/// Whether the name of a length names its pointer, as `srcSize` does `src` and `in_len` does `in`. Such a length
+/// may stand anywhere among the parameters.
 fn names_length_of(length: &str, pointer: &str) -> bool {
     let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
     let (length, pointer) = (plain(length), plain(pointer));
@@ -112,7 +114,7 @@ pub(super) fn length_like(name: &str) -> bool {
         || WORDS.iter().any(|w| lower.ends_with(w) && w.len() > 2)
 }
 
-/// Lengths of nothing become values: what they seemed to measure has another role.
+/// Turns lengths without a buffer into values or pointers: the memory that they seemed to measure has another role.
 pub(super) fn free_lengths(function: &Function, roles: &mut [Role]) {
     let mut owned: Vec<String> = Vec::new();
     for role in &*roles {
@@ -132,7 +134,7 @@ pub(super) fn free_lengths(function: &Function, roles: &mut [Role]) {
     }
 }
 
-/// A pointer to a number that can count.
+/// Whether it is a pointer to an integer that can hold a count.
 pub(super) fn counts_behind(param: &Param) -> bool {
     matches!(&param.ty.kind, TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Int { bits, plain_char: false, .. } if bits >= 16))
 }

@@ -1,29 +1,29 @@
-//! What functions of the C library of the system do. `libc.txt` is the only list of them; every question about such a
-//! function is answered here.
+//! Properties of libc functions. `libc.txt` is the only list of them; this module answers every question about such
+//! a function.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 const TEXT: &str = include_str!("libc.txt");
 
-/// The lines of `libc.txt` by name; the text is part of the program and never changes.
+/// The rows of `libc.txt` by name. The text is compiled in, so reading it cannot fail at run time.
 static TABLE: LazyLock<HashMap<&'static str, Row>> =
     LazyLock::new(|| read(TEXT).expect("a test reads libc.txt"));
 
-/// What a function touches beside its arguments.
+/// What a function touches besides its arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing but memory that it allocates and `errno`.
     Computes,
-    /// Something else that outlives the call.
+    /// Any other state that outlives the call.
     State,
     Random,
     Clock,
     Environment,
-    /// Files by their descriptors.
+    /// Files through descriptors.
     Descriptors,
     Files,
-    /// Streams, the standard ones among them.
+    /// Streams, including the standard ones.
     Stdio,
     Network,
     Threads,
@@ -32,16 +32,16 @@ pub enum Effect {
     Loader,
 }
 
-/// How far a port may go towards a function of the system.
+/// How a port may use a libc function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForPorts {
-    /// It may call it through `libc`.
+    /// The port may call it through `libc`.
     Call,
-    /// It may lead to it through Rust's own libraries.
+    /// The port may reach it through Rust's own libraries.
     Link,
-    /// It may call it where its original does.
+    /// The port may call it where its C original does.
     AsOriginal,
-    /// Not even then: the function leads to the C library or ends the process under the judge.
+    /// Never: the function leads to the C library or ends the process that judges the port.
     Never,
 }
 
@@ -59,14 +59,14 @@ enum Mark {
     Varargs,
 }
 
-/// What a function does with a pointer that it is given.
+/// How a function uses a pointer argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PointerUse {
     pub reads: bool,
     pub writes: bool,
-    /// It is read as a string.
+    /// It is read up to its NUL.
     pub string: bool,
-    /// Index of the argument with the number of bytes.
+    /// Index of the argument that gives the number of bytes.
     pub size: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ struct Row {
     ports: ForPorts,
     marks: Vec<Mark>,
     arguments: Vec<Option<PointerUse>>,
-    /// Whether all further arguments are used like the last one.
+    /// Whether further (variadic) arguments are used like the last one.
     rest: bool,
 }
 
@@ -155,7 +155,8 @@ fn argument(word: &str) -> Option<Option<PointerUse>> {
         .then(|| Some(PointerUse { reads: is("r") || is("s"), writes: is("w"), string: is("s"), size }))
 }
 
-/// The row of a function as C text names it: fortified, as a builtin, or under the name that newer standards give it.
+/// The row of a function under the name in C text: fortified, with `__builtin_`, or under the prefix of a newer
+/// standard.
 fn find(name: &str) -> Option<&'static Row> {
     TABLE.get(name).or_else(|| TABLE.get(plain(name)))
 }
@@ -171,7 +172,7 @@ fn has(name: &str, mark: Mark) -> bool {
     find(name).is_some_and(|row| row.has(mark))
 }
 
-/// A function of mathematics, or the same one for another type of floats.
+/// Whether it is a mathematical function, possibly with the suffix of another float type.
 fn is_math(name: &str, suffixes: &[char], ports: Option<ForPorts>) -> bool {
     let named = |name: &str| {
         TABLE.get(name).is_some_and(|row| row.has(Mark::Math) && ports.is_none_or(|ports| row.ports == ports))
@@ -179,13 +180,13 @@ fn is_math(name: &str, suffixes: &[char], ports: Option<ForPorts>) -> bool {
     named(name) || name.strip_suffix(suffixes).is_some_and(named)
 }
 
-/// What the function touches beside its arguments; `None` where it is not known.
+/// What the function touches besides its arguments; `None` where it is unknown.
 pub fn effect(name: &str) -> Option<Effect> {
     find(name).map(|row| row.effect)
 }
 
-/// Whether a function of the system only computes: on its arguments, on memory that it allocates, on `errno`. A harness calls C
-/// with any arguments; whatever is not known to be harmless then is not called.
+/// Whether a libc function only computes: on its arguments, on memory that it allocates, and on `errno`. A harness
+/// calls C with arbitrary arguments, so it must not reach functions that are not known to be harmless.
 pub fn only_computes(name: &str) -> bool {
     let starts = |starts: &[&str], name: &str| starts.iter().any(|start| name.starts_with(start));
     effect(name) == Some(Effect::Computes)
@@ -194,37 +195,38 @@ pub fn only_computes(name: &str) -> bool {
         || starts(&INTRINSICS, name)
 }
 
-/// Whether equal arguments always get equal answers, and the call leaves nothing behind.
+/// Whether equal arguments always give equal results and the call leaves no state behind.
 pub fn is_stateless(name: &str) -> bool {
     only_computes(name) && !has(name, Mark::Keeps)
 }
 
-/// Chance and clocks for which a harness answers from the input, to both sides alike.
+/// Whether it is a source of randomness or time, for which the harness gives both sides the same values from the
+/// input.
 pub fn is_answered(name: &str) -> bool {
     TABLE.get(name).is_some_and(|row| row.has(Mark::Answered))
 }
 
-/// Functions on file descriptors: they repeat where the file is the harness's own.
+/// Whether it works on file descriptors: its results repeat where the harness owns the file.
 pub fn is_on_descriptors(name: &str) -> bool {
     effect(name) == Some(Effect::Descriptors)
 }
 
-/// Whether `errno` is a part of what the function answers.
+/// Whether `errno` is part of the function's result.
 pub fn sets_errno(name: &str) -> bool {
     has(name, Mark::Errno)
 }
 
-/// Whether it returns a new block of which the ledger of a harness knows.
+/// Whether it returns a new block that the harness's allocation ledger records.
 pub fn allocates(name: &str) -> bool {
     has(name, Mark::Allocates)
 }
 
-/// Whether it takes back the block in its first argument.
+/// Whether it frees the block in its first argument.
 pub fn frees(name: &str) -> bool {
     has(name, Mark::Frees)
 }
 
-/// Whether it returns a pointer into its first argument, or null.
+/// Whether it returns null or a pointer into its first argument.
 pub fn leads_back(name: &str) -> bool {
     has(name, Mark::Back)
 }
@@ -234,14 +236,14 @@ pub fn ends(symbol: &str) -> bool {
     TABLE.get(symbol).is_some_and(|row| row.has(Mark::Ends))
 }
 
-/// What it does with the pointer at this position; `None` where that is not known.
+/// How it uses the pointer at this position; `None` where that is unknown.
 pub fn pointer_use(name: &str, position: usize) -> Option<PointerUse> {
     let row = find(name)?;
     let beyond = || row.arguments.last().filter(|_| row.rest);
     *row.arguments.get(position).or_else(beyond)?
 }
 
-/// What a port may do with the function of exactly this name.
+/// How a port may use the function of exactly this name.
 pub fn for_ports(name: &str) -> ForPorts {
     if name.starts_with("exec") || name.starts_with("posix_spawn") {
         return ForPorts::Never;
@@ -250,7 +252,7 @@ pub fn for_ports(name: &str) -> ForPorts {
     TABLE.get(name).map(|row| row.ports).or_else(link).unwrap_or(ForPorts::AsOriginal)
 }
 
-/// How names begin that compilers have in the place of instructions.
+/// Prefixes of compiler intrinsics, which stand for instructions.
 const INTRINSICS: [&str; 12] = [
     "_mm_",
     "_mm256_",
@@ -266,7 +268,7 @@ const INTRINSICS: [&str; 12] = [
     "__bswap",
 ];
 
-/// The same behind `__builtin_`; a function of the system with that prefix is what it is without.
+/// Names after `__builtin_` that are intrinsics; a libc function with that prefix is judged without it.
 const BUILTINS: [&str; 39] = [
     "clz",
     "ctz",

@@ -1,16 +1,16 @@
-//! Values and texts that a function looks for: what it compares a parameter with, itself or where it hands it on. Random
-//! numbers seldom make a handle; these do.
+//! Values and texts that a function looks for: those that it, or a callee that gets the parameter, compares with.
+//! Random numbers seldom reach interesting states of a handle; these do.
 
 use super::facts::{FactTable, identifiers};
 use crate::symbol::{Function, Library, Param, UseKind};
 use std::collections::BTreeSet;
 
-/// How far a parameter is followed into callees.
+/// Depth to which a parameter is followed into callees.
 const DEPTH: usize = 3;
-/// Values of one parameter at most.
+/// Largest number of values of one parameter.
 const MOST: usize = 24;
 
-/// What the text compares the integer `param` with, and the neighbours of limits.
+/// The constants that C compares the integer `param` with, and the neighbours of limits.
 pub(super) fn values(library: &Library, facts: &FactTable, function: &Function, param: &Param) -> Vec<i64> {
     let mut found = BTreeSet::new();
     walk(facts, function, param, DEPTH, &mut |function, param| {
@@ -28,14 +28,14 @@ pub(super) fn values(library: &Library, facts: &FactTable, function: &Function, 
             }
         }
     });
-    // Flags are often added to a limit.
+    // Flags are often added to a limit: combine the two largest values.
     if let [.., second, first] = found.iter().copied().collect::<Vec<_>>()[..] {
         found.extend(first.checked_add(second));
     }
     found.into_iter().take(MOST).collect()
 }
 
-/// Texts that the C text has where the string `param` goes: literals, macros, and single characters.
+/// Literals, macro texts and single characters in the functions that inspect the string `param`.
 pub(super) fn texts(library: &Library, facts: &FactTable, function: &Function, param: &Param) -> Vec<String> {
     let mut found = BTreeSet::new();
     walk(facts, function, param, DEPTH, &mut |function, param| {
@@ -55,7 +55,7 @@ pub(super) fn texts(library: &Library, facts: &FactTable, function: &Function, p
     found.into_iter().filter(|text| text.is_ascii() && !text.contains('\\')).take(MOST).collect()
 }
 
-/// Whether a parameter is handed on to one of these functions of the system, as its first argument.
+/// Whether a parameter is passed, as the first argument, to one of these libc functions.
 pub(super) fn goes_to(
     facts: &FactTable,
     function: &Function,
@@ -71,7 +71,7 @@ pub(super) fn goes_to(
     found
 }
 
-/// The parameter in the function itself, and wherever it is handed on as it is.
+/// Visits the parameter in the function itself and in each callee that gets it unchanged.
 fn walk(
     facts: &FactTable,
     function: &Function,
@@ -95,10 +95,11 @@ fn walk(
     }
 }
 
-/// A constant: a number, a character, a macro of either, a negation, or the size of a type that the library has.
+/// Evaluates a constant: a number, a character, a macro of either, a negation, or the size of a type of the
+/// library.
 fn evaluate(library: &Library, text: &str) -> Option<i64> {
     let mut text = text.trim();
-    // Casts and parentheses around it.
+    // Remove casts and parentheses around it.
     loop {
         let inner = text.strip_prefix('(').and_then(|rest| {
             let close = matching(rest)?;
@@ -129,7 +130,7 @@ fn evaluate(library: &Library, text: &str) -> Option<i64> {
     }
 }
 
-/// Where the parenthesis that was opened before `text` closes.
+/// The position of the parenthesis that closes one opened before `text`.
 fn matching(text: &str) -> Option<usize> {
     let mut open = 1;
     text.char_indices().find_map(|(at, c)| {
@@ -155,7 +156,7 @@ fn size_of(library: &Library, name: &str) -> Option<i64> {
     record.filter(|r| r.complete).and_then(|r| i64::try_from(r.size).ok())
 }
 
-/// What stands between two of these quotes.
+/// The texts between two of these quotes.
 fn literals(text: &str, quote: char) -> impl Iterator<Item = String> {
     let parts: Vec<&str> = text.split(quote).collect();
     let whole = parts.len();

@@ -1,4 +1,4 @@
-//! Contracts: how a function is to be called, and what is compared.
+//! Contracts: how a function may be called, and what is compared.
 
 pub mod types;
 pub mod archetype;

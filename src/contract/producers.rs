@@ -1,9 +1,10 @@
-//! Structs behind pointers: which functions make them, and which need one that was made.
+//! Structs behind pointers: which functions fill them, and which need one that was filled.
 
 use super::types::{Contract, Direction, Parameter, Role};
 use crate::symbol::{CType, Function, Library, TypeKind};
 
-/// The parameter behind which a function fills a struct, where it takes no other struct like it and leaves nothing else.
+/// The output parameter through which a function fills a struct, provided that it takes no other struct of that
+/// type and has no other effects.
 pub fn maker(function: &Function, contract: &Contract) -> Option<usize> {
     let has_more = contract.sequence.is_some()
         || !contract.harness.is_inferred()
@@ -17,7 +18,8 @@ pub fn maker(function: &Function, contract: &Contract) -> Option<usize> {
     (others.count() == 1).then_some(at)
 }
 
-/// The struct that a parameter must have been given, with a buffer and a number of what is in it.
+/// The struct behind a parameter that should come from another function: it has a buffer and an integer, perhaps
+/// the number of elements in use, and random bytes rarely form a consistent pair.
 pub fn taken(library: &Library, param: &Parameter, ty: &CType) -> Option<String> {
     if !matches!(param.role, Role::Pointer { direction: Direction::In | Direction::InOut, .. }) {
         return None;

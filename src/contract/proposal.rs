@@ -1,5 +1,6 @@
-//! Contracts that a model proposes where inference left roles open. The model fills roles, nothing else: what is compared, which
-//! variables are reached and how long buffers are follows from the C text, and no input is ruled out.
+//! Contracts that a model proposes where inference left roles open. The model supplies roles and nothing else:
+//! compared results, reached variables and buffer sizes follow from the C text, and a proposal may not exclude
+//! inputs.
 
 use super::facts::{FactTable, Facts};
 use super::file;
@@ -10,7 +11,7 @@ use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
 use crate::symbol::{Function, Library, TypeKind};
 
-/// What a contract says beside the roles of the parameters.
+/// The parts of a contract besides the parameters' roles.
 #[derive(Debug, Clone)]
 pub struct Frame {
     returns: Returns,
@@ -18,14 +19,14 @@ pub struct Frame {
     chance: bool,
     globals: Vec<GlobalUse>,
     interesting: Vec<usize>,
-    /// How long buffers and strings are at most.
+    /// Largest length of buffers and strings.
     max: usize,
     /// What the C text does with each parameter.
     facts: Vec<Facts>,
 }
 
 impl Frame {
-    /// Of a function whose parameters alone are in the way of a contract; `Err` says what else is, which no role can mend.
+    /// The frame of a function that lacks only roles. `Err` names another obstacle, which no role can remove.
     pub fn of(library: &Library, facts: &FactTable, function: &Function) -> Result<Self, String> {
         if let Some(reason) = &function.unsupported {
             return Err(reason.clone());
@@ -43,7 +44,7 @@ impl Frame {
         })
     }
 
-    /// The contract with the roles of a proposal. `Err` says what is wrong with it, in words for the model.
+    /// Fills the frame with the proposed roles. `Err` says what is wrong with the proposal, in words for the model.
     pub fn filled(&self, function: &Function, proposal: &str, model: &str) -> Result<Contract, String> {
         let mut params = file::roles(proposal, self.max)?;
         let theirs: Vec<&str> = params.iter().map(|p| p.name.as_str()).collect();
@@ -72,15 +73,15 @@ impl Frame {
             sequence: None,
             proposed_by: Some(model.to_owned()),
         };
-        // What a person must keep to, too.
+        // Contracts written by people pass the same checks.
         file::parse(&file::render(&contract), "the contract").map_err(|error| error.to_string())
     }
 }
 
-/// Elements of an array at most.
+/// Largest number of elements of an array.
 const LONGEST: usize = 1 << 16;
 
-/// Nothing may be narrowed, and roles must fit the C types.
+/// Refuses roles that narrow the inputs or do not fit the C types.
 fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String> {
     let name = &param.name;
     let is_pointer = matches!(ty, TypeKind::Pointer(_) | TypeKind::Array { .. });
@@ -91,7 +92,7 @@ fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String
         Role::Value { .. } => return wrong("no value may be ruled out: leave out `min` and `max`"),
         Role::OneOf { .. } => return wrong("no value may be ruled out: `one-of` is not for proposals"),
         Role::Handle { .. } | Role::Lent { .. } => return wrong("handles cannot be proposed"),
-        // The C text tells these, or nobody knows.
+        // The C text determines these roles; otherwise they are unknown.
         Role::Callback { .. } | Role::UserData => {
             return wrong("callbacks, and what they get, cannot be proposed");
         }
@@ -109,7 +110,8 @@ fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String
     Ok(())
 }
 
-/// What the C text looks at is tried: null where it asks for that, memory as far as it goes, and with content where it reads.
+/// Widens roles to what the C text examines: null where C checks for it, memory as far as C goes, and content where
+/// C reads.
 fn wide(param: &mut Parameter, facts: &Facts) -> Result<(), String> {
     let name = &param.name;
     match &mut param.role {
@@ -137,7 +139,7 @@ fn wide(param: &mut Parameter, facts: &Facts) -> Result<(), String> {
     }
 }
 
-/// Nothing that C may write can be left out of the comparison.
+/// Refuses directions that would leave out of the comparison what C may write.
 fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), String> {
     let name = &param.name;
     let direction = match &param.role {
@@ -174,7 +176,8 @@ fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), Stri
     }
 }
 
-/// Whether the rule cuts the inputs at one place: what can single a few of them out is no precondition that trying can confirm.
+/// Whether the rule is a plain inequality. A rule that can exclude single inputs is no precondition that trials can
+/// confirm.
 pub fn is_inequality(rule: &str) -> bool {
     use syn::{BinOp, Expr};
     let is_order = |op: &BinOp| matches!(op, BinOp::Lt(_) | BinOp::Le(_) | BinOp::Gt(_) | BinOp::Ge(_));
@@ -182,15 +185,15 @@ pub fn is_inequality(rule: &str) -> bool {
     is_plain && matches!(syn::parse_str(rule), Ok(Expr::Binary(binary)) if is_order(&binary.op))
 }
 
-/// The contract with rules that bound one number (`n < 64`) as limits of it: inputs are folded into limits, and ruled out by
-/// rules.
+/// The contract with rules that bound one number (`n < 64`) turned into limits of that number: inputs are folded
+/// into limits, but discarded by rules.
 pub fn folded(contract: &Contract) -> Contract {
     let mut folded = contract.clone();
     folded.require.retain(|rule| !bound(&mut folded.params, rule));
     folded
 }
 
-/// Whether the rule bounds a number, which then has the limit.
+/// Turns a rule that bounds a number into a limit of that number; `false` if the rule does not.
 fn bound(params: &mut [Parameter], rule: &str) -> bool {
     use syn::{BinOp, Expr};
     let Ok(Expr::Binary(binary)) = syn::parse_str(rule) else { return false };
@@ -216,7 +219,7 @@ fn bound(params: &mut [Parameter], rule: &str) -> bool {
     true
 }
 
-/// A number as it is written, so small that its neighbours are numbers, too.
+/// A literal number that fits 32 bits, so that its neighbours fit 64 bits.
 fn whole(expr: &syn::Expr) -> Option<i64> {
     let text = quote::ToTokens::to_token_stream(expr).to_string().replace(' ', "");
     text.parse::<i32>().ok().map(i64::from)

@@ -1,4 +1,4 @@
-//! Pointers that a function returns, and memory that it is given to free: what of both can be compared.
+//! Pointers that a function returns, and blocks that it gets to free: what a harness can compare of both.
 
 use super::facts::{FactTable, Facts, identifiers};
 use super::file::TABLE;
@@ -7,13 +7,13 @@ use super::libc;
 use super::types::{Returns, Role};
 use crate::symbol::{CType, Function, Library, Returned, TypeKind, UseKind};
 
-/// So many functions hand on what the last one has allocated.
+/// Depth to which callees are followed to find an allocation.
 const DEPTH: usize = 4;
 
-/// Bytes of a block that is given to a function.
+/// Size in bytes of a block that is given to a function.
 const GIVEN: usize = 64;
 
-/// What is compared of the result, or why nothing can be.
+/// What a harness compares of the result, or why it cannot.
 pub(super) fn returns_of(
     library: &Library,
     facts: &FactTable,
@@ -38,7 +38,7 @@ pub(super) fn returns_of(
                 () => Err("returns a string that may be a constant or part of an argument".into()),
             }
         }
-        // Structs may be handles.
+        // Pointers to structs may be handles.
         TypeKind::Pointer(target) if target.kind != TypeKind::Void && !is_number(target) => strange(),
         TypeKind::Pointer(target) => {
             let table = table(facts, function, target).map(Returns::Table);
@@ -55,7 +55,7 @@ fn is_number(ty: &CType) -> bool {
     matches!(ty.kind, TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. })
 }
 
-/// How many elements the constant array has that is returned, and nothing else.
+/// The number of elements of a constant array that is the only result of the function.
 fn table(facts: &FactTable, function: &Function, target: &CType) -> Option<usize> {
     let [Returned::Global(name)] = &function.returns[..] else { return None };
     let mut read = function.globals_read.iter().chain(&function.globals_written);
@@ -65,7 +65,8 @@ fn table(facts: &FactTable, function: &Function, target: &CType) -> Option<usize
     (!super::state::is_variable(global) && is_number(of) && of.kind == target.kind).then_some(len)
 }
 
-/// Whether all that is returned is null or was allocated just now. A harness turns away what is not.
+/// Whether the function returns only null or a block that it has just allocated. The harness discards inputs on
+/// which it does not.
 fn allocates(facts: &FactTable, function: &Function, depth: usize) -> bool {
     let through = |name: &str| {
         let callee = facts.resolve(function, name);
@@ -95,7 +96,8 @@ fn is_about_pointer(function: &Function, text: &str) -> bool {
     function.params.iter().any(|param| is_pointer(&param.ty) && words.contains(&param.name.as_str()))
 }
 
-/// Whether all that is returned is null or leads into an argument. A harness turns away what does not.
+/// Whether the function returns only null or a pointer into an argument. The harness discards inputs on which it
+/// does not.
 fn leads_back(facts: &FactTable, function: &Function) -> bool {
     let goes_first = |name: &str| {
         let mut uses = function.params.iter().flat_map(|param| &param.uses);
@@ -112,7 +114,7 @@ fn leads_back(facts: &FactTable, function: &Function) -> bool {
     function.returns.iter().all(is_known) && function.returns.iter().any(is_some)
 }
 
-/// The role of memory that is freed, and of which nothing else is known.
+/// The role of memory that the function frees and does not otherwise use.
 pub(super) fn given(target: &CType, facts: &Facts) -> Option<Role> {
     let is_touched = facts.reads
         || facts.writes

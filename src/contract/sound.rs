@@ -1,4 +1,4 @@
-//! What must hold between the parts of a contract, whoever wrote it.
+//! Consistency of a contract, for inferred and written ones alike.
 
 use super::types::{Contract, Harness, Parameter, Returns, Role, Signature};
 
@@ -37,7 +37,7 @@ fn of_handles(contract: &Contract) -> Option<String> {
         Some(_) if contract.signature == Signature::Safe || contract.harness == Harness::Model => {
             Some("a function on handles has `signature = \"c\"`, and no harness but its own".to_owned())
         }
-        // What is allocated in a life is counted for all of it.
+        // Allocations in a call sequence are counted over the whole sequence, not for one call.
         Some(_) if contract.hands_over() => Some(
             "a function on handles neither returns `memory` nor has parameters with role \"given\""
                 .to_owned(),

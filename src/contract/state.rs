@@ -1,5 +1,5 @@
-//! State that a function has beside its arguments: the library's variables that it reaches, or what keeps a harness from
-//! setting and comparing them.
+//! State of a function besides its arguments: the library's variables that it reaches, or the reason why a harness
+//! cannot set and compare them.
 
 use super::facts::identifiers;
 use super::flat::{flat, size};
@@ -8,13 +8,14 @@ use super::types::{Contract, Direction, GlobalUse};
 use crate::symbol::{CType, Function, Global, Library, LibraryIndex, SymbolKey, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Larger variables keep the values that C gives them: they would fill the input alone.
+/// Size in bytes up to which a variable gets values from the input. Larger ones keep C's values, because they would
+/// fill the input alone.
 const VARIED: u64 = 4096;
-/// Both copies of a variable are set and read with every execution.
+/// Size in bytes up to which a variable is compared: each execution sets and reads both copies.
 const COMPARED: u64 = 1 << 20;
 
-/// The variables of `function` and of all that it leads to, in name order; what a comparison function does that is handed
-/// to `qsort` happens in this function too. `Err` says which state no harness can set.
+/// The variables of `function` and of all functions that it reaches, in name order, including comparison functions
+/// that it passes to `qsort`. `Err` names state that no harness can set.
 pub fn globals(
     library: &Library,
     index: &LibraryIndex,
@@ -23,7 +24,7 @@ pub fn globals(
     globals_where(library, index, function, |_| false)
 }
 
-/// As [`globals`]; functions that are `allowed` may be called.
+/// As [`globals`], but calls of functions that `allowed` accepts are no error.
 pub(super) fn globals_where(
     library: &Library,
     index: &LibraryIndex,
@@ -62,8 +63,8 @@ pub(super) fn globals_where(
     Ok(used.into_values().collect())
 }
 
-/// The variables that C code reached from here may change and whose bytes mean the same on both sides: a shim that calls
-/// C keeps both copies alike.
+/// The variables that C code reached from here may change and whose bytes mean the same on both sides. A shim that
+/// calls C keeps both copies equal.
 pub fn shared<'a>(library: &Library, index: &LibraryIndex<'a>, function: &Function) -> Vec<&'a Global> {
     let mut all: BTreeMap<_, &Global> = BTreeMap::new();
     for callee in index.reached(function) {
@@ -73,7 +74,7 @@ pub fn shared<'a>(library: &Library, index: &LibraryIndex<'a>, function: &Functi
     all.into_values().collect()
 }
 
-/// Everything that a call of `function` may leave behind for the next one, by key.
+/// All state that a call of `function` may leave behind for the next call, by key.
 pub fn kept(index: &LibraryIndex, function: &Function) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for callee in index.reached(function) {
@@ -83,7 +84,7 @@ pub fn kept(index: &LibraryIndex, function: &Function) -> BTreeSet<String> {
     all
 }
 
-/// What is wrong with the variables of a contract that a person wrote, if anything is.
+/// What is wrong with the variables of a hand-written contract, if anything is.
 pub fn complaint(
     library: &Library,
     index: &LibraryIndex,
@@ -97,7 +98,7 @@ pub fn complaint(
             return Some(format!("`{}` cannot be set and compared: {why}", used.name));
         }
     }
-    // Without it, what one call leaves there would decide the next.
+    // A variable that is not listed would carry state from one execution into the next.
     let wanted = globals(library, index, function).unwrap_or_default();
     let missing = wanted.iter().find(|w| !contract.globals.iter().any(|g| g.name == w.name))?;
     Some(format!(
@@ -106,19 +107,19 @@ pub fn complaint(
     ))
 }
 
-/// How many bytes of an input a variable may take.
+/// The number of input bytes that a variable may take.
 pub fn input_bytes(library: &Library, used: &GlobalUse) -> u64 {
     let global = library.globals.iter().find(|g| g.name == used.name).filter(|_| used.vary);
     global.map_or(0, |global| 1 + size(library, &global.ty))
 }
 
-/// The library's variables, not its constants, that the body of `function` mentions.
+/// The library's variables, without its constants, that the body of `function` mentions.
 fn variables<'a>(index: &LibraryIndex<'a>, function: &Function) -> impl Iterator<Item = &'a Global> {
     let keys = function.globals_read.iter().chain(&function.globals_written);
     keys.filter_map(|key| index.global(key)).filter(|global| is_variable(global))
 }
 
-/// Neither it nor what it consists of is `const`.
+/// Whether neither the variable nor its element type is `const`.
 pub fn is_variable(global: &Global) -> bool {
     !global.is_const && !innermost(&global.ty).is_const
 }
@@ -136,7 +137,7 @@ fn in_the_way(library: &Library, global: &Global) -> Option<String> {
 }
 
 fn described(library: &Library, global: &Global, (direction, reason): (Direction, String)) -> GlobalUse {
-    // Elements of enum type are integers in Rust, which would take any value.
+    // Elements of enum arrays are integers in Rust and could get any value.
     let enums = matches!(global.ty.kind, TypeKind::Array { .. })
         && matches!(innermost(&global.ty).kind, TypeKind::Enum { .. });
     GlobalUse {
@@ -175,7 +176,7 @@ fn both(one: Direction, other: Direction) -> Direction {
     if one == other { one } else { Direction::InOut }
 }
 
-/// The first line of the body that names it.
+/// The first line of the body that mentions the variable.
 fn reason(function: &Function, global: &Global) -> String {
     let place = &function.place;
     let names_it = |line: &&str| identifiers(line).contains(&global.c_name.as_str());

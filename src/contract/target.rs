@@ -1,5 +1,5 @@
-//! Contracts of functions whose fuzz target a model writes: what the C text alone says of them. How they are called, and with
-//! what, only the target knows; what no target can set or compare keeps them from being judged all the same.
+//! Contracts of functions whose fuzz target a model writes. They hold what follows from the C text alone; only the
+//! target knows how the function is called. State that no target can set or compare still prevents judgement.
 
 use super::facts::FactTable;
 use super::flat::flat;
@@ -10,7 +10,8 @@ use super::types::{Contract, Harness, Judgeable, Returns, Signature};
 use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
 use std::collections::BTreeSet;
 
-/// The contract of `function` under a fuzz target; `known` is what there is without one. `Err` says why no target can judge it.
+/// The contract of `function` under a fuzz target; `known` is what inference found. `Err` says why no target can
+/// judge it.
 pub fn contract(
     library: &Library,
     facts: &FactTable,
@@ -60,10 +61,11 @@ fn without_roles(library: &Library, facts: &FactTable, function: &Function) -> R
     })
 }
 
-/// Functions that a target may call beside this one: at most.
+/// Largest number of other functions that a target may call.
 const HELPERS: usize = 24;
 
-/// Other functions with one of this one's structs in their signature, which make, fill or end it; none that keeps a state.
+/// Other functions with one of this function's structs in their signature, which make, fill or end it; none of them
+/// keeps state.
 pub fn helpers(library: &Library, facts: &FactTable, function: &Function) -> Vec<SymbolName> {
     let own = records(function);
     let is_one = |other: &&Function| {
@@ -75,7 +77,7 @@ pub fn helpers(library: &Library, facts: &FactTable, function: &Function) -> Vec
     library.functions.iter().filter(is_one).take(HELPERS).map(|other| other.name.clone()).collect()
 }
 
-/// The structs that a signature names, whatever number of pointers is before them.
+/// The structs that a signature names, at any pointer depth.
 fn records(function: &Function) -> BTreeSet<&str> {
     fn record(mut ty: &CType) -> Option<&str> {
         loop {

@@ -1,5 +1,5 @@
-//! How easily a harness can be made for a function, by the shape of its arguments and result and by what it reaches
-//! outside: five tiers, each with a reason. Whether one can be made today is `contract::infer`'s business.
+//! How easily a harness can be made for a function, judged by its arguments, its result and its outside effects:
+//! five tiers, each with a reason. `contract::infer` decides whether a harness can be made today.
 
 use super::constructors::{Constructors, record, target};
 use super::external_effects::{Reach, Realm, outside};
@@ -14,23 +14,23 @@ use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
-/// Kinds of functions, easiest first.
+/// Tiers, easiest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Tier {
-    /// Arguments are decoded from the input directly.
+    /// Arguments are decoded directly from the input.
     A,
     /// Values come from the library's own constructors.
     B,
-    /// Heuristics stand in for what nothing says: sizes, callbacks, cookies.
+    /// Heuristics replace missing information: sizes, callbacks, cookies.
     E,
-    /// Somebody must say how to call it.
+    /// A person must describe how to call it.
     C,
     /// No harness can be made.
     D,
 }
 
 impl Tier {
-    /// All, easiest first.
+    /// All tiers, easiest first.
     pub const ALL: [Self; 5] = [Self::A, Self::B, Self::E, Self::C, Self::D];
 }
 
@@ -55,7 +55,7 @@ impl FromStr for Tier {
     }
 }
 
-/// What tells the tiers of a library's functions.
+/// Determines the tiers of a library's functions.
 pub struct Tiers<'a> {
     library: &'a Library,
     facts: &'a FactTable<'a>,
@@ -65,11 +65,11 @@ pub struct Tiers<'a> {
     by_shape: HashMap<String, Vec<&'a str>>,
 }
 
-/// What one argument, or the result, asks for.
+/// The tier that one argument or the result requires, and the reason.
 type Need = (Tier, String);
 
 impl<'a> Tiers<'a> {
-    /// Looks over the whole library once.
+    /// Analyses the whole library once.
     pub fn of(library: &'a Library, facts: &'a FactTable<'a>) -> Self {
         let mut by_shape: HashMap<String, Vec<&str>> = HashMap::new();
         for function in &library.functions {
@@ -80,7 +80,7 @@ impl<'a> Tiers<'a> {
         Self { library, facts, constructors, outside: outside(library), by_shape }
     }
 
-    /// The tier of `function`, and why.
+    /// The tier of `function`, with the reason.
     pub fn tier(&self, function: &Function, judgeable: &Judgeable) -> (Tier, String) {
         if let Some(reason) = &function.unsupported {
             return (Tier::D, reason.clone());
@@ -126,7 +126,7 @@ impl<'a> Tiers<'a> {
         }
     }
 
-    /// A harness answers in the place of a function that it does not know.
+    /// What callback parameters require: the harness supplies an unknown function.
     fn callbacks(&self, function: &Function) -> Vec<Need> {
         let one = |param: &Param| match &target(&param.ty)?.kind {
             TypeKind::Function { params, ret, .. } => {
@@ -137,7 +137,7 @@ impl<'a> Tiers<'a> {
         function.params.iter().filter_map(one).collect()
     }
 
-    /// What an argument without a role asks for; `why` says what is in the way of one. Absent: it is decoded.
+    /// What an argument without a role requires; `why` names the obstacle to a role. `None`: it can be decoded.
     fn argument(&self, function: &Function, param: &Param, why: &str) -> Option<Need> {
         let name = &param.name;
         let Some(target) = target(&param.ty) else {
@@ -158,7 +158,7 @@ impl<'a> Tiers<'a> {
         }
     }
 
-    /// Numbers, or bytes, in memory that has no role: by their shape they are decoded if their size is known.
+    /// What memory of numbers or bytes without a role requires. It can be decoded if its shape shows its size.
     fn memory(&self, function: &Function, param: &Param, target: &CType, why: &str) -> Option<Need> {
         let index = function.params.iter().position(|p| p.name == param.name)?;
         let facts = self.facts.of(function, index);
@@ -178,7 +178,7 @@ impl<'a> Tiers<'a> {
         }
     }
 
-    /// A struct that cannot be decoded: made by a constructor, or nobody knows how.
+    /// What a struct that cannot be decoded requires: a constructor, or a person's description.
     fn handle(&self, function: &Function, name: &str, ty: &CType, key: &str) -> Option<Need> {
         if is_stream(ty, key) {
             return Some((Tier::C, format!("`{name}` is an open file")));
@@ -205,7 +205,7 @@ impl<'a> Tiers<'a> {
         self.constructors.of_record(key)
     }
 
-    /// Why nobody knows how to make a value of this record.
+    /// Why there is no known way to make a value of this record.
     fn strange(&self, key: &str) -> &'static str {
         match self.library.records.get(key) {
             Some(record) if record.complete && record.is_union => "a union, and no function makes one",
@@ -224,7 +224,7 @@ impl<'a> Tiers<'a> {
         }
     }
 
-    /// What the returned value asks for.
+    /// What the return value requires.
     fn result(&self, function: &Function) -> Option<Need> {
         let ret = &function.ret;
         if let (TypeKind::Record(key), false) = (&ret.kind, plain(self.library, ret)) {
@@ -254,7 +254,7 @@ impl<'a> Tiers<'a> {
     }
 }
 
-/// The kinds of arguments in the order of their first; one without a role is decoded by its shape alone.
+/// The kinds of the arguments, in order of first occurrence; an argument without a role counts as decoded.
 fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
     let mut kinds: Vec<&str> = Vec::new();
     for role in roles {
@@ -314,7 +314,7 @@ fn is_text(ty: &CType) -> bool {
     matches!(ty.kind, TypeKind::Int { plain_char: true, .. })
 }
 
-/// Numbers alone, bit-fields included: no pointers, no unions, all fields known.
+/// Whether the type has only numbers, bit-fields included: no pointers, no unions, all fields known.
 fn plain(library: &Library, ty: &CType) -> bool {
     match &ty.kind {
         TypeKind::Bool | TypeKind::Int { .. } | TypeKind::Float { .. } | TypeKind::Enum { .. } => true,
@@ -335,7 +335,7 @@ fn shown(ty: &CType) -> &str {
     ty.spelling.trim_start_matches("const ")
 }
 
-/// A signature without names and `const`, so that those that fit each other are equal.
+/// A signature without names and `const`, so that compatible signatures are equal.
 fn signature_shape<'t>(params: impl Iterator<Item = &'t CType>, ret: &CType) -> String {
     let params: Vec<String> = params.map(shape).collect();
     format!("{}({})", shape(ret), params.join(","))

@@ -1,4 +1,4 @@
-//! Tiers of small pieces of C, and of every function of the example library.
+//! Tiers of small pieces of C, and of all functions of the example library.
 
 use super::facts::FactTable;
 use super::infer::infer;
@@ -21,7 +21,7 @@ fn library(cases: &[Case]) -> Library {
     load_into(root, &root.join(".implfuzz"), "gcc").unwrap().library
 }
 
-/// Each function has this tier, also when the configuration skips it.
+/// Asserts that each function has this tier, even if the configuration skips it.
 #[track_caller]
 fn all_are(tier: Tier, cases: &[Case]) {
     let library = library(cases);

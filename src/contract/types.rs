@@ -1,5 +1,4 @@
-//! The contract of a function, typed. How it is written as TOML lives in `contract::file`, how it is found in
-//! `contract::infer`.
+//! The typed contract of a function. `contract::file` defines its TOML form, `contract::infer` infers it.
 
 pub use crate::config::Harness;
 use crate::symbol::SymbolName;
@@ -14,44 +13,44 @@ pub enum Direction {
     InOut,
 }
 
-/// What a parameter is for.
+/// The role of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Role {
-    /// A number or a struct by value; `min` and `max` narrow numbers.
+    /// A number or a struct by value; `min` and `max` limit numbers.
     Value { min: Option<i64>, max: Option<i64> },
     /// One of these values (C enums).
     OneOf { values: Vec<i64> },
-    /// `length` elements at most `max`; `length` names the parameter that says how many.
+    /// At most `max` elements; `length` names the parameter with their number.
     Buffer { direction: Direction, length: String, max: usize, nullable: bool },
     /// The length of the buffers that name it.
     Length,
-    /// A NUL-terminated string that is read, of at most `max` bytes.
+    /// A NUL-terminated input string of at most `max` bytes.
     CString { max: usize, nullable: bool },
     /// A pointer to one number or flat struct.
     Pointer { direction: Direction, nullable: bool },
     /// A pointer to `len` elements.
     FixedArray { direction: Direction, len: usize },
-    /// A pointer to memory of which nothing says how much there is: `len` elements, which is more than it takes. Inputs on which C
-    /// goes beyond are those on which it breaks.
+    /// A pointer to memory of unknown size: the harness gives `len` elements, meant to be more than C needs. An
+    /// input on which C goes beyond them counts as one on which C crashes.
     Room { direction: Direction, len: usize, nullable: bool },
     /// `count` elements of `size` bytes each, at most `max` of them; both name parameters.
     Elements { direction: Direction, count: String, size: String, max: usize },
-    /// A function that is called back: its calls are compared. What it answers comes from the input; with `order`, it is an
-    /// order of what its two pointers point to.
+    /// A callback. Its calls are compared, and its results come from the input; with `order`, it is a total order
+    /// of the values behind its two pointers.
     Callback { order: bool, nullable: bool },
-    /// A handle; with `through`, what this field of the handle points to.
+    /// A handle; with `through`, the struct that this field of the handle points to.
     Handle { life: Life, through: Option<String>, nullable: bool },
-    /// A pointer that is only handed on to a callback.
+    /// A pointer that is only passed on to a callback.
     UserData,
-    /// A block of at most `max` bytes that each side's own allocator made, for the function to free or to keep.
+    /// A block of at most `max` bytes from each side's own allocator, which the function may free or keep.
     Given { max: usize, nullable: bool },
-    /// A struct `of` the caller's that may be kept, by its name in `ffi.rs`: the fields that point to bytes, each with the
-    /// fields that say how many, and the fields that are numbers.
+    /// A struct of the caller's that C may keep; `of` is its name in `ffi.rs`. `pointers` are the fields that point
+    /// to bytes, each with its length fields; `numbers` are the other fields.
     Lent { of: String, pointers: Vec<(String, Vec<String>)>, numbers: Vec<String>, nullable: bool },
 }
 
 impl Role {
-    /// Whether C may get null.
+    /// Whether the pointer may be null.
     pub fn is_nullable(&self) -> bool {
         match self {
             Self::Buffer { nullable, .. }
@@ -71,7 +70,7 @@ impl Role {
         }
     }
 
-    /// Whether no safe type says what it is.
+    /// Whether no safe Rust type can express the role.
     pub fn needs_c(&self) -> bool {
         matches!(
             self,
@@ -85,7 +84,7 @@ impl Role {
     }
 }
 
-/// What a function does with the life of what a handle stands for.
+/// What a function does to the object behind a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Life {
@@ -94,25 +93,26 @@ pub enum Life {
     Ends,
 }
 
-/// How a function on handles is reached: what is called before it and after it, on the same handle.
+/// The calls on the same handle before and after a function under test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Sequence {
-    /// The struct behind the handle, as `ffi.rs` calls it.
+    /// The struct behind the handle, by its name in `ffi.rs`.
     pub of: String,
-    /// The caller gives the memory of the struct.
+    /// The caller provides the memory of the struct.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_caller: bool,
-    /// Fields that the caller points to memory, each with the field that says how much.
+    /// Fields that the caller points to memory, each with its length field.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<(String, String)>,
     /// Fields that point to a text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
-    /// An allocation of the call under test may fail, on both sides: for ports that survive it as C does.
+    /// Allocations of the call under test may fail on both sides: for ports that handle a failed allocation as C
+    /// does.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fail_allocations: bool,
-    /// The one file that there is, by its name.
+    /// The name of the only file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     pub makers: Vec<SymbolName>,
@@ -129,35 +129,36 @@ impl Sequence {
     }
 }
 
-/// A parameter with its role and where that was seen.
+/// A parameter with its role and the source of that role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     pub name: String,
     pub role: Role,
-    /// Values that the C text looks for; only where the function is one step among others.
+    /// Values that the C text compares with; only for functions in a call sequence.
     pub likely: Vec<i64>,
-    /// Texts of that kind.
+    /// Texts that the C text compares with.
     pub texts: Vec<String>,
-    /// Functions that make the struct which a pointer leads to: half of the inputs have one that C has made.
+    /// Functions that make the struct behind the pointer: half of the inputs use one that C has made.
     pub made_by: Vec<SymbolName>,
-    /// The C line that the role came from, or what a person wrote.
+    /// The C line that the role came from, or a person's reason.
     pub reason: String,
 }
 
-/// A variable of the library that the function reaches: both sides have a copy, set before a call and compared after it.
+/// A variable of the library that the function reaches. Each side has a copy, set before a call and compared after
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GlobalUse {
     pub name: SymbolName,
-    /// `In` where it is only read.
+    /// `In` where the function only reads it.
     pub direction: Direction,
-    /// Tested with other values than the one that C starts with.
+    /// Whether inputs give it other values than C's initial one.
     #[serde(default = "yes", skip_serializing_if = "Clone::clone")]
     pub vary: bool,
-    /// The only values that it may be given, for C enums; empty: any.
+    /// The only values that it may get, for C enums; empty: any value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<i64>,
-    /// The C line that it was seen in, or what a person wrote.
+    /// The C line that mentions it, or a person's reason.
     #[serde(default)]
     pub reason: String,
 }
@@ -166,7 +167,7 @@ fn yes() -> bool {
     true
 }
 
-/// What is compared of the return value.
+/// How the return value is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Returns {
     Nothing,
@@ -176,20 +177,20 @@ pub enum Returns {
     StaticString,
     /// A new handle, or null.
     Handle,
-    /// Null, or where in memory that both sides have.
+    /// Null, or a position in memory that both sides have.
     Address,
-    /// Null, or a new block: how long it is, and what C has written there.
+    /// Null, or a new block: its size is compared, and the content that C has written.
     Memory,
-    /// Null, or so many elements that stay as they are.
+    /// Null, or a pointer to this number of constant elements.
     Table(usize),
 }
 
 impl Returns {
-    /// All but tables.
+    /// All but `Table`.
     pub const WITHOUT_LENGTH: [Self; 6] =
         [Self::Nothing, Self::Value, Self::StaticString, Self::Handle, Self::Address, Self::Memory];
 
-    /// As it is written.
+    /// The word in the contract file.
     pub fn word(self) -> &'static str {
         match self {
             Self::Nothing => "nothing",
@@ -202,51 +203,52 @@ impl Returns {
         }
     }
 
-    /// Of a table.
+    /// The number of elements of a table.
     pub fn elements(self) -> Option<usize> {
         if let Self::Table(elements) = self { Some(elements) } else { None }
     }
 
-    /// Whether no safe type says what it is: a pointer that is compared by where it leads.
+    /// Whether no safe Rust type can express the result: a pointer whose target position or block is compared.
     pub fn needs_c(self) -> bool {
         matches!(self, Self::Address | Self::Memory | Self::Table(_))
     }
 }
 
-/// Which signature the inner Rust function has.
+/// The signature of the inner Rust function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signature {
     /// Slices, references, `CStr`, values.
     Safe,
-    /// The types of C, and `unsafe`.
+    /// C's types, and `unsafe`.
     C,
 }
 
-/// A complete contract: a harness can be made from it.
+/// A complete contract, from which a harness can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract {
     pub symbol: SymbolName,
     pub harness: Harness,
     pub signature: Signature,
-    /// One for each parameter of C; none where a fuzz target alone knows how the function is called.
+    /// One for each parameter of C; empty where only a fuzz target knows how the function is called.
     pub params: Vec<Parameter>,
     pub returns: Returns,
-    /// `errno` is compared after the call; before it, it holds what the input chooses.
+    /// `errno` is compared after the call; the input sets its value before the call.
     pub errno: bool,
     /// Expressions over parameters that must hold.
     pub require: Vec<String>,
-    /// Lengths around which behaviour may change: constants of the C text.
+    /// Constants of the C text: lengths around which behaviour may change.
     pub interesting: Vec<usize>,
-    /// Mutants that are no other function, by the word of a person.
+    /// Mutants that a person declared equivalent to the original.
     pub equivalent: Vec<Equivalent>,
-    /// It asks for chance or the time: both sides get the same from the input, and ask as often.
+    /// The function asks for randomness or the time: both sides get the same values from the input and must ask
+    /// equally often.
     pub chance: bool,
-    /// The variables that it reads or writes, itself or through what it calls.
+    /// The variables that it reads or writes, directly or through callees.
     pub globals: Vec<GlobalUse>,
     /// For functions on handles.
     pub sequence: Option<Box<Sequence>>,
-    /// The model that proposed it, until a person approves of it.
+    /// The model that proposed the contract, until a person approves it.
     pub proposed_by: Option<String>,
 }
 
@@ -254,13 +256,13 @@ pub struct Contract {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Equivalent {
-    /// As `contract --check` names it.
+    /// The name that `contract --check` shows.
     pub mutant: String,
     pub reason: String,
 }
 
 impl Contract {
-    /// The same without what it says of the places that its roles were inferred from, which decide nothing.
+    /// The contract without the source lines of roles, which have no effect on a verdict.
     pub fn without_reasons(&self) -> Self {
         let mut bare = self.clone();
         bare.params.iter_mut().for_each(|param| param.reason.clear());
@@ -273,18 +275,18 @@ impl Contract {
         self.params.iter().find(|p| p.name == name).map(|p| &p.role)
     }
 
-    /// Whether a role, or the result, keeps the types of C.
+    /// Whether a role or the result needs C's types.
     pub fn needs_c(&self) -> bool {
         self.returns.needs_c() || self.params.iter().any(|param| param.role.needs_c())
     }
 
-    /// Whether blocks of memory change hands, so that what both sides allocate and free is counted.
+    /// Whether blocks of memory change owners, so that the harness counts allocations and frees of both sides.
     pub fn hands_over(&self) -> bool {
         let is_given = |param: &Parameter| matches!(param.role, Role::Given { .. });
         self.returns == Returns::Memory || self.params.iter().any(is_given)
     }
 
-    /// The elements that the parameter `length` counts or measures.
+    /// The parameters whose element count or element size is the parameter `length`.
     pub fn elements_of<'a>(&'a self, length: &'a str) -> impl Iterator<Item = &'a Parameter> {
         let names = move |p: &&Parameter| matches!(&p.role, Role::Elements { count, size, .. } if count == length || size == length);
         self.params.iter().filter(names)
@@ -296,12 +298,12 @@ impl Contract {
     }
 }
 
-/// What is known of how to call a function.
+/// Whether there is a contract for a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgeable {
     /// A harness can be made.
     Yes(Contract),
-    /// None can be made yet, and why.
+    /// No harness can be made yet, and the reason.
     NotYet(String),
 }
 
@@ -314,7 +316,7 @@ impl Judgeable {
         }
     }
 
-    /// Why there is none.
+    /// Why there is no contract.
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Yes(_) => None,

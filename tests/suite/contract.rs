@@ -54,7 +54,9 @@ fn what_does_not_open_the_repository_never_takes_the_place_of_a_contract() {
     }
     // What was written is not lost: it is opened again, and taken when it is right.
     edited(&repo, "twice", &line("require = [\"y < 16\"]")).code(2);
-    edited(&repo, "twice", "sed -i 's/y < 16/x < 16/' \"$1\"").ok().shows("the text that was rejected last time");
+    edited(&repo, "twice", "sed -i 's/y < 16/x < 16/' \"$1\"")
+        .ok()
+        .shows("the text that was rejected last time");
     assert!(repo.read("rust/contracts/twice.toml").contains("x < 16"));
     assert!(!repo.root().join(".implfuzz/edit/twice.toml").exists());
 }
@@ -70,7 +72,9 @@ fn what_changed_while_the_editor_was_open_is_not_overwritten() {
     assert!(text.contains("# by another one") && !text.contains("# by a person"), "{text}");
     // What was written is there, and is taken when it has both.
     assert!(repo.read(copy).contains("# by a person"));
-    edited(&repo, "twice", "echo '# by another one' >> \"$1\"").ok().shows("the text that was rejected last time");
+    edited(&repo, "twice", "echo '# by another one' >> \"$1\"")
+        .ok()
+        .shows("the text that was rejected last time");
     let text = repo.read(contract);
     assert!(text.contains("# by another one") && text.contains("# by a person"), "{text}");
     // Who wrote nothing takes nothing back.
