@@ -1,5 +1,5 @@
-//! The files of the two generated crates that do not depend on a single function: manifests, build scripts, the
-//! harness runtime, the targets.
+//! The files of the two generated crates that do not depend on one function: manifests, build scripts, the harness
+//! runtime, the fuzz targets.
 
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 /// A file of the target repository: its path below `rust/`, and its text.
 pub type GeneratedFile = (String, String);
 
-/// The port's manifest; written once, then the user's.
+/// The port's manifest. It is written once and then belongs to the user.
 pub fn port_manifest(name: &str) -> Result<String> {
     render(include_str!("../../templates/port/Cargo.toml.j2"), context!(name))
 }
@@ -20,7 +20,7 @@ pub fn port_build_script() -> &'static str {
     include_str!("../../templates/port/build.rs")
 }
 
-/// What all harnesses share and no function decides: paths below `fuzz/`, and texts.
+/// Files that all harnesses share: paths below `fuzz/`, and texts.
 const SHARED: &[(&str, &str)] = &[
     ("build.rs", include_str!("../../templates/fuzz/build.rs")),
     ("guard.c", include_str!("../../templates/fuzz/guard.c")),
@@ -78,7 +78,7 @@ const SHARED: &[(&str, &str)] = &[
     ),
 ];
 
-/// The hash of everything that all harnesses share, with the build of both crates: a verdict depends on it.
+/// The hash of the files that all harnesses share and of the build of both crates: each verdict depends on it.
 pub fn shared_hash() -> &'static str {
     static HASH: OnceLock<String> = OnceLock::new();
     HASH.get_or_init(|| {
@@ -91,7 +91,7 @@ pub fn shared_hash() -> &'static str {
     })
 }
 
-/// The fuzz crate, but for the harnesses themselves: `targets` are the symbols that have one.
+/// The fuzz crate without the harnesses; `targets` are the symbols that have one.
 pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> {
     let lib = name.replace('-', "_");
     let list: Vec<minijinja::Value> = targets.iter().map(minijinja::Value::from).collect();
@@ -139,11 +139,11 @@ fn registry(targets: &[String]) -> String {
     text
 }
 
-/// Where `harness/mutants.rs` stands below `rust/`.
+/// The path of `harness/mutants.rs` below `rust/`.
 pub const MUTANTS_FILE: &str = "fuzz/src/harness/mutants.rs";
 
-/// The tables of mutants that the C side is built with: their names in C and how long they are, by target. In the tree
-/// there are none; a build that measures harnesses has others.
+/// The tables of C mutants by target: their C names and lengths. They are empty in the tree; builds that measure
+/// harnesses fill them.
 pub fn mutants_file(tables: &BTreeMap<String, (String, usize)>) -> String {
     let mut declared = String::new();
     let mut arms = String::new();
@@ -163,11 +163,10 @@ pub fn mutants_file(tables: &BTreeMap<String, (String, usize)>) -> String {
     )
 }
 
-/// Where `harness/port_mutants.rs` stands below `rust/`.
+/// The path of `harness/port_mutants.rs` below `rust/`.
 pub const PORT_MUTANTS_FILE: &str = "fuzz/src/harness/port_mutants.rs";
 
-/// The numbers of the mutants that the crate of the port is built with, by target, and how one is made the port. In the
-/// tree there are none.
+/// The numbers of the port's mutants by target, and the function that activates one. They are empty in the tree.
 pub fn port_mutants_file(mutants: Option<(&str, &BTreeMap<String, Vec<u32>>)>) -> String {
     let mut arms = String::new();
     let mut select = String::new();

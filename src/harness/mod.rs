@@ -1,4 +1,4 @@
-//! Differential harnesses: generated from contracts, out of the model's reach.
+//! Differential harnesses, generated from contracts; a model cannot change them.
 
 pub mod plan;
 pub mod emit;

@@ -1,4 +1,4 @@
-//! How each parameter of a contract takes part in a harness: what is decoded, handed over and compared.
+//! The part of each contract parameter in a harness: what is decoded, passed and compared.
 
 use crate::contract::types::{Contract, Direction, Role, Signature as Style};
 use crate::rust::shims::Bound;
@@ -12,27 +12,27 @@ pub struct Slot<'a> {
     pub name: &'a Ident,
     /// Its position.
     pub at: usize,
-    /// As shown to people.
+    /// The name shown to people.
     pub label: &'a str,
     pub role: &'a Role,
-    /// The C type, and what it points to.
+    /// The C type, and its target type.
     pub ty: &'a syn::Type,
     pub target: syn::Type,
-    /// The only variable-length part that needs no length of its own in the input.
+    /// The only part of variable length that needs no length in the input.
     pub last: bool,
     /// Shares its length with another buffer.
     pub shared: bool,
-    /// The parameter that says how long it is, by its name in Rust.
+    /// Its length parameter, by its name in Rust.
     pub length: Option<&'a Ident>,
     /// An integer that limits can fold.
     pub integer: bool,
-    /// Signed lengths are also tried below zero.
+    /// The C type is signed: negative lengths are tried, too.
     pub signed: bool,
-    /// A length that stands behind a pointer, and may be another one after the call.
+    /// A length behind a pointer, which the call may change.
     pub behind: bool,
-    /// Functions that make what it points to.
+    /// Functions that make the struct it points to.
     pub made_by: &'a [SymbolName],
-    /// The function is one step among others, and these are values and texts that it looks for.
+    /// For functions in a call sequence: the values and texts that the C text compares it with.
     pub step: Option<(&'a [i64], &'a [String])>,
 }
 
@@ -54,7 +54,7 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
         }
         _ => None,
     };
-    // More steps follow where the function is one among others.
+    // In a call sequence further steps follow, so no part may take the rest of the input.
     let is_step = contract.sequence.is_some();
     let last = contract.params.iter().rposition(|p| variable(&p.role)).filter(|_| !is_step);
     let make = |(at, (param, (name, ty))): (
@@ -83,7 +83,7 @@ pub fn slots<'a>(bound: &Bound<'a>, contract: &'a Contract) -> Vec<Slot<'a>> {
 }
 
 impl Slot<'_> {
-    /// Whether the side may write through it, so that its content is compared after the call.
+    /// Whether the function may write through it, so that its content is compared after the call.
     pub fn is_effect(&self) -> bool {
         match self.role {
             Role::Buffer { direction, .. }
@@ -95,7 +95,7 @@ impl Slot<'_> {
         }
     }
 
-    /// Whether it is memory at all.
+    /// Whether it is memory.
     pub fn is_memory(&self) -> bool {
         matches!(
             self.role,
@@ -113,12 +113,12 @@ impl Slot<'_> {
         self.role.is_nullable()
     }
 
-    /// The local that holds a handle, a struct that is lent, or a block that is given away.
+    /// The local variable for a handle, a lent struct or a given block.
     pub fn handle(&self) -> Ident {
         format_ident!("{}_handle", self.name)
     }
 
-    /// The local that holds the memory of one side.
+    /// The local variable for one side's memory.
     pub fn region(&self) -> Ident {
         format_ident!("{}_memory", self.name)
     }
@@ -135,7 +135,7 @@ impl Slot<'_> {
     }
 }
 
-/// The argument that C gets: pointers into regions, values, lengths.
+/// The argument for C: a pointer into its memory, a value or a length.
 pub fn c_argument(slot: &Slot) -> TokenStream {
     let (name, region) = (slot.name, slot.region());
     match slot.role {
@@ -166,7 +166,7 @@ pub fn c_argument(slot: &Slot) -> TokenStream {
     }
 }
 
-/// The argument that the inner Rust function gets; nothing for a length in a safe signature.
+/// The argument for the inner Rust function; `None` for a length in a safe signature.
 pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
     if style == Style::C {
         return Some(c_argument(slot));
@@ -180,7 +180,7 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
     let unique = quote!(.as_mut());
     Some(match slot.role {
         Role::Value { .. } | Role::OneOf { .. } => quote!(args.#name),
-        // Only in signatures of C.
+        // These occur only in signatures of C.
         Role::Elements { .. }
         | Role::Callback { .. }
         | Role::UserData
@@ -190,7 +190,7 @@ pub fn rust_argument(slot: &Slot, style: Style) -> Option<TokenStream> {
         Role::Length | Role::Handle { .. } => return None,
         Role::Buffer { direction, .. } => {
             let below = format_ident!("{}_length", slot.length?);
-            // A negative length is an empty slice to a safe port, as the C-ABI shim makes it.
+            // A negative length becomes an empty slice for a safe port, as in the C-ABI shim.
             let take = quote!(usize::try_from(#below).unwrap_or(0).min(m.slice().len()));
             match direction {
                 Direction::In => of(quote!({ let n = #take; &m.slice()[..n] }), shared),

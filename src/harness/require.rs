@@ -1,4 +1,4 @@
-//! Preconditions of a contract: Rust expressions over integer parameters, and nothing else.
+//! Preconditions of a contract: Rust expressions over integer parameters only.
 
 use super::plan::Slot;
 use crate::contract::types::{Contract, Role};
@@ -24,7 +24,7 @@ pub fn condition(contract: &Contract, slots: &[Slot]) -> Result<TokenStream> {
     Ok(if all.is_empty() { quote!(true) } else { quote!(#((#all))&&*) })
 }
 
-/// Lengths that the condition mentions, which the harness must compute first.
+/// Lengths in the condition, which the harness must compute first.
 pub fn lengths_mentioned(contract: &Contract) -> BTreeSet<String> {
     let lengths = contract.params.iter().filter(|p| p.role == Role::Length);
     lengths
@@ -41,7 +41,7 @@ fn bad(contract: &Contract, text: &str, why: &str) -> Error {
         .help(format!("write comparisons of integer parameters with + - * / % && || !, then correct {path}"))
 }
 
-/// Parameters stand under their C names, which may be words that Rust keeps for itself.
+/// Replaces C parameter names by their Rust names, because a C name may be a Rust keyword.
 fn parse(text: &str, slots: &[Slot]) -> syn::Result<syn::Expr> {
     let rename = |word: Ident| slots.iter().find(|s| word == s.label).map_or(word, |s| s.name.clone());
     fn walk(tokens: TokenStream, rename: &dyn Fn(Ident) -> Ident) -> TokenStream {
@@ -64,7 +64,7 @@ fn translate(slots: &[Slot], expr: &syn::Expr) -> std::result::Result<TokenStrea
             let op = &binary.op;
             use syn::BinOp::{Add, Div, Mul, Rem, Sub};
             Ok(match op {
-                // A precondition must not end the process by overflow or division by zero.
+                // A precondition must not end the process with an overflow or a division by zero.
                 Add(_) => quote!((#left).wrapping_add(#right)),
                 Sub(_) => quote!((#left).wrapping_sub(#right)),
                 Mul(_) => quote!((#left).wrapping_mul(#right)),

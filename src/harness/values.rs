@@ -1,4 +1,4 @@
-//! `Value` implementations for the flat structs of a library: field by field, never padding.
+//! `Value` implementations for the flat structs of a library: field by field, without padding.
 
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Library, TypeKind};
@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
-/// Keys of the records that a type is made of, itself included.
+/// Collects the keys of the records in a type, itself included.
 pub fn records_of(library: &Library, ty: &CType, found: &mut BTreeSet<String>) {
     match &ty.kind {
         TypeKind::Pointer(target) => records_of(library, target, found),
@@ -20,7 +20,7 @@ pub fn records_of(library: &Library, ty: &CType, found: &mut BTreeSet<String>) {
     }
 }
 
-/// `harness/values.rs`: how the records with these keys are decoded, compared and shown.
+/// `harness/values.rs`: decoding, comparison and display of the records with these keys.
 pub fn values_file(library: &Library, records: &BTreeSet<String>, krate: &str) -> String {
     let krate = format_ident!("{}", krate.replace('-', "_"));
     let all = records.iter().filter_map(|key| implementation(library, key));

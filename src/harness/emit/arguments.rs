@@ -1,4 +1,4 @@
-//! What an input means: the arguments of a call, read off it, written back, shown, and those worth trying first.
+//! The arguments of a call: decoded from an input, encoded, shown, and the boundary inputs.
 
 use super::{Emitter, literals};
 use crate::contract::types::{Direction, Role};
@@ -7,14 +7,14 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 impl Emitter<'_> {
-    /// Everything that an input decides.
+    /// The struct of everything that an input decides.
     pub(super) fn args_struct(&self) -> TokenStream {
         let fields = self.slots.iter().map(|slot| {
             let (name, ty, element) = (slot.name, slot.ty, slot.element());
             let plain = match slot.role {
                 Role::Value { .. } | Role::OneOf { .. } => quote!(#ty),
                 Role::Handle { .. } => quote!(u8),
-                // Below zero where the type is signed; the length itself where the buffer is null.
+                // Whether the length is negative (signed types), and its value where the buffer is null.
                 Role::Length => return quote!(#name: (bool, usize)),
                 Role::Buffer { direction: Direction::Out, .. } => quote!((usize, [u8; 4])),
                 Role::Buffer { .. } | Role::CString { .. } => quote!(Vec<#element>),
@@ -23,7 +23,7 @@ impl Emitter<'_> {
                 Role::Room { .. } => quote!(Vec<#element>),
                 Role::FixedArray { len, .. } => quote!([#element; #len]),
                 Role::Elements { .. } => quote!((usize, Vec<u8>)),
-                // What it answers; what stands in it.
+                // The callback's results; the block's content.
                 Role::Callback { .. } | Role::Given { .. } => quote!(Vec<u8>),
                 Role::UserData => quote!(()),
                 Role::Lent { .. } => quote!(Lent),
@@ -35,7 +35,7 @@ impl Emitter<'_> {
         quote!(#[derive(Clone)] struct Args { #globals #chance #(#fields),* })
     }
 
-    /// Fixed-size parts first, so that a mutation of a buffer moves nothing else.
+    /// Orders fixed-size parts first, so that a mutation of a buffer moves nothing else.
     fn order(&self) -> Vec<&Slot<'_>> {
         let rank = |slot: &&Slot| match slot.role {
             Role::Value { .. } | Role::OneOf { .. } | Role::Length | Role::Handle { .. } => 0,
@@ -213,7 +213,7 @@ impl Emitter<'_> {
         quote!(#globals #chance #(#nulls)* #(#puts)*)
     }
 
-    /// The largest length of the buffers that a length parameter bounds.
+    /// The largest length of the buffers that share a length parameter.
     pub(super) fn max_of(&self, slot: &Slot) -> usize {
         let maxima = self.contract.buffers_of(slot.label).filter_map(|b| match b.role {
             Role::Buffer { max, .. } => Some(max),
@@ -267,7 +267,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Values that the C text looks for, of an integer of a step.
+/// Values that the C text compares with, for an integer parameter in a call sequence.
 pub(super) fn likely(slot: &Slot) -> Option<TokenStream> {
     let (likely, _) = slot.step.filter(|_| slot.integer && !limited(slot))?;
     let likely = literals(likely);
@@ -279,7 +279,7 @@ pub(super) fn texts(slot: &Slot) -> TokenStream {
     quote!({ let texts: &[&str] = &[#(#texts),*]; texts })
 }
 
-/// The constant that says what a struct that is lent looks like.
+/// The constant that describes the layout of a lent struct.
 pub(super) fn form(slot: &Slot) -> proc_macro2::Ident {
     format_ident!("FORM_{}", slot.at)
 }
@@ -295,7 +295,7 @@ pub(super) fn bound(limit: Option<i64>) -> TokenStream {
     }
 }
 
-/// A struct as one of its makers leaves it, or as it comes: what C has made is what callers have, the rest tries what they could.
+/// Decodes a struct: half of the inputs use one that C made, as real callers do; the others decode arbitrary bytes.
 fn made(slot: &Slot) -> TokenStream {
     let makers = slot.made_by.iter().enumerate().map(|(at, maker)| {
         let (at, maker) = (Literal::usize_suffixed(at), format_ident!("{}", maker.as_str()));

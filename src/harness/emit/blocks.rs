@@ -1,5 +1,5 @@
-//! Blocks of memory that change hands in a harness: given before a call, looked at and freed after it. Nothing of it stands in
-//! the harness of a function that neither returns one nor is given one.
+//! Blocks of memory that change owners in a harness: made before a call, inspected and freed after it. The harness
+//! of a function without such blocks has none of this code.
 
 use super::Emitter;
 use crate::contract::types::{Returns, Role};
@@ -18,7 +18,7 @@ impl Emitter<'_> {
         ))
     }
 
-    /// Before a call.
+    /// Makes the given blocks before a call.
     pub(super) fn hand_over(&self) -> TokenStream {
         let lets = self.slots.iter().filter(|s| matches!(s.role, Role::Given { .. })).map(|slot| {
             let (name, handle) = (slot.name, slot.handle());
@@ -30,14 +30,14 @@ impl Emitter<'_> {
         self.with_blocks(quote!(blocks::begin(); #(#lets)*))
     }
 
-    /// Where C broke: nobody has what it has left.
+    /// After a crash of C: frees the blocks that C has left.
     pub(super) fn dropped(&self) -> TokenStream {
         self.with_blocks(quote!(if __ran.is_err() {
             ledger::release();
         }))
     }
 
-    /// After a call. Of C only what it has allocated can be compared.
+    /// Collects the blocks after a call. C must return a block that it allocated; another one cannot be compared.
     pub(super) fn taken_back(&self, is_c: bool) -> TokenStream {
         let given = self.slots.iter().filter(|s| matches!(s.role, Role::Given { .. })).map(|slot| {
             let (label, handle) = (slot.label, slot.handle());

@@ -1,4 +1,4 @@
-//! Inputs worth trying first.
+//! Boundary inputs.
 
 use super::arguments::{bound, form, likely, limited, texts};
 use super::{Emitter, literals};
@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 impl Emitter<'_> {
-    /// Each part takes its own walk through its boundary values, so that they meet in many combinations.
+    /// Each part cycles through its own boundary values at its own pace, so that many combinations occur.
     pub(super) fn boundaries(&self) -> TokenStream {
         let around: Vec<usize> = self.contract.interesting.clone();
         let lists = self.slots.iter().map(|slot| {
@@ -81,7 +81,7 @@ impl Emitter<'_> {
         if names.is_empty() {
             return quote!(vec![Args {}]);
         }
-        // Buffers that share a length are read back by that length.
+        // The decoder gives buffers that share a length that common length.
         let fits = self.slots.iter().filter(|slot| slot.shared).map(|slot| {
             let (name, length) = (slot.name, slot.length);
             let fit = match slot.role {
@@ -112,7 +112,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// What compares two strings shows little on strings that have nothing in common.
+    /// Functions that compare two strings behave trivially on unrelated strings, so this adds inputs with similar
+    /// ones.
     fn alike(&self) -> Option<TokenStream> {
         let is_text = |slot: &&Slot| matches!(slot.role, Role::CString { .. }) && !slot.nullable();
         let mut texts = self.slots.iter().filter(is_text);

@@ -1,5 +1,5 @@
-//! Functions that a side is handed: what they look like to C, what they answer, and the trace of their calls. Nothing of it
-//! stands in the harness of a function without callbacks.
+//! Callbacks that a side gets: their C prototypes, their results, and the trace of their calls. The harness of a
+//! function without callbacks has none of this code.
 
 use super::Emitter;
 use crate::contract::callback::prototype;
@@ -18,7 +18,7 @@ impl Emitter<'_> {
         if self.callbacks().next().is_some() { code() } else { TokenStream::new() }
     }
 
-    /// A function for each callback; both sides are handed the same.
+    /// A function for each callback; both sides get the same one.
     pub(super) fn called(&self) -> TokenStream {
         let each = self.callbacks().map(|(index, slot)| {
             let Some((params, ret)) = self.prototype(slot) else { return TokenStream::new() };
@@ -53,7 +53,7 @@ impl Emitter<'_> {
         prototype(&param.ty)
     }
 
-    /// Before a call: what is answered, and which memory the side knows.
+    /// Before a call: sets the results of the callbacks, and the memory that this side knows.
     pub(super) fn begin(&self, is_c: bool) -> TokenStream {
         self.with_callbacks(|| {
             let functions = self.callbacks().map(|(_, slot)| {
@@ -102,12 +102,12 @@ impl Emitter<'_> {
         })
     }
 
-    /// After a call.
+    /// After a call: takes the trace.
     pub(super) fn end(&self) -> TokenStream {
         self.with_callbacks(|| quote!(let __trace = crate::runtime::callback::end();))
     }
 
-    /// In the struct of effects, and where one is made.
+    /// The trace's field in the struct of effects.
     pub(super) fn trace_field(&self) -> TokenStream {
         self.with_callbacks(|| quote!(__trace: crate::runtime::callback::Trace,))
     }
@@ -135,7 +135,7 @@ impl Emitter<'_> {
     }
 }
 
-/// The Rust type with the same ABI; all pointers are alike.
+/// The Rust type with the same ABI; all pointer types become one.
 fn erased(ty: &CType) -> TokenStream {
     match &ty.kind {
         TypeKind::Bool => quote!(bool),
@@ -163,7 +163,7 @@ fn seen(name: &proc_macro2::Ident, ty: &CType) -> TokenStream {
     }
 }
 
-/// How many bytes an order compares, where the type says it.
+/// The number of bytes that a comparison reads, where the pointer type determines it.
 fn element_size(pointer: &CType) -> TokenStream {
     match &pointer.kind {
         TypeKind::Pointer(target) if target.kind != TypeKind::Void => {

@@ -1,4 +1,4 @@
-//! How both sides are called: each on memory of its own, C under the guard.
+//! Calls of both sides: each side has its own memory, and C runs under the guard.
 
 use super::Emitter;
 use crate::contract::types::{Direction, Returns, Role, Signature as Style};
@@ -38,7 +38,7 @@ impl Emitter<'_> {
         quote!(#(#lets)*)
     }
 
-    /// The lengths, and memory for those that stand behind pointers.
+    /// The lengths, and memory for lengths behind pointers.
     fn placed(&self, make: &str) -> TokenStream {
         let (lengths, make) = (self.lengths(), format_ident!("{make}"));
         let behind = self.slots.iter().filter(|s| s.behind).map(|slot| {
@@ -48,7 +48,7 @@ impl Emitter<'_> {
         quote!(#lengths #(#behind)*)
     }
 
-    /// Effects from what stands in the regions after the call.
+    /// The effects, read from the memory after the call.
     fn collect(&self) -> TokenStream {
         let ret = self.has_ret().then(|| quote!(ret,));
         let errno = self.compares_errno().then(|| quote!(errno,));
@@ -71,7 +71,8 @@ impl Emitter<'_> {
         quote!(ffi::#name as *const core::ffi::c_void)
     }
 
-    /// Whether a text does not stay for ever, which a contract says that it does; what a handle gives out is compared by its content alone.
+    /// The test whether a returned text is not in the program's constant data, as the contract promises. Text from
+    /// a handle is compared by its content alone.
     fn is_no_constant(&self) -> TokenStream {
         match self.contract.sequence {
             Some(_) => quote!((|_: *const core::ffi::c_char| false)),
@@ -182,7 +183,7 @@ impl Emitter<'_> {
                 quote!(let slot = #call as *mut core::ffi::c_void; #pointer)
             }
             (Returns::Memory, _) => quote!(let slot = #call as *mut core::ffi::c_void;),
-            // What the port returned is read as the port would, here and below.
+            // Results of the port are read as the port's own accesses, here and below.
             (Returns::Table(elements), _) => {
                 let element = self.element();
                 quote! {
@@ -193,7 +194,7 @@ impl Emitter<'_> {
             }
             (Returns::Nothing, _) => quote!(#call;),
             (Returns::Value, _) => quote!(let ret = #call;),
-            // The sanitizer sees what is not there any more.
+            // The sanitizer reports text that is already freed.
             (Returns::StaticString, Style::Safe) => quote! {
                 let ret = {
                     let __port = crate::runtime::heap::port();
@@ -221,7 +222,7 @@ impl Emitter<'_> {
             };
             quote!(if !#intact { return Err(format!("`{}`", #label)); })
         });
-        // What may not be written must be as it was: with `unsafe`, a port of either signature could do it all the same.
+        // Constant memory must be unchanged: with `unsafe`, a port of either signature could write to it.
         let frozen = self.slots.iter().filter(|s| s.is_memory() && !s.is_effect());
         let frozen = frozen.map(|slot| {
             let (name, region, label) = (slot.name, slot.region(), slot.label);

@@ -1,5 +1,5 @@
-//! Chance and clocks in a harness: drawn from the input, and how often a side asks compared. Nothing of it stands in the
-//! harness of a function that asks for neither.
+//! Randomness and clocks in a harness: values come from the input, and the number of queries of each side is
+//! compared. The harness of a function without them has none of this code.
 
 use super::Emitter;
 use proc_macro2::{Ident, TokenStream};
@@ -10,7 +10,7 @@ impl Emitter<'_> {
         if self.contract.chance { code } else { TokenStream::new() }
     }
 
-    /// A field of `Args`; no parameter can have its name.
+    /// The field's name in `Args`; no parameter can have this name.
     pub(super) fn chance_name(&self) -> Option<Ident> {
         self.contract.chance.then(|| format_ident!("__chance"))
     }
@@ -39,12 +39,12 @@ impl Emitter<'_> {
         self.with_chance(quote!(let __chance = crate::runtime::chance::boundaries();))
     }
 
-    /// Before a call.
+    /// Before a call: provides the values.
     pub(super) fn draw(&self) -> TokenStream {
         self.with_chance(quote!(crate::runtime::chance::begin(&args.__chance);))
     }
 
-    /// After it.
+    /// After a call: takes the record of queries.
     pub(super) fn drawn(&self) -> TokenStream {
         self.with_chance(quote!(let __drawn = crate::runtime::chance::end();))
     }

@@ -1,4 +1,4 @@
-//! What a call leaves behind: kept, compared and shown.
+//! Effects of a call: stored, compared and shown.
 
 use super::Emitter;
 use crate::contract::types::{Returns, Role};
@@ -8,12 +8,12 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Emitter<'_> {
-    /// Whether the effects have what was returned as a part of their own.
+    /// Whether the effects have a field for the return value.
     pub(super) fn has_ret(&self) -> bool {
         !matches!(self.contract.returns, Returns::Nothing | Returns::Memory)
     }
 
-    /// What a returned pointer leads to.
+    /// The type behind a returned pointer.
     pub(super) fn element(&self) -> TokenStream {
         let known = match &self.bound.function.ret.kind {
             TypeKind::Pointer(to) => number(&to.kind),
@@ -23,7 +23,7 @@ impl Emitter<'_> {
         quote!(#element)
     }
 
-    /// Everything that a call leaves behind.
+    /// The struct of all effects of a call.
     pub(super) fn effects_struct(&self) -> TokenStream {
         let ret = self.bound.c.ret.as_ref();
         let ret = match self.contract.returns {
@@ -121,7 +121,7 @@ impl Emitter<'_> {
         let show = quote!(parts.push(("errno".into(), effects.errno.to_string())););
         let errno = match (self.contract.errno, self.compares_errno()) {
             (true, _) => Some(show),
-            // Where C never touches it, it is worth a word where the port does.
+            // C never touches `errno` here: show it only if the port changed it.
             (false, true) => Some(quote!(if effects.errno != guard::errno_on_entry() { #show })),
             (false, false) => None,
         };
@@ -130,7 +130,8 @@ impl Emitter<'_> {
         quote!(let mut parts = Parts::new(); #ret #(#outs)* #errno #globals #calls #drawn #blocks parts)
     }
 
-    /// What `differs` compares, in full. Every field is named: one that is forgotten here does not compile.
+    /// Everything that `differs` compares, as a record. The pattern names every field, so that a forgotten field
+    /// does not compile.
     pub(super) fn record(&self) -> TokenStream {
         let ret = self.has_ret().then(|| quote!(ret,));
         let errno = self.compares_errno().then(|| quote!(errno,));

@@ -1,16 +1,18 @@
-//! Whether `errno` after the call is compared. Before the call it holds the same on both sides, a value that varies with the input.
+//! Whether `errno` after the call is compared. Before the call both sides get the same value, which varies with the
+//! input.
 
 use super::Emitter;
 use crate::contract::types::{Returns, Role};
 
 impl Emitter<'_> {
-    /// Where the contract says so, and where C surely leaves `errno` as it was: the port must do so, too.
+    /// `errno` is compared where the contract says so, and where C certainly leaves it unchanged: then the port
+    /// must do so, too.
     pub(super) fn compares_errno(&self) -> bool {
         self.contract.errno || self.leaves_errno()
     }
 
-    /// A function that calls nothing, in the library or outside, that could set it. Allocations are left out: one that fails sets
-    /// it, and a port may allocate where C does not.
+    /// Whether the function calls nothing, in the library or outside, that could set `errno`. Allocations count as
+    /// setting it: a failing one does, and a port may allocate where C does not.
     fn leaves_errno(&self) -> bool {
         let function = self.bound.function;
         let is_quiet = |name: &String| QUIET.contains(&name.as_str());
@@ -28,7 +30,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Functions of the system that leave `errno` alone whatever they are given.
+/// Libc functions that never change `errno`, whatever their arguments.
 #[rustfmt::skip]
 const QUIET: [&str; 34] = [
     "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strnlen", "strcmp", "strncmp", "strcpy", "strncpy", "strcat",

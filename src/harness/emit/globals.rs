@@ -1,5 +1,5 @@
-//! The library's variables in a harness: set from the input before a call, compared after it. Nothing of it stands in the
-//! harness of a function that reaches none.
+//! The library's variables in a harness: set from the input before a call, compared after it. The harness of a
+//! function that reaches no variable has none of this code.
 
 use super::{Emitter, literals};
 use crate::rust::globals::identifier;
@@ -17,7 +17,7 @@ impl Emitter<'_> {
         ))
     }
 
-    /// Both copies of every variable, and what C starts with.
+    /// Both copies of each variable, and C's initial values.
     pub(super) fn state(&self, krate: &Ident) -> TokenStream {
         let globals = self.contract.globals.iter().map(|global| {
             let (label, vary) = (global.name.as_str(), global.vary);
@@ -32,19 +32,19 @@ impl Emitter<'_> {
         })
     }
 
-    /// A field of `Args` and of `Effects`; no parameter can have its name.
+    /// The field of `Args` and of `Effects`; no parameter can have this name.
     pub(super) fn globals_field(&self, ty: &str) -> TokenStream {
         let ty = format_ident!("{ty}");
         self.with_globals(quote!(__globals: #ty,))
     }
 
-    /// Before a call.
+    /// Before a call: sets the variables of this side.
     pub(super) fn enter(&self, side: &str) -> TokenStream {
         let side = format_ident!("{side}");
         self.with_globals(quote!(__state().enter(Side::#side, &args.__globals);))
     }
 
-    /// After a call, once everything else was read.
+    /// After a call and all other reads: takes the variables of this side.
     pub(super) fn leave(&self, side: &str) -> TokenStream {
         let side = format_ident!("{side}");
         self.with_globals(quote!(let __globals = __state().leave(Side::#side);))
@@ -70,7 +70,7 @@ impl Emitter<'_> {
         })
     }
 
-    /// The field in a pattern that names all of them.
+    /// The field in a pattern that names all fields.
     pub(super) fn globals_named(&self) -> TokenStream {
         self.with_globals(quote!(__globals,))
     }

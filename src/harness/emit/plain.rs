@@ -1,4 +1,4 @@
-//! Arguments and effects as the parent writes and reads them.
+//! Arguments and effects in the text form that is exchanged with the parent process.
 
 use super::Emitter;
 use super::arguments::form;
@@ -7,12 +7,12 @@ use crate::harness::plan::Slot;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-/// Keys beside those of parameters, which no C name can have.
+/// Keys besides those of parameters; no C name can equal them.
 const GLOBALS: &str = "$globals";
 const CHANCE: &str = "$chance";
 
 impl Emitter<'_> {
-    /// Arguments from the parent's words.
+    /// Reads arguments from the parent's text.
     pub(super) fn of_plain(&self) -> TokenStream {
         let labels = self.slots.iter().map(|slot| slot.label);
         let known = labels.chain(self.extra());
@@ -37,7 +37,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The inverse.
+    /// Writes arguments as text.
     pub(super) fn plain(&self) -> TokenStream {
         let lengths = self.lengths();
         let parts = self.slots.iter().filter(|slot| *slot.role != Role::UserData).map(|slot| {
@@ -61,7 +61,7 @@ impl Emitter<'_> {
         globals.into_iter().chain(self.contract.chance.then_some(CHANCE))
     }
 
-    /// Variables and chance, and the fields of `Args` that have them.
+    /// The reading of variables and chance, and their fields of `Args`.
     fn surroundings(&self) -> (TokenStream, TokenStream) {
         let globals = (!self.contract.globals.is_empty()).then(|| {
             quote! {
@@ -91,7 +91,7 @@ impl Emitter<'_> {
         quote!(#globals #chance)
     }
 
-    /// Both ways, where a fuzz target that a model wrote reads the bytes.
+    /// Writing and reading of arguments where a fuzz target written by a model decodes the bytes.
     pub(super) fn target_plain(&self) -> (TokenStream, TokenStream) {
         let known = ["bytes"].into_iter().chain(self.extra());
         let ((surroundings, fields), written) = (self.surroundings(), self.plain_surroundings());
@@ -109,7 +109,7 @@ impl Emitter<'_> {
         (plain, of_plain)
     }
 
-    /// What a call leaves behind.
+    /// Writes the effects of a call.
     pub(super) fn left(&self) -> TokenStream {
         let ret = match self.contract.returns {
             Returns::Nothing | Returns::Memory => None,
@@ -146,7 +146,7 @@ impl Emitter<'_> {
     }
 }
 
-/// What the words for one parameter mean. A length stays open until its buffers are there.
+/// Reads one parameter. A length stays open until its buffers are known.
 fn read(slot: &Slot) -> TokenStream {
     let (label, element) = (slot.label, slot.element());
     let make = match slot.role {
@@ -185,7 +185,7 @@ fn read(slot: &Slot) -> TokenStream {
     }
 }
 
-/// The inverse, of `value`.
+/// Writes one parameter, from `value`.
 fn write(slot: &Slot) -> TokenStream {
     match slot.role {
         Role::Value { .. }

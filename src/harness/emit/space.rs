@@ -1,7 +1,7 @@
-//! How many inputs a contract has, and which one a number stands for: what the exhaustive enumerator needs.
+//! The number of inputs that a contract allows, and the input for each number, for the exhaustive enumerator.
 //!
-//! Each part of the arguments is a digit with its own base. What is too large to be tried whole, or has no end, has no
-//! space: buffers of usual size, numbers of 64 bits without limits, structs, buffers that share a length.
+//! Each part of the arguments is a digit with its own base. There is no enumeration where a part is too large or
+//! unbounded: buffers of usual size, numbers of 64 bits without limits, structs, buffers that share a length.
 
 use super::{Emitter, literals};
 use crate::contract::types::{Contract, Direction, Role};
@@ -11,25 +11,25 @@ use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-/// No enumeration takes more points than this.
+/// Largest number of inputs that is enumerated.
 pub const MOST: u64 = 1 << 32;
 
-/// A part of the arguments.
+/// One part of the arguments.
 struct Part {
     points: u64,
-    /// Takes it off `digits`.
+    /// Code that takes the part from `digits`.
     take: TokenStream,
 }
 
-/// The number of inputs that the contract allows for, where it is at most [`MOST`]. Preconditions leave out some of
-/// them; outputs count twice, for two contents that they may have before the call.
+/// The number of inputs that the contract allows, if it is at most [`MOST`]. It includes inputs that preconditions
+/// exclude. With outputs it is doubled, for two contents that they may have before the call.
 pub fn points(bound: &Bound, contract: &Contract) -> Option<u64> {
     let slots = slots(bound, contract);
     Emitter { bound, contract, slots: &slots }.space().map(|(points, _)| points)
 }
 
 impl Emitter<'_> {
-    /// `Case::point`, where there is a space.
+    /// `Case::point`, where the inputs can be enumerated.
     pub(super) fn point(&self) -> TokenStream {
         let Some((_, parts)) = self.space() else { return TokenStream::new() };
         let takes = self.slots.iter().zip(parts).map(|(slot, part)| {
@@ -96,7 +96,8 @@ impl Emitter<'_> {
         Some(if slot.nullable() { or_null(part)? } else { part })
     }
 
-    /// Of its buffers' size, or of its own where they are null; below zero as well where the type is signed.
+    /// A length: its buffer's size, or its own value where the buffer is null; also negative where the type is
+    /// signed.
     fn length(&self, slot: &Slot) -> Option<Part> {
         let mut buffers = self.contract.buffers_of(slot.label);
         let first = &buffers.next()?.role;
@@ -111,7 +112,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether its content before the call is no input.
+/// Whether its content before the call is not part of the input.
 fn is_output(slot: &Slot) -> bool {
     matches!(
         slot.role,
@@ -142,7 +143,7 @@ fn value(kind: &TypeKind, (min, max): (Option<i64>, Option<i64>)) -> Option<Part
     Some(Part { points, take: quote!((#low + digits.below(#points) as i128) as _) })
 }
 
-/// What a pointer or an array is made of.
+/// The elements of a pointer or an array.
 fn element(kind: &TypeKind) -> Option<Part> {
     let of: &CType = match kind {
         TypeKind::Pointer(of) | TypeKind::Array { of, .. } => of,

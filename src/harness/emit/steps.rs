@@ -1,4 +1,5 @@
-//! Functions on handles: what is added to a call when it is one step in the life of a handle, and the plan of that life.
+//! Functions on handles: the additions to a call that is one step of a call sequence, and the plan of that
+//! sequence.
 
 use super::Emitter;
 use super::arguments::form;
@@ -13,7 +14,7 @@ impl Emitter<'_> {
         self.contract.sequence.as_deref()
     }
 
-    /// The handles among the arguments; without one there is nothing to call the function on.
+    /// Selects the handles for the arguments; a missing handle skips the call.
     pub(super) fn handles(&self) -> TokenStream {
         let Some(sequence) = self.sequence() else { return TokenStream::new() };
         let of = format_ident!("{}", sequence.of);
@@ -60,7 +61,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The same under the guard, whose jump no destructor sees: it ends the count by itself.
+    /// The same under the guard. The guard's jump skips destructors, so it ends the count itself.
     pub(super) fn counted(&self, call: TokenStream) -> TokenStream {
         match self.is_watched() {
             false => call,
@@ -72,8 +73,8 @@ impl Emitter<'_> {
         self.sequence().is_some() || self.contract.hands_over()
     }
 
-    /// What a returned pointer in `slot` is worth. Where no life is known, C must lead into an argument, or nothing says what
-    /// it returns.
+    /// Compares a returned pointer in `slot` by its place. Without a call sequence, C must return a pointer into an
+    /// argument, because no other place can be compared.
     pub(super) fn pointer(&self, is_c: bool) -> TokenStream {
         if self.contract.returns == Returns::Handle {
             return quote!(let ret = !slot.is_null(); world.adopt(slot, NAME););
@@ -99,7 +100,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The effects, after the call.
+    /// Collects the effects and updates the handles after the call.
     pub(super) fn done(&self, collect: TokenStream) -> TokenStream {
         if self.sequence().is_none() {
             return quote!(Ok(#collect));
@@ -128,7 +129,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// All handles among the arguments are this one.
+    /// Sets all handles among the arguments to this one.
     pub(super) fn aim(&self) -> TokenStream {
         let handles = self.slots.iter().filter(|s| matches!(s.role, Role::Handle { .. }));
         let sets = handles.map(|slot| {
@@ -138,7 +139,7 @@ impl Emitter<'_> {
         quote!(#(#sets)*)
     }
 
-    /// What the structs that are lent look like.
+    /// The layouts of the lent structs.
     pub(super) fn forms(&self) -> TokenStream {
         let forms = self.slots.iter().filter_map(|slot| {
             let Role::Lent { of, pointers, numbers, .. } = slot.role else { return None };
@@ -175,7 +176,7 @@ impl Emitter<'_> {
         quote!(#(#forms)*)
     }
 
-    /// How the function is reached, when it is the one under test.
+    /// The call sequence around the function when it is the one under test.
     pub(super) fn plan(&self, sequence: &Sequence) -> TokenStream {
         let of = format_ident!("{}", sequence.of);
         let entries = |names: &[SymbolName]| {

@@ -1,5 +1,6 @@
-//! The harness around a fuzz target that a model wrote: how the target's one call reaches C or the port. The target builds what the
-//! call gets; who is called, under which guard, and what is compared stands here and in the runtime (`ground`), out of its reach.
+//! The harness around a fuzz target that a model wrote: how the target's one call reaches C or the port. The target
+//! only builds the arguments. The callee, the guard and the comparison are here and in the runtime (`ground`),
+//! where the target cannot change them.
 
 use super::Emitter;
 use crate::contract::types::Returns;
@@ -9,13 +10,13 @@ use crate::symbol::{CType, Function, TypeKind};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-/// Where the target of a symbol stands, below `rust/`.
+/// The path of a symbol's fuzz target below `rust/`.
 pub fn target_file(symbol: &str) -> String {
     format!("fuzz/targets/{symbol}.rs")
 }
 
 impl Emitter<'_> {
-    /// The whole module; `krate` is the crate of the port.
+    /// The whole module; `krate` is the port crate.
     pub(super) fn around_target(&self, krate: &Ident, helpers: &[Bound]) -> TokenStream {
         let name = self.contract.symbol.as_str();
         let path = format!("../../targets/{name}.rs");
@@ -152,7 +153,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// The run of one side, between what is set before it and what is read after it.
+    /// The run of one side, between setting and reading the state.
     fn target_run(&self, side: &str) -> TokenStream {
         let (enter, leave) = (self.enter(side), self.leave(side));
         let (draw, drawn) = (self.draw(), self.drawn());
@@ -165,7 +166,7 @@ impl Emitter<'_> {
         }
     }
 
-    /// `Side::call`: with C's types, whichever side it is.
+    /// `Side::call`, with C's types on either side.
     fn call_of_target(&self, krate: &Ident) -> TokenStream {
         let bound = self.bound;
         let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
@@ -197,7 +198,7 @@ impl Emitter<'_> {
             Returns::Nothing => TokenStream::new(),
             Returns::Value => quote!(self.see("return value", __returned);),
             Returns::StaticString => quote!(self.see_text("returned string", __returned);),
-            // Handles, new blocks and tables have contracts, and harnesses of those.
+            // Handles, new blocks and tables are judged by inferred harnesses, not here.
             Returns::Handle | Returns::Address | Returns::Memory | Returns::Table(_) => {
                 quote!(self.see_pointer(__returned);)
             }
@@ -244,7 +245,7 @@ impl Emitter<'_> {
     }
 }
 
-/// Whether a value is a pointer to something that a side may have in its memory.
+/// Whether a value is a pointer to data that may be in a side's memory.
 fn leads_to_memory(ty: &CType) -> bool {
     match &ty.kind {
         TypeKind::Pointer(target) => !matches!(target.kind, TypeKind::Function { .. }),
@@ -258,7 +259,7 @@ pub fn helper_name(function: &Function) -> Ident {
     format_ident!("c_{}", function.name.as_str())
 }
 
-/// Another function of the library, which runs as C on either side: what it returns is not compared.
+/// Another function of the library, which always runs as C: its result is not compared.
 fn helper(bound: &Bound) -> TokenStream {
     let (name, original) = (helper_name(bound.function), ident(bound.function));
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
