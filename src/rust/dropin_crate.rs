@@ -1,11 +1,11 @@
-//! The port as a part of a C program: names are C's own, without the mark that tells the copy in the archive apart, and
-//! every variable has one home, C's. Made of the text of `ffi.rs` and `globals.rs` as they stand in the port.
+//! The port as part of a C program: functions have C's own names, without the prefix of the renamed C original, and
+//! each variable exists once, in C. The text comes from the port's `ffi.rs` and `globals.rs`.
 
 use super::pretty::pretty;
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the archive of the C original puts before every name.
+/// The prefix of every name in the archive of the C original.
 const MARK: &str = "c_";
 
 /// `ffi.rs` for a program that has the C functions under their own names.
@@ -14,14 +14,14 @@ pub fn ffi_file(ffi: &str) -> String {
     ffi.replace(&format!("{start}{MARK}"), start).replace(&format!("{start}\\u{{1}}{MARK}"), start)
 }
 
-/// `globals.rs` where C has the variables, and the variables that stay the port's own. `linker_names` are those of the
-/// variables, by their Rust names.
+/// `globals.rs` for a program in which C has the variables, and the names of the variables that stay the port's
+/// own. `linker_names` maps Rust names of variables to linker names.
 pub fn globals_file(
     globals: &str,
     linker_names: &BTreeMap<String, String>,
 ) -> syn::Result<(String, Vec<String>)> {
     let file = syn::parse_file(globals)?;
-    // What is written in another way than in C has another layout as well.
+    // A struct that `globals.rs` defines differs from C's in layout.
     let own: BTreeSet<String> = file.items.iter().filter_map(struct_name).collect();
     let (mut text, mut apart, mut taken) = (String::new(), Vec::new(), 0);
     for item in &file.items {
@@ -58,7 +58,7 @@ fn struct_name(item: &syn::Item) -> Option<String> {
     }
 }
 
-/// Whether a type is made of one of these structs or of a text.
+/// Whether a type contains one of these structs or a `CStr`.
 fn mentions(ty: proc_macro2::TokenStream, own: &BTreeSet<String>) -> bool {
     let text = ty.to_string();
     text.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == "CStr" || own.contains(word))

@@ -1,6 +1,6 @@
-//! The hash of a port: SHA-256 over the tokens of its item and of the private items of the module that it reaches, so
-//! that evidence is about the text that runs. Comments, doc comments and layout do not matter. Where hashes are kept
-//! and compared is not known here.
+//! The hash of a port: SHA-256 over the tokens of its item and of the private items of the module that it reaches,
+//! so that evidence covers the text that runs. Comments, doc comments and layout do not matter. Other modules store
+//! and compare hashes.
 
 use super::item::{item_name, plain, use_leaves};
 use super::nonlocal_items;
@@ -31,13 +31,15 @@ impl fmt::Display for TokenHash {
     }
 }
 
-/// The items of a module, what each mentions, and which others it may mean by that: read once for all questions about it.
+/// The items of a module, the names that each mentions, and the items that these may refer to: computed once for
+/// all queries.
 #[derive(Debug)]
 pub struct Index {
     texts: Vec<Text>,
-    /// Positions of the items that each item mentions, of private ones only.
+    /// Positions of the private items that each item mentions.
     mentions: Vec<BTreeSet<usize>>,
-    /// What a glob brings in decides what every bare name means, and what has no name of the module's can be meant anywhere.
+    /// Items that belong to every hash: a glob import decides what bare names mean, and an item without a name of
+    /// the module can be used anywhere.
     everywhere: Vec<usize>,
 }
 
@@ -61,8 +63,8 @@ impl Index {
 
     /// Positions of the items that the item `root` reaches, without `root` and without other `pub fn`s.
     ///
-    /// By name: an identifier that equals an item's name counts as a use of it. A local variable of that name makes the
-    /// hash depend on too much, never on too little.
+    /// Matching is by name: an identifier that equals an item's name counts as a use of it. A local variable of
+    /// that name makes the hash depend on too much, never on too little.
     pub fn reached(&self, root: usize) -> BTreeSet<usize> {
         let mut seen = BTreeSet::new();
         let mut open = vec![root];
@@ -73,19 +75,19 @@ impl Index {
         seen
     }
 
-    /// Hash of the item `root` of a module and of everything private that it reaches in it; other `pub fn`s are symbols of
-    /// their own and stay out.
+    /// Hash of the item `root` and of all private items that it reaches in the module. Other `pub fn`s are symbols
+    /// of their own and are left out.
     pub fn hash(&self, root: usize) -> TokenHash {
         let reached = self.reached(root);
         let mut parts: Vec<&[u8]> = reached.into_iter().map(|at| self.texts[at].tokens.as_bytes()).collect();
-        // Where in the file a helper stands does not matter.
+        // The position of a helper in the file does not matter.
         parts.sort_unstable();
         parts.insert(0, self.texts[root].tokens.as_bytes());
         digest(&parts)
     }
 
-    /// The names that the item `root`, and what it reaches, mentions in code; what an import renames under its own name.
-    /// A local variable counts as well.
+    /// The names that the item `root` and the items that it reaches mention in code. A renamed import also counts
+    /// under its original name, and local variables count too.
     pub fn mentioned(&self, file: &syn::File, root: usize) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         let mut imports = Vec::new();
@@ -95,7 +97,7 @@ impl Index {
                 _ => names.extend(self.texts[index].names().map(str::to_owned)),
             }
         }
-        // An import may rename what another one has renamed.
+        // An import may rename the result of another one.
         loop {
             let used =
                 imports.iter().filter(|leaf| leaf.name.as_ref().is_some_and(|name| names.contains(name)));
@@ -132,8 +134,9 @@ fn is_glob(item: &syn::Item) -> bool {
     matches!(item, syn::Item::Use(u) if use_leaves(u).iter().any(|leaf| leaf.glob))
 }
 
-/// The names by which an item can be meant: an `impl` by the names in its head, a `use` by what it brings into scope, a trait
-/// and an `impl` of one by their members as well: `x.bit()` names neither the trait nor the type.
+/// The names by which code can refer to an item. An `impl` has the names in its head, a `use` the names that it
+/// brings into scope. Traits and their `impl`s also have the names of their members, because `x.bit()` names
+/// neither the trait nor the type.
 fn declares(item: &syn::Item) -> BTreeSet<String> {
     match item {
         syn::Item::Use(u) => use_leaves(u).into_iter().filter_map(|leaf| leaf.name).collect(),
@@ -161,12 +164,12 @@ fn declares(item: &syn::Item) -> BTreeSet<String> {
     }
 }
 
-/// Tokens as text that no layout changes: one line a token, doc attributes left out, runs of punctuation split as the
-/// compiler splits them.
+/// Tokens as text that does not depend on layout: one token per line, without doc attributes, runs of punctuation
+/// split as the compiler splits them.
 #[derive(Debug, Default)]
 struct Text {
     tokens: String,
-    /// Where in `tokens` the names stand: identifiers, and what a format string may mean.
+    /// Ranges of names in `tokens`: identifiers, and possible names in format strings.
     names: Vec<Range<usize>>,
 }
 
@@ -203,7 +206,7 @@ impl Text {
                         Delimiter::None => ("", ""),
                     };
                     let inner = group.stream();
-                    // Shared tokens would be copied.
+                    // Dropping the group avoids a copy of its shared tokens.
                     drop(group);
                     self.line(&open);
                     self.add(inner);
@@ -241,7 +244,7 @@ impl Text {
         }
     }
 
-    /// `format!("{LIMIT}")` reaches `LIMIT` from inside a string.
+    /// Records the names in a string literal: `format!("{LIMIT}")` refers to `LIMIT`.
     fn words(&mut self, start: usize) {
         let literal = &self.tokens[start..self.tokens.len() - END.len()];
         if literal.contains('{') {
@@ -252,16 +255,16 @@ impl Text {
     }
 }
 
-/// Ends each token: a literal may contain a line end; its length would be needed then, and no token starts with NUL.
+/// Ends each token. A literal may contain a line end, which would require its length; but no token starts with NUL.
 const END: &str = "\0\n";
 
-/// Longest first, as the lexer of rustc does it. `>` stays single, since `>>` may close two lists.
+/// Longest first, as in rustc's lexer. `>` stays single, since `>>` may close two lists.
 const OPERATORS: [&str; 21] = [
     "<<=", "...", "..=", "::", "->", "=>", "==", "!=", "<=", "&&", "||", "+=", "-=", "*=", "/=", "%=", "^=",
     "&=", "|=", "<<", "..",
 ];
 
-/// The tokens without `#[doc …]` and `#![doc …]`, which is what doc comments are.
+/// The tokens without doc comments, that is, without `#[doc …]` and `#![doc …]`.
 fn without_docs(tokens: TokenStream) -> Vec<TokenTree> {
     let mut out: Vec<TokenTree> = Vec::new();
     let is_punct =

@@ -1,13 +1,13 @@
-//! Finding items in the text of a module: byte ranges, lines, names. Reads only; changing text is `splice`'s work.
+//! Finds items in the text of a module: byte ranges, lines, names. It only reads; `splice` changes text.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 use std::ops::Range;
 use syn::spanned::Spanned;
 
-/// A function of a module and where it stands.
+/// A function of a module and its position.
 #[derive(Debug, Clone)]
 pub struct ItemPlace {
-    /// From the first doc comment or attribute to the closing brace. Plain `//` comments above stay outside.
+    /// From the first doc comment or attribute to the closing brace. Plain `//` comments above are not included.
     pub bytes: Range<usize>,
     /// Line of the first token after the attributes, from 1.
     pub line: usize,
@@ -16,13 +16,13 @@ pub struct ItemPlace {
     pub item: syn::ItemFn,
 }
 
-/// Parses a module. Unlike `syn::parse_file` it knows no shebang line, which a module cannot have and which would
-/// shift every position, and it refuses text that nests so deeply that a recursive parser would end the process.
+/// Parses a module. Unlike `syn::parse_file` it accepts no shebang line, which a module cannot have and which would
+/// shift every position. It refuses text that nests so deeply that a recursive parser would overflow the stack.
 pub fn parse(text: &str) -> syn::Result<syn::File> {
     of_tokens(text.parse()?)
 }
 
-/// The same for tokens.
+/// Parses a module from tokens.
 pub fn of_tokens(tokens: TokenStream) -> syn::Result<syn::File> {
     match too_deep(&tokens) {
         Some(span) => Err(syn::Error::new(span, "this nests too deeply to be read")),
@@ -30,21 +30,22 @@ pub fn of_tokens(tokens: TokenStream) -> syn::Result<syn::File> {
     }
 }
 
-/// Brackets inside brackets.
+/// Largest nesting depth of brackets.
 const MAX_DEPTH: usize = 48;
-/// Tokens without a `;`, `,` or block between them: one expression or type, which may nest by operators.
+/// Largest number of tokens without a `;`, `,` or block between them: they form one expression or type, which may
+/// nest by operators.
 const MAX_RUN: usize = 512;
 
-/// Where the text gets deeper than people write.
+/// The first place that nests deeper than [`MAX_DEPTH`] or [`MAX_RUN`].
 fn too_deep(tokens: &TokenStream) -> Option<Span> {
-    // Not recursive itself.
+    // Not recursive, so that it cannot overflow the stack itself.
     let mut open = vec![(tokens.clone().into_iter().peekable(), 0_usize)];
     while let Some((level, run)) = open.last_mut() {
         let Some(token) = level.next() else {
             open.pop();
             continue;
         };
-        // Attributes stand one after the other, as the lines of a long doc comment do.
+        // Attributes do not nest: a long doc comment is a series of them.
         if matches!(&token, TokenTree::Punct(p) if p.as_char() == '#')
             && matches!(level.peek(), Some(TokenTree::Group(g)) if g.delimiter() == Delimiter::Bracket)
         {
@@ -136,7 +137,7 @@ pub(crate) struct UseLeaf {
     pub span: LeafSpan,
 }
 
-/// A position that does not take part in comparisons.
+/// A position that comparisons ignore.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LeafSpan(pub Span);
 
@@ -148,7 +149,7 @@ impl PartialEq for LeafSpan {
 
 impl Eq for LeafSpan {}
 
-/// The names that a `use` item brings into scope, groups flattened.
+/// The names that a `use` item brings into scope, with groups flattened.
 pub(crate) fn use_leaves(item: &syn::ItemUse) -> Vec<UseLeaf> {
     let mut leaves = Vec::new();
     flatten(&item.tree, &mut Vec::new(), item.leading_colon.is_some(), &mut leaves);
@@ -184,13 +185,13 @@ fn flatten(tree: &syn::UseTree, prefix: &mut Vec<String>, absolute: bool, leaves
                 flatten(tree, prefix, absolute, leaves);
             }
         }
-        // `UseTree` may grow; an unknown tree brings no name into scope, so its uses are unknown paths.
+        // `UseTree` may grow. An unknown tree adds no name to the scope, so uses of it are unknown paths.
         #[allow(unreachable_patterns)]
         _ => {}
     }
 }
 
-/// `prefix::ident`; `a::{self}` means `a`.
+/// Appends an identifier to a path; `a::{self}` means `a`.
 fn joined(prefix: &[String], ident: &proc_macro2::Ident) -> Vec<String> {
     let mut path = prefix.to_vec();
     if ident != "self" || prefix.is_empty() {
@@ -259,7 +260,7 @@ mod tests {
                 ("|a: (", "u8", ")| 1"),
             ] {
                 assert!(parse(&nest(open, middle, close, 20_000)).is_err(), "{open}");
-                // Right below the limit nothing may overflow the small stack of a test either.
+                // Just below the limit, even the small stack of a test must not overflow.
                 for n in [40, 100, 250, 500] {
                     if let Ok(file) = parse(&nest(open, middle, close, n)) {
                         let copy = file.clone();
@@ -269,7 +270,7 @@ mod tests {
                 }
             }
         };
-        // The stack of a main thread; a test has less, and a debug build needs more than a release build.
+        // The stack size of a main thread: a test has less, and a debug build needs more than a release build.
         std::thread::Builder::new().stack_size(8 << 20).spawn(read).unwrap().join().unwrap();
         let wide = format!("const T: [u8; 9] = [{}];{}", "1, ".repeat(9000), "pub fn g() {}\n".repeat(900));
         assert!(parse(&wide).is_ok());

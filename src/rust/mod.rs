@@ -1,6 +1,5 @@
-//! The Rust side of the target repository, as text and syntax: where an item stands, how one is replaced, what a stub
-//! is, what is hashed, which signatures and shims follow from C. Nothing here runs a compiler, and whether a candidate
-//! may be accepted is `audit`'s business.
+//! The Rust side of the target repository as text and syntax: finding and replacing items, stubs, hashes,
+//! signatures and shims. Nothing here runs a compiler; `audit` decides whether a candidate may be accepted.
 
 pub mod item;
 pub mod hash;

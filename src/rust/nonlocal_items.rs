@@ -1,14 +1,14 @@
-//! Items of a module that code can mean without any name that the audit follows: an `impl` for a type of somebody else's,
-//! traits that other modules can import, modules, macros, whatever hides such things in a body, and imports that an attribute makes
-//! others in another build. They concern every port of the crate, so no module may have one.
+//! Items of a module that code can use without a name that the audit follows: an `impl` for a foreign type, traits
+//! that other modules can import, modules, macros, items that hide these in a body, and imports that an attribute
+//! changes in another build. They affect every port of the crate, so no module may have one.
 
 use super::item::{item_name, plain, use_leaves};
 use syn::visit::{self, Visit};
 
-/// Modules that are generated: what a glob brings in from them is known.
+/// Generated modules, for which a glob import brings in known names.
 pub const GENERATED: [&str; 3] = ["ffi", "globals", "callee"];
 
-/// Why no port is judged where a module has such an item at this place.
+/// Why no port is judged while a module has such an item at this place.
 pub fn reason(place: &str) -> String {
     format!(
         "{place} can be used by every port without being named (an `impl` for a type of another module, a `pub trait`, a module, a macro, \
@@ -17,7 +17,7 @@ pub fn reason(place: &str) -> String {
     )
 }
 
-/// Whether an item among `all` of its module is of that kind.
+/// Whether an item is of that kind; `all` are the items of its module.
 pub fn is_open(item: &syn::Item, all: &[syn::Item]) -> bool {
     match item {
         syn::Item::Impl(block) if !is_for_own(block, all) => true,
@@ -37,15 +37,15 @@ pub fn is_open(item: &syn::Item, all: &[syn::Item]) -> bool {
     }
 }
 
-/// Whether an attribute of an import or of a whole file changes nothing that runs: `#[cfg(…)] use` would make a name mean
-/// something else in every other build.
+/// Whether an attribute of an import or a file has no effect at run time. `#[cfg(…)] use` has one: a name could
+/// mean something else in another build.
 pub fn is_remark(attr: &syn::Attribute) -> bool {
     let is_text = |meta: &syn::Meta| matches!(meta, syn::Meta::NameValue(doc) if matches!(doc.value, syn::Expr::Lit(_)));
     let is_lint = ["allow", "expect", "warn", "deny", "forbid"].iter().any(|lint| attr.path().is_ident(lint));
     is_lint || (attr.path().is_ident("doc") && is_text(&attr.meta))
 }
 
-/// Whether a path leads into the crate, and to no generated module.
+/// Whether a path leads into the crate but not into a generated module.
 fn is_of_ports(path: &[String]) -> bool {
     let is_root = |name: &&str| matches!(*name, "crate" | "super");
     let mut names = path.iter().map(String::as_str).peekable();
@@ -53,7 +53,7 @@ fn is_of_ports(path: &[String]) -> bool {
     is_inside && !names.find(|name| !is_root(name)).is_some_and(|module| GENERATED.contains(&module))
 }
 
-/// Whether it is for a type or a trait of its own module.
+/// Whether an `impl` is for a type or a trait of its own module.
 fn is_for_own(block: &syn::ItemImpl, all: &[syn::Item]) -> bool {
     let declared = |path: &syn::Path| {
         let Some(name) = only_name(path) else { return false };
@@ -70,7 +70,7 @@ fn is_for_own(block: &syn::ItemImpl, all: &[syn::Item]) -> bool {
     of_type || block.trait_.as_ref().is_some_and(|(path, _)| declared(path))
 }
 
-/// `S` of `S` and of `S<T>`.
+/// The only segment of a path: `S` of `S` and of `S<T>`.
 fn only_name(path: &syn::Path) -> Option<String> {
     let segment = path.segments.first()?;
     (path.segments.len() == 1 && path.leading_colon.is_none()).then(|| plain(&segment.ident))
@@ -83,7 +83,7 @@ fn is_test(attrs: &[syn::Attribute]) -> bool {
     attrs.iter().any(is_cfg_test)
 }
 
-/// Looks into bodies, also where nobody calls them.
+/// Searches bodies, including uncalled ones.
 #[derive(Default)]
 struct Search {
     found: bool,
@@ -104,7 +104,7 @@ impl Visit<'_> for Search {
         visit::visit_stmt(self, stmt);
     }
 
-    /// The text of another file may hold anything.
+    /// The text of an included file may contain anything.
     fn visit_macro(&mut self, mac: &syn::Macro) {
         self.found |= mac.path.segments.last().is_some_and(|last| last.ident == "include");
         visit::visit_macro(self, mac);

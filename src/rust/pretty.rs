@@ -1,4 +1,4 @@
-//! Generated tokens as formatted Rust; only for files that the tool generates whole.
+//! Formats generated tokens as Rust; only for files that the tool generates whole.
 
 use proc_macro2::TokenStream;
 

@@ -1,5 +1,5 @@
-//! The two layers around an inner function: the C-ABI shim that replaces the original (`capi`), and the shim through
-//! which ports call a C function that is not ported yet (`callee`).
+//! The two layers around an inner function: the C-ABI shim that replaces the original (`capi`), and the shim
+//! through which ports call a C function that is not ported yet (`callee`).
 
 use super::signature::{CSignature, ident, inner, pointee};
 use crate::contract::types::{Contract, Direction, Parameter, Returns, Role, Signature as Style};
@@ -8,18 +8,18 @@ use crate::symbol::{Function, Linkage, SymbolName};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-/// A function as the generators see it.
+/// A function with the information that the generators need.
 #[derive(Debug, Clone, Copy)]
 pub struct Bound<'a> {
     pub function: &'a Function,
     pub contract: Option<&'a Contract>,
     pub c: &'a CSignature,
-    /// The variables that C code reached from here may change, where both sides have them.
+    /// The variables that C code reached from here may change and that both sides have.
     pub shared: &'a [SymbolName],
 }
 
 impl Bound<'_> {
-    /// Whether a call of the inner function looks as C's does, but for `unsafe`.
+    /// Whether a call of the inner function has the same form as C's, apart from `unsafe`.
     pub fn is_plain(&self) -> bool {
         let plain =
             |role: &Role| matches!(role, Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. });
@@ -29,7 +29,7 @@ impl Bound<'_> {
         })
     }
 
-    /// Its contract, where that makes the inner signature safe.
+    /// Its contract, if that makes the inner signature safe.
     pub fn safe(&self) -> Option<&Contract> {
         self.contract.filter(|c| c.signature == Style::Safe)
     }
@@ -41,7 +41,8 @@ impl Bound<'_> {
     }
 }
 
-/// The C-ABI shim; feature `capi` exports it under the C name. With a `counter`, every call is told under that number.
+/// The C-ABI shim; feature `capi` exports it under the C name. With a `counter`, each call is reported under that
+/// number.
 pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
     let name = ident(bound.function);
     let path = bound.path();
@@ -59,8 +60,8 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
     }
 }
 
-/// A call of the inner function at `path` with C's arguments, which stand there by their names; for a result as C has it. Needs
-/// `slice` and `slice_mut`, from a start and a length.
+/// A call of the inner function at `path` with C's arguments, which are in scope under their names; it evaluates to
+/// C's result. It needs `slice` and `slice_mut`, which take a start and a length.
 pub fn call_as_c(bound: &Bound, path: &TokenStream) -> TokenStream {
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
@@ -84,14 +85,14 @@ pub fn call_as_c(bound: &Bound, path: &TokenStream) -> TokenStream {
     }
 }
 
-/// A function of C's signature under this name that calls the inner one at `path`.
+/// A function `name` with C's signature that calls the inner one at `path`.
 pub fn from_c(bound: &Bound, name: &Ident, path: &TokenStream) -> TokenStream {
     let params = bound.c.params.iter().map(|(name, ty)| quote!(#name: #ty));
     let (ret, call) = (bound.c.ret.iter(), call_as_c(bound, path));
     quote!(unsafe fn #name(#(#params),*) #(-> #ret)* { #call })
 }
 
-/// What makes slices of C's pointers and lengths.
+/// The helper functions that make slices from C's pointers and lengths.
 pub fn slices() -> [TokenStream; 2] {
     [
         quote! {
@@ -107,7 +108,7 @@ pub fn slices() -> [TokenStream; 2] {
     ]
 }
 
-/// From C's argument to the inner function's; nothing for a length.
+/// Converts C's argument to the inner function's; `None` for a length.
 fn to_inner(
     contract: &Contract,
     param: &Parameter,
@@ -121,7 +122,7 @@ fn to_inner(
     };
     let value = match &param.role {
         Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
-        // Only in signatures of C, which go through as they are.
+        // These occur only in signatures of C, which pass them on unchanged.
         Role::Elements { .. }
         | Role::Callback { .. }
         | Role::UserData
@@ -153,8 +154,8 @@ fn to_inner(
     Some(value)
 }
 
-/// The way to a callee: the Rust function where it is ported, else a shim to the C function. A shim is never inlined: in
-/// the object files it is the one place where C may be called.
+/// The path to a callee: the Rust function where it is ported, else a shim to the C function. A shim is never
+/// inlined: in the object files it is the only place that may call C.
 pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
     let name = ident(bound.function);
     if ported {
@@ -165,8 +166,7 @@ pub fn callee(bound: &Bound, ported: bool) -> TokenStream {
     quote!(#[inline(never)] pub #signature { #body })
 }
 
-/// The inner function around one that has C's signature: its own signature, and a body that does `first` what must be done before
-/// the call.
+/// A function with the inner signature that calls `target`, which has C's signature, after running `first`.
 pub fn around(
     bound: &Bound,
     target: &TokenStream,
@@ -178,7 +178,7 @@ pub fn around(
         return (signature, quote!(#first unsafe { #target(#(#args),*) }));
     };
     for input in &mut signature.inputs {
-        // An `Option<&mut …>` is reborrowed on the way.
+        // An `Option<&mut …>` must be reborrowed.
         if let syn::FnArg::Typed(typed) = input
             && {
                 let ty = &typed.ty;
@@ -217,7 +217,7 @@ pub fn around(
     (signature, quote!(#(#lengths)* #first #call))
 }
 
-/// C gets the port's values of the variables that both have, and what it makes of them comes back.
+/// Copies the port's values of shared variables to C before the call, and C's changes back after it.
 fn lent(bound: &Bound) -> Option<TokenStream> {
     let pairs = bound.shared.iter().map(|name| {
         let name = format_ident!("{}", identifier(name.as_str()));
@@ -226,7 +226,7 @@ fn lent(bound: &Bound) -> Option<TokenStream> {
     (!bound.shared.is_empty()).then(|| quote!(let _lent = Lent::to_c([#(#pairs),*]);))
 }
 
-/// What the shims of `lent` stand on.
+/// The types that the code of `lent` uses.
 pub fn lending() -> TokenStream {
     quote! {
         /// One variable: the port's copy and C's.
@@ -279,7 +279,7 @@ pub fn lending() -> TokenStream {
     }
 }
 
-/// From the inner function's argument to C's.
+/// Converts the inner function's argument to C's.
 fn to_c(param: &Parameter, (name, _): &(Ident, syn::Type)) -> TokenStream {
     match &param.role {
         Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),

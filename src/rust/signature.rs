@@ -1,4 +1,4 @@
-//! Signatures: what C has, and the inner Rust function that the contract makes of it.
+//! Signatures: the one in C, and the inner Rust function's, which the contract determines.
 
 use crate::contract::types::{Contract, Direction, Returns, Role, Signature as Style};
 use crate::symbol::{Function, Library, TypeKind};
@@ -10,13 +10,13 @@ use syn::visit_mut::VisitMut;
 #[derive(Debug, Clone)]
 pub struct CSignature {
     pub params: Vec<(Ident, syn::Type)>,
-    /// Absent for `void`.
+    /// `None` for `void`.
     pub ret: Option<syn::Type>,
 }
 
 impl CSignature {
-    /// From what bindgen bound, with the parameters' names from the definition: `names`, as contracts have them.
-    /// Bindgen takes a declaration's names, which headers often leave out.
+    /// Made from bindgen's declaration, with the parameter names of the definition (`names`, as in contracts).
+    /// Bindgen uses the names of a declaration, which headers often omit.
     pub fn of<'n>(signature: &syn::Signature, names: impl IntoIterator<Item = &'n str>) -> Self {
         let mut names = names.into_iter();
         let mut params = Vec::new();
@@ -36,7 +36,7 @@ impl CSignature {
         Self { params, ret }
     }
 
-    /// Those of `function`, with pointers that say what they point to: C has names for whole pointers and for `void`.
+    /// Replaces type names that hide a pointer, or `void`, by the pointer type of `function`'s parameters.
     pub fn spelled_out(mut self, function: &Function, library: &Library) -> Self {
         for ((_, ty), param) in self.params.iter_mut().zip(&function.params) {
             let TypeKind::Pointer(to) = &param.ty.kind else { continue };
@@ -52,7 +52,7 @@ impl CSignature {
     }
 }
 
-/// What a pointer leads to, where its type in Rust does not say it.
+/// The target type of a pointer, where its Rust type does not show it.
 fn target(kind: &TypeKind, is_pointer: bool, library: &Library) -> Option<syn::Type> {
     match kind {
         TypeKind::Void => Some(syn::parse_quote!(::core::ffi::c_void)),
@@ -65,7 +65,7 @@ fn target(kind: &TypeKind, is_pointer: bool, library: &Library) -> Option<syn::T
     }
 }
 
-/// Rust's own name of a number.
+/// Rust's own name of a number type.
 pub fn number(kind: &TypeKind) -> Option<syn::Type> {
     let name = match kind {
         TypeKind::Bool => "bool".to_owned(),
@@ -77,19 +77,19 @@ pub fn number(kind: &TypeKind) -> Option<syn::Type> {
     Some(syn::parse_quote!(#name))
 }
 
-/// A parameter name that collides with nothing that generated code uses.
+/// A parameter name that does not clash with names in generated code.
 fn clean(name: &str) -> String {
     let name = name.trim_start_matches("r#");
     let reserved = matches!(
         name,
         "ffi" | "callee" | "globals" | "capi" | "core" | "self" | "Self" | "super" | "crate"
-            // As a parameter each of these would be a pattern of the prelude.
+            // As parameters, these would be patterns of the prelude.
             | "Some" | "None" | "Ok" | "Err"
     );
     if reserved || syn::parse_str::<Ident>(name).is_err() { format!("{name}_") } else { name.to_owned() }
 }
 
-/// The type with bindgen's names under `ffi::`.
+/// The type, with `ffi::` before bindgen's names.
 fn qualified(ty: &syn::Type) -> syn::Type {
     struct Qualify;
     impl VisitMut for Qualify {
@@ -110,7 +110,7 @@ fn qualified(ty: &syn::Type) -> syn::Type {
     ty
 }
 
-/// The type without what decides nothing: commas behind the last, names of a function pointer's parameters.
+/// The type without insignificant parts: trailing commas, names of a function pointer's parameters.
 pub fn bare(ty: &syn::Type) -> syn::Type {
     struct Bare;
     impl VisitMut for Bare {
@@ -140,7 +140,7 @@ fn is_primitive(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// What a pointer points to; `void` counts as bytes.
+/// The target type of a pointer; `void` counts as bytes.
 pub fn pointee(ty: &syn::Type) -> syn::Type {
     let syn::Type::Ptr(pointer) = ty else { return ty.clone() };
     if is_void(ty) { syn::parse_quote!(u8) } else { (*pointer.elem).clone() }
@@ -155,7 +155,7 @@ pub fn ident(function: &Function) -> Ident {
     format_ident!("{}", rust_name(function.name.as_str()))
 }
 
-/// How a symbol is written in Rust.
+/// A symbol's name in Rust.
 pub fn rust_name(symbol: &str) -> String {
     clean(symbol)
 }
@@ -175,7 +175,7 @@ pub fn inner(function: &Function, contract: Option<&Contract>, c: &CSignature) -
     });
     let ret = match contract.returns {
         Returns::StaticString => Some(syn::parse_quote!(Option<&'static core::ffi::CStr>)),
-        // Pointers only in signatures of C.
+        // Pointers occur only in signatures of C.
         Returns::Nothing
         | Returns::Value
         | Returns::Handle
@@ -187,12 +187,12 @@ pub fn inner(function: &Function, contract: Option<&Contract>, c: &CSignature) -
     syn::parse_quote!(fn #name(#(#params),*) #(-> #ret)*)
 }
 
-/// The Rust type of a parameter; a length disappears into its slice.
+/// The Rust type of a parameter; a length has none, because its slice contains it.
 fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
     let target = pointee(c);
     let (plain, nullable): (syn::Type, bool) = match role {
         Role::Value { .. } | Role::OneOf { .. } => return Some(c.clone()),
-        // Only in signatures of C.
+        // These occur only in signatures of C.
         Role::Elements { .. }
         | Role::Callback { .. }
         | Role::UserData

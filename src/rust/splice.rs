@@ -1,5 +1,6 @@
-//! Changing a module's text by byte range: one function is replaced, its helpers go in front of it, every other byte
-//! stays. Pure text to text; writing files, and whether the new text may be accepted, live elsewhere.
+//! Changes a module's text by byte range: it replaces one function, puts its helpers before it, and keeps every
+//! other byte. This is pure text to text; other modules write files and decide whether the new text may be
+//! accepted.
 
 use super::hash::{self, TokenHash};
 use super::item::{self, ItemPlace, bytes_of, find_fn, item_name, plain, use_leaves};
@@ -8,12 +9,12 @@ use quote::ToTokens;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// What came of a splice.
+/// The result of a splice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Spliced {
     /// The new text of the module.
     Done(String),
-    /// A helper's name is taken by something else in the module; nothing was changed.
+    /// A helper's name already means something else in the module; nothing was changed.
     Conflict(Conflict),
 }
 
@@ -35,19 +36,19 @@ impl std::fmt::Display for Conflict {
     }
 }
 
-/// A reply taken apart: the text of the requested function, and the rest.
+/// A reply split into the requested function and the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parts {
     pub item: String,
     pub helpers: String,
 }
 
-/// Takes a reply apart; `None` when it does not parse or has no function `name`.
+/// Splits a reply; `None` when it does not parse or has no function `name`.
 pub fn split(text: &str, name: &str) -> Option<Parts> {
     let ItemPlace { bytes, .. } = find_fn(text, name)?;
     let around = [text[..bytes.start].trim_matches(['\u{feff}', '\n', '\r', ' ']), text[bytes.end..].trim()];
     let around: Vec<&str> = around.into_iter().filter(|part| !part.is_empty()).collect();
-    // What stood below the function goes first, so that a comment above it stays directly above it.
+    // Text below the function goes first, so that a comment directly above the function stays there.
     let helpers = around.into_iter().rev().collect::<Vec<_>>().join("\n\n");
     Some(Parts { item: text[bytes].to_string(), helpers })
 }
@@ -82,8 +83,8 @@ pub fn replace_fn(text: &str, name: &str, item: &str, helpers: &str) -> Result<S
     Ok(Spliced::Done(result))
 }
 
-/// A module's text twice: once with only the function `name` and the private items that it reaches, once with only the
-/// rest. What is left out is blank, so that lines and columns stay those of the file.
+/// A module's text twice: once with only the function `name` and the private items that it reaches, once with only
+/// the rest. Omitted text is blank, so that lines and columns stay those of the file.
 pub fn take_apart(text: &str, name: &str) -> (String, String) {
     let Ok(module) = item::parse(text) else { return (text.to_owned(), String::new()) };
     let is_root = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
@@ -116,7 +117,7 @@ fn internal(message: String) -> Error {
     Error::new(ErrorKind::Internal, message)
 }
 
-/// `item` as the one function `name`, and nothing beside it.
+/// Parses `item` as exactly one function `name`.
 fn whole_fn(item: &str, name: &str) -> Result<ItemPlace> {
     let alone = item::parse(item).is_ok_and(|file| file.items.len() == 1 && file.attrs.is_empty());
     match find_fn(item, name) {
@@ -173,12 +174,12 @@ fn new_helpers(
 enum Judgement {
     New,
     Known,
-    /// A `use` of which these leaves are new.
+    /// A `use` of which only these leaves are new.
     Partly(String),
     Clash(Conflict),
 }
 
-/// The names of the module, with what they stand for.
+/// The names of the module, each with its meaning.
 struct Taken {
     items: BTreeMap<String, (Option<TokenHash>, usize)>,
     imports: BTreeMap<String, (String, usize)>,
@@ -199,7 +200,7 @@ impl Taken {
             } else if let syn::Item::Impl(_) = item {
                 taken.impls.push(tokens);
             } else if let Some(name) = item_name(item) {
-                // The replaced function's own name is taken too: there can be only one.
+                // The replaced function's name counts as taken, because there can be only one item of that name.
                 let tokens = if name == replaced { None } else { tokens };
                 taken.items.insert(name, (tokens, line_of(item)));
             }
@@ -210,7 +211,7 @@ impl Taken {
     fn judge(&self, helper: &syn::Item, text: &str) -> Judgement {
         match helper {
             syn::Item::Use(u) => return self.judge_use(u),
-            // An `impl` has no name; the same one twice would not compile.
+            // An `impl` has no name. Adding the same one twice would not compile.
             syn::Item::Impl(_) => {
                 let tokens = hash::text_hash(text);
                 return if self.impls.contains(&tokens) { Judgement::Known } else { Judgement::New };
@@ -264,7 +265,8 @@ fn full_path(leaf: &item::UseLeaf) -> String {
     format!("{}{}", if leaf.absolute { "::" } else { "" }, leaf.path.join("::"))
 }
 
-/// Whether two imports mean the same: `std` re-exports `core` and `alloc`, and a module's `super` is the crate's root.
+/// Whether two imports mean the same: `std` re-exports `core` and `alloc`, and the `super` of a module is the crate
+/// root.
 fn same_path(a: &str, b: &str) -> bool {
     let canonical = |path: &str| match path.trim_start_matches("::").split_once("::") {
         Some(("std" | "core" | "alloc", rest)) => format!("core::{rest}"),
@@ -274,7 +276,7 @@ fn same_path(a: &str, b: &str) -> bool {
     canonical(a) == canonical(b)
 }
 
-/// A key for a leaf without a name, which no identifier can equal.
+/// A key for a leaf without a name; it cannot equal an identifier.
 fn anonymous(leaf: &item::UseLeaf) -> String {
     format!("{}::{}", full_path(leaf), if leaf.glob { "*" } else { "_" })
 }
@@ -287,7 +289,7 @@ fn is_line_comment(line: &str) -> bool {
     line.trim_start().starts_with("//") && !line.trim_start().starts_with("///")
 }
 
-/// The range and the line ends behind it, so that removing leaves no gap that grows.
+/// Extends the range over the line ends after it, so that removals leave no growing gap.
 pub(super) fn with_line_end(text: &str, range: Range<usize>) -> Range<usize> {
     let rest = &text[range.end..];
     let blank = rest.len() - rest.trim_start_matches(['\n', '\r']).len();
@@ -390,7 +392,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands around the function, those bytes stay, and the result parses.
+        /// Whatever is around the function, those bytes stay, and the result parses.
         #[test]
         fn everything_else_is_byte_identical(
             before in proptest::collection::vec(0usize..7, 0..6),

@@ -1,6 +1,6 @@
-//! Whether the body of a function is a stub: every path through it ends in a stub macro or a bare panic, or it only
-//! forwards to a function that is one. By syntax tree, after macro names are resolved; comments and strings do not
-//! count. A stub macro in one arm beside real ones is `audit`'s business, not a stub.
+//! Detects stubs: every path through the body ends in a stub macro or a bare panic, or the body only forwards to a
+//! stub. Detection uses the syntax tree with resolved macro names; comments and strings do not count. A stub macro
+//! in one arm beside real arms is not a stub; `audit` handles it.
 
 use super::item::{plain, use_leaves};
 use proc_macro2::{Span, TokenStream, TokenTree};
@@ -9,18 +9,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
 
-/// Why and where a body is a stub.
+/// Why a body is a stub, and the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StubPlace {
     /// From 1.
     pub line: usize,
     /// In characters, from 1.
     pub column: usize,
-    /// What ends the path, as written: `unimplemented!`, `panic!`, or the function it forwards to.
+    /// The end of the path, as written: `unimplemented!`, `panic!`, or the function that it forwards to.
     pub what: String,
 }
 
-/// Whether the top-level function `name` among `items` is a stub. `None`: no, or there is no such function.
+/// Whether the top-level function `name` among `items` is a stub. `None`: it is not, or it does not exist.
 pub fn is_stub(items: &[&syn::Item], name: &str) -> Option<StubPlace> {
     let module = Module::read(items.iter().copied());
     let block = module.functions.get(name).filter(|_| module.stubs.contains(name))?;
@@ -36,20 +36,20 @@ pub fn stubs(file: &syn::File) -> BTreeSet<String> {
     Module::read(&file.items).stubs
 }
 
-/// Macro names that are stubs wherever they are reached.
+/// Whether a macro name means a stub wherever it is reached.
 pub fn is_stub_macro(name: &str) -> bool {
     matches!(name, "unimplemented" | "todo")
 }
 
 struct Module<'a> {
     functions: BTreeMap<String, &'a syn::Block>,
-    /// Macro names, beside the built-in ones, that end a path like a stub.
+    /// Macro names, besides the built-in ones, that end a path like a stub.
     aliases: BTreeSet<String>,
     /// Functions that are stubs.
     stubs: BTreeSet<String>,
 }
 
-/// Where a path ended.
+/// The end of a path.
 #[derive(Clone)]
 struct End {
     span: Span,
@@ -59,13 +59,13 @@ struct End {
 /// The ways in which control can leave an expression.
 #[derive(Default)]
 struct Flow {
-    /// Goes on behind it.
+    /// Continues after it.
     falls: bool,
     /// Leaves the function with a value.
     returns: bool,
-    /// Leaves the nearest loop.
+    /// Leaves the innermost loop.
     breaks: bool,
-    /// Leaves a labelled block or loop further out.
+    /// Leaves a labelled block or an outer loop.
     jumps: bool,
     stub: Option<End>,
 }
@@ -79,7 +79,7 @@ impl Flow {
         Self { stub: Some(End { span, what }), ..Self::default() }
     }
 
-    /// `next` happens where `self` goes on.
+    /// Sequence: `next` runs where `self` continues.
     fn then(mut self, next: impl FnOnce() -> Flow) -> Self {
         if self.falls {
             let next = next();
@@ -89,7 +89,7 @@ impl Flow {
         self
     }
 
-    /// Either of the two happens.
+    /// Alternative: one of the two runs.
     fn or(mut self, other: Flow) -> Self {
         self.falls |= other.falls;
         self.join_exits(other);
@@ -120,8 +120,8 @@ impl<'a> Module<'a> {
         module
     }
 
-    /// At first all functions count as stubs, so that those which only call each other stay; a function that has a way
-    /// out is none, and then its callers are looked at again.
+    /// Initially all functions count as stubs, so that functions which only call each other stay stubs. A function
+    /// with a real exit is removed, and its callers are checked again.
     fn drop_real_bodies(&mut self) {
         let mut before = usize::MAX;
         while self.stubs.len() < before {
@@ -136,7 +136,7 @@ impl<'a> Module<'a> {
 
     fn stub_of(&self, block: &syn::Block) -> Option<End> {
         let flow = self.block(block);
-        // A jump ends at a place that this analysis does not follow: take it for a real way out.
+        // The target of a jump is not analysed, so a jump counts as a real exit.
         if flow.falls || flow.returns || flow.breaks || flow.jumps { None } else { flow.stub }
     }
 
@@ -203,7 +203,7 @@ impl<'a> Module<'a> {
                 ..Flow::default()
             }),
             Expr::Continue(_) => Flow::default(),
-            // Runs later, or never.
+            // A closure runs later, or never.
             Expr::Closure(_) | Expr::Async(_) => Flow::on(),
             Expr::Binary(e) if matches!(e.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
                 self.expr(&e.left).then(|| Flow::on().or(self.expr(&e.right)))
@@ -256,7 +256,7 @@ impl<'a> Module<'a> {
         flow
     }
 
-    /// A call of a function of this module that is a stub ends the path.
+    /// A call of a stub in this module ends the path.
     fn call(&self, func: &syn::Expr) -> Flow {
         match called(func) {
             Some(name) if self.stubs.contains(&name) => Flow::stub(func.span(), format!("{name}()")),
@@ -265,7 +265,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The name in a call of a function of the same module: `f`, `self::f`, `crate::module::f`.
+/// The name in a call of a function in the same module: `f`, `self::f`, `crate::module::f`.
 fn called(func: &syn::Expr) -> Option<String> {
     let syn::Expr::Path(path) = strip(func) else { return None };
     let names: Vec<String> = path.path.segments.iter().map(|s| plain(&s.ident)).collect();
@@ -318,7 +318,7 @@ fn children(expr: &syn::Expr) -> Vec<&syn::Expr> {
     }
 }
 
-/// Collects macros under other names, anywhere in the file.
+/// Collects renamed macros anywhere in the file.
 #[derive(Default)]
 struct Aliases {
     imports: Vec<(String, String)>,
@@ -342,7 +342,7 @@ impl<'ast> Visit<'ast> for Aliases {
 }
 
 impl Aliases {
-    /// To a fixed point, since an alias may rename an alias and a macro may call a macro.
+    /// Resolves to a fixed point, since an alias may rename an alias and a macro may call a macro.
     fn resolve(self) -> BTreeSet<String> {
         let mut known: BTreeSet<String> = BTreeSet::new();
         loop {

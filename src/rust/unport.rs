@@ -1,5 +1,5 @@
-//! A port taken back: its function is the stub again, and the private items that nothing else needs are gone. Pure text to
-//! text; why, and where the text goes, is not known here.
+//! Reverts a port: its function becomes the stub again, and private items that nothing else needs are removed. This
+//! is pure text to text; the caller decides why, and where the text goes.
 
 use super::hash::Index;
 use super::item::{self, bytes_of, plain};
@@ -15,12 +15,12 @@ pub fn back_to_stub(text: &str, name: &str, stub: &str) -> Result<String> {
     let text = without_own_items(text, name);
     Ok(match replace_fn(&text, name, stub, "")? {
         Spliced::Done(text) => text,
-        // A stub brings no helpers that could be in conflict.
+        // A stub has no helpers that could conflict.
         Spliced::Conflict(_) => text,
     })
 }
 
-/// The text without the private items that only the function `name` reaches. Imports stay: they do no harm.
+/// The text without the private items that only the function `name` reaches. Imports stay, because they do no harm.
 fn without_own_items(text: &str, name: &str) -> String {
     let Ok(module) = item::parse(text) else { return text.to_owned() };
     let is_root = |i: &syn::Item| matches!(i, syn::Item::Fn(f) if plain(&f.sig.ident) == name);
@@ -38,7 +38,7 @@ fn without_own_items(text: &str, name: &str) -> String {
     text
 }
 
-/// Whether no other module can name it. Imports stay anyway.
+/// Whether no other module can refer to the item. Imports stay anyway.
 fn is_private(item: &syn::Item) -> bool {
     match item {
         syn::Item::Const(syn::ItemConst { vis, .. })

@@ -1,8 +1,8 @@
-//! Values as lines of Rust: tables stay tables, eight numbers to a line.
+//! Values as lines of Rust: a long array has eight numbers in each line.
 
 use super::value::Value;
 
-/// Columns that a line may have.
+/// Largest width of a line, columns.
 const WIDTH: usize = 100;
 /// Plain elements in a line of a long array.
 const PER_LINE: usize = 8;
@@ -15,9 +15,9 @@ pub(super) fn statement(head: &str, value: &Value) -> String {
     text
 }
 
-/// Writes a value behind `used` columns of the current line, whose indent is `indent`.
+/// Writes a value after `used` columns of the current line, which has this indent.
 fn write(text: &mut String, value: &Value, indent: usize, used: usize) {
-    // Numbers of a short array fit anyhow; a long one-line array of arrays is hard to read.
+    // A short array of numbers goes on one line; a long array of arrays on one line would be hard to read.
     if let Some(line) = one_line(value, WIDTH.saturating_sub(used)) {
         *text += &line;
         return;
@@ -71,7 +71,7 @@ fn write(text: &mut String, value: &Value, indent: usize, used: usize) {
     }
 }
 
-/// What stands around a repeated element: a struct may lack `Copy` and must be a constant.
+/// The text around a repeated element. A struct may lack `Copy`, so it must be a constant.
 fn repeated(element: &Value) -> (&'static str, &'static str) {
     match element {
         Value::Plain(_) => ("[", ""),
@@ -97,7 +97,7 @@ fn one_line(value: &Value, room: usize) -> Option<String> {
             let gap = if open == "[" { "" } else { " " };
             format!("{open}{gap}{}{gap}{close}; {len}]", one_line(element, room)?)
         }
-        // Each element takes a column at least: nothing long is tried in vain.
+        // Each element takes at least one column, so a longer array is not tried.
         Value::Array(elements) if elements.len() > room => return None,
         Value::Array(elements) => {
             let elements: Option<Vec<String>> = elements.iter().map(|e| one_line(e, room)).collect();

@@ -1,4 +1,4 @@
-//! Structs that hold a `const char *`: bindgen's raw pointer admits no `static`, so they get a twin with strings.
+//! Structs with a `const char *`: a `static` cannot hold bindgen's raw pointer, so they get a copy with strings.
 
 use super::text_records::holds_text;
 use super::value::Reader;
@@ -8,7 +8,7 @@ use crate::symbol::{CType, Record, TypeKind};
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
 
-/// Adds the twins that a value of this type needs, by name.
+/// Adds the structs with strings that a value of this type needs, by name.
 pub(super) fn collect(
     reader: &Reader<'_>,
     ty: &CType,
@@ -37,7 +37,7 @@ fn twin(reader: &Reader<'_>, record: &Record) -> Result<String, String> {
         let ty: syn::Type = syn::parse_str(&reader.rust_type(&field.ty)?).map_err(|e| e.to_string())?;
         fields.push(quote!(pub #name: #ty));
     }
-    // Structs inside need not have what would be derived.
+    // An inner struct may lack these derives.
     let is_plain = !record.fields.iter().any(|f| matches!(innermost(&f.ty).kind, TypeKind::Record(_)));
     let derive = is_plain.then(|| quote!(#[derive(Debug, Clone, Copy)])).into_iter();
     let item = pretty(quote!(#[doc = #doc] #(#derive)* pub struct #name { #(#fields),* }));

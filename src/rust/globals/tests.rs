@@ -27,7 +27,7 @@ fn array(of: CType, len: u64) -> CType {
 }
 
 fn pointer(spelling: &str, to: CType) -> CType {
-    // `const` at the beginning is the pointee's.
+    // A leading `const` belongs to the target type.
     CType { is_const: false, ..ty(spelling, TypeKind::Pointer(Box::new(to))) }
 }
 
@@ -95,7 +95,7 @@ fn library(globals: Vec<(&str, CType)>, records: Vec<(String, Record)>) -> Libra
     }
 }
 
-/// `globals.rs` for this C.
+/// The `globals.rs` for this C text.
 fn emitted(dir: &Utf8Path, c: &str, library: &Library) -> (String, BTreeMap<String, String>) {
     fs_err::create_dir_all(dir.join("src")).unwrap();
     fs_err::write(dir.join("src/a.c"), c).unwrap();

@@ -1,4 +1,4 @@
-//! The bytes of a C variable, walked along its type, as Rust types and values.
+//! Converts the bytes of a C variable, along its type, to Rust types and values.
 
 use super::text_records::is_text;
 use super::{identifier, text_records};
@@ -12,13 +12,13 @@ pub(super) enum Value {
     /// A number, a boolean or an optional string.
     Plain(String),
     Array(Vec<Value>),
-    /// The same element that many times.
+    /// The same element, this many times.
     Repeat(Box<Value>, u64),
-    /// A struct by its path, and its fields.
+    /// A struct: its path and its fields.
     Record(String, Vec<(String, Value)>),
 }
 
-/// Arrays of equal elements from this length on are written as repetitions.
+/// Length from which an array of equal elements is written as a repetition.
 const REPEAT_FROM: usize = 9;
 
 /// Reads one variable.
@@ -35,7 +35,7 @@ struct Layout {
 }
 
 impl Reader<'_> {
-    /// The Rust type, as bindgen has it, with strings for `const char *`.
+    /// The Rust type as bindgen has it, but with strings for `const char *`.
     pub(super) fn rust_type(&self, ty: &CType) -> Result<String, String> {
         Ok(match &ty.kind {
             TypeKind::Bool => "bool".into(),
@@ -53,7 +53,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The value; the whole of the bytes must be used.
+    /// The value, which must use all bytes.
     pub(super) fn value(&self, ty: &CType) -> Result<Value, String> {
         let ty = &match &ty.kind {
             TypeKind::Array { of, len } => CType {
@@ -69,7 +69,7 @@ impl Reader<'_> {
         self.value_at(ty, 0)
     }
 
-    /// The text of an array of `char`, as a Rust literal, if it is text.
+    /// The content of a `char` array as a Rust literal, if it is text.
     pub(super) fn shown_text(&self, ty: &CType) -> Option<String> {
         let TypeKind::Array { of, .. } = &ty.kind else { return None };
         if !matches!(of.kind, TypeKind::Int { bits: 8, plain_char: true, .. }) {
@@ -80,7 +80,7 @@ impl Reader<'_> {
         (is_text && !text.is_empty()).then(|| format!("`\"{}\"`", text.escape_ascii()))
     }
 
-    /// The extent of the outermost array may be known from the bytes alone.
+    /// The length of an array; that of the outermost array may follow from the bytes alone.
     fn length(&self, of: &CType, len: Option<u64>) -> Result<u64, String> {
         if let Some(len) = len {
             return Ok(len);
@@ -91,7 +91,7 @@ impl Reader<'_> {
         len.ok_or_else(|| "an array in it has no known extent".into())
     }
 
-    /// A struct that Rust can have a constant of.
+    /// A struct that can be a Rust constant.
     pub(super) fn record(&self, key: &str) -> Result<&Record, String> {
         let record = self.records.get(key).ok_or("a struct in it is not known")?;
         let name = &record.rust_name;
@@ -140,7 +140,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Where C puts the fields of a struct without attributes, checked against the size that clang gives.
+    /// The offsets of the fields of a struct without attributes, checked against the size that clang gives.
     fn offsets(&self, record: &Record) -> Result<(Vec<u64>, Layout), String> {
         let mut offsets = Vec::new();
         let (mut end, mut align) = (0_u64, 1);
@@ -227,7 +227,8 @@ impl Reader<'_> {
         Ok(Value::Record(text_records::path(self.records, record), fields))
     }
 
-    /// Padding of statics is zero: anything else there is a field that stands elsewhere than thought.
+    /// Checks that padding is zero, as in all statics; other bytes show that a field has another offset than
+    /// computed.
     fn check_padding(&self, record: &Record, start: u64, end: u64) -> Result<(), String> {
         if self.slice(start, end - start)?.iter().all(|b| *b == 0) {
             return Ok(());
@@ -249,7 +250,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A number that is no pointer in disguise.
+    /// A number that is not a pointer.
     fn number(&self, at: u64, bits: u16) -> Result<u64, String> {
         let size = u64::from(bits / 8);
         if bits != 64 || !self.data.targets.contains_key(&at) {
@@ -266,7 +267,7 @@ impl Reader<'_> {
     }
 }
 
-/// The integer type of this width; bindgen gives a few typedefs the types with the size of a pointer.
+/// The integer type of this width. Bindgen maps a few typedefs to the pointer-sized types.
 fn integer(spelling: &str, signed: bool, bits: u16) -> Result<String, String> {
     let name = spelling.split(' ').rfind(|word| !matches!(*word, "const" | "volatile"));
     match (name, bits) {
@@ -282,7 +283,7 @@ fn signed_text(number: u64, bits: u16) -> String {
     (number.cast_signed() << unused >> unused).to_string()
 }
 
-/// All digits of the width, so that the columns of a table align.
+/// A hexadecimal number with all digits of its width, so that the columns of a table align.
 fn hex(number: u64, bits: u16) -> String {
     format!("{number:#0width$x}", width = usize::from(bits / 4) + 2)
 }

@@ -1,6 +1,6 @@
-//! Which small changes of a Rust function are worth a mutant: an operator or a method exchanged for its like, a constant
-//! off by one, a condition turned round, a bound moved, a statement dropped, a number narrowed, another value returned.
-//! What stands in a macro's arguments stays as it is. Only syntax is looked at: the compiler sorts out what has no type.
+//! The small changes of a Rust function that are worth a mutant: an operator or method replaced by a similar one, a
+//! constant off by one, a negated condition, a moved bound, a removed statement, a narrowed number, another return
+//! value. Macro arguments stay unchanged. Edits follow syntax alone; the compiler rejects those with wrong types.
 
 use super::super::item::bytes_of;
 use crate::c::mutants::others;
@@ -11,16 +11,16 @@ use syn::visit::{self, Visit};
 /// One change of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// In the file that the text is of.
+    /// Line in the file.
     pub line: u32,
     pub range: Range<usize>,
     pub by: String,
-    /// For people: what stands there, and what in its place.
+    /// For people: the old text and the new text.
     pub what: String,
 }
 
-/// All edits of the functions in `file`, whose text this is, in the order of their places. The value that `root` returns
-/// is changed as well.
+/// All edits of the functions in `file`, which was parsed from `text`, in text order. They include the return value
+/// of `root`.
 pub(super) fn edits(file: &syn::File, text: &str, root: &str) -> Vec<Edit> {
     let mut walk = Walk { text, edits: Vec::new(), returns: None };
     for item in &file.items {
@@ -43,7 +43,7 @@ pub(super) fn edits(file: &syn::File, text: &str, root: &str) -> Vec<Edit> {
 struct Walk<'a> {
     text: &'a str,
     edits: Vec<Edit>,
-    /// What is put around the value that the function returns.
+    /// Text to put before and after the function's return value.
     returns: Option<[&'static str; 2]>,
 }
 
@@ -87,7 +87,7 @@ impl Walk<'_> {
         }
     }
 
-    /// A method or function of that name for another one of the same type.
+    /// Replaces a method or function name by that of a similar one with the same type.
     fn named(&mut self, ident: &proc_macro2::Ident) {
         if let Some(by) = like(&ident.to_string()) {
             self.push(ident, by, "");
@@ -121,10 +121,10 @@ impl Walk<'_> {
 impl<'ast> Visit<'ast> for Walk<'_> {
     fn visit_attribute(&mut self, _: &'ast syn::Attribute) {}
 
-    /// A length in a type is no behaviour.
+    /// Lengths in types are not behaviour.
     fn visit_type(&mut self, _: &'ast syn::Type) {}
 
-    /// A function in a function returns values of its own.
+    /// An inner function has return values of its own.
     fn visit_item_fn(&mut self, item: &'ast syn::ItemFn) {
         let returns = self.returns.take();
         self.visit_block(&item.block);
@@ -205,7 +205,7 @@ impl<'ast> Visit<'ast> for Walk<'_> {
         visit::visit_expr_return(self, node);
     }
 
-    /// What a closure returns is not what the function does.
+    /// The return value of a closure is not that of the function.
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
         let returns = self.returns.take();
         self.visit_expr(&closure.body);
@@ -231,7 +231,7 @@ impl Walk<'_> {
     }
 }
 
-/// What around a value of this type makes another one of it.
+/// Text before and after a value that turns it into another value of its type.
 fn other_value(output: &syn::ReturnType) -> Option<[&'static str; 2]> {
     let syn::ReturnType::Type(_, ty) = output else { return None };
     let syn::Type::Path(path) = &**ty else { return None };
@@ -246,7 +246,7 @@ fn other_value(output: &syn::ReturnType) -> Option<[&'static str; 2]> {
     }
 }
 
-/// What has values in places of its own.
+/// Whether the value is computed in inner places, such as branches.
 fn is_block_like(value: &syn::Expr) -> bool {
     matches!(
         value,
@@ -279,7 +279,7 @@ fn is_droppable(expr: &syn::Expr) -> bool {
     }
 }
 
-/// The method or function in place of another one.
+/// A similar method or function for this name.
 #[rustfmt::skip]
 fn like(name: &str) -> Option<&'static str> {
     const PAIRS: [(&str, &str); 20] = [

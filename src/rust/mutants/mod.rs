@@ -1,6 +1,6 @@
-//! Mutants of ports: copies of a function and of the private items that it reaches, each with one small change, behind
-//! the module that it stands in. The function itself asks first which copy is meant. Pure text to text, for a copy of the
-//! crate that is built and run once; nothing of it is in the tree.
+//! Mutants of ports: copies of a function and of the private items that it reaches, each with one small change,
+//! appended to its module. The function itself first checks which copy is selected. This is pure text to text, for
+//! a copy of the crate that is built and run once; the tree never has mutants.
 
 mod edits;
 
@@ -12,18 +12,18 @@ use edits::{Edit, edits};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-/// What `lib.rs` of the copied crate gets in addition: the number of the mutant that is meant.
+/// Text appended to `lib.rs` of the copied crate: the number of the selected mutant.
 pub const SELECTED: &str = "\n/// Which mutant is meant; 0 is the port as it is.\npub mod implfuzz_selected {\n    \
     pub static NUMBER: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);\n}\n";
 
-/// Errors by lint that a mutant may well have.
+/// Lints that a mutant may violate.
 const LINTS: &str = "warnings, arithmetic_overflow, overflowing_literals, unconditional_panic, \
                      clippy::all, unsafe_op_in_unsafe_fn, unused_unsafe";
 
 /// The mutants of one function.
 #[derive(Debug, Clone)]
 pub struct Mutated {
-    /// Behind the opening brace of its body.
+    /// Byte position after the opening brace of its body.
     at: usize,
     /// A call of it with its own parameters.
     call: String,
@@ -39,8 +39,8 @@ struct Copy {
 }
 
 impl Mutated {
-    /// At most `most` mutants of the function `ident` of the module `text`, numbered from `first` on; the inner error says
-    /// why there are none.
+    /// At most `most` mutants of the function `ident` of the module `text`, numbered from `first`. `Err` says why
+    /// there are none.
     pub fn of(text: &str, ident: &str, most: usize, first: u32) -> Result<Self, String> {
         let place = find_fn(text, ident).ok_or("there is no such function in its module")?;
         let call = call(&place.item.sig)?;
@@ -53,7 +53,7 @@ impl Mutated {
         let copies = (first..).zip(edits).map(|(number, (edit, id))| {
             let mut text = own.clone();
             text.replace_range(edit.range.clone(), &edit.by);
-            // What was left out of the module is blank.
+            // `take_apart` blanked the other items.
             let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
             let name = format!("implfuzz_mutant_{number}");
             let text = format!("mod {name} {{\nuse super::*;\n{}\n}}\n", lines.join("\n"));
@@ -72,7 +72,7 @@ impl Mutated {
         self.copies.iter().map(|copy| (copy.number, &copy.mutant))
     }
 
-    /// Leaves mutants out that do not compile.
+    /// Removes mutants that do not compile.
     pub fn without(&mut self, numbers: &BTreeSet<u32>) {
         self.copies.retain(|copy| !numbers.contains(&copy.number));
     }
@@ -86,11 +86,11 @@ pub struct Module {
     pub lines: BTreeMap<u32, Range<usize>>,
 }
 
-/// The module `text` with all of `functions`, which are of this text, mutated.
+/// The module `text` with mutants of all `functions`, which belong to this text.
 pub fn module(text: &str, functions: &[&Mutated]) -> Module {
     let mut all = text.to_owned();
     let mut places: Vec<&&Mutated> = functions.iter().collect();
-    // From the end, so that the places before stay.
+    // Insert from the end, so that earlier positions stay valid.
     places.sort_by_key(|mutated| std::cmp::Reverse(mutated.at));
     for mutated in places {
         all.insert_str(mutated.at, &mutated.choice());
@@ -110,7 +110,8 @@ pub fn module(text: &str, functions: &[&Mutated]) -> Module {
 }
 
 impl Mutated {
-    /// What stands at the beginning of the function; on one line, so that the lines behind it stay.
+    /// The selection code at the start of the function; on one line, so that the following lines keep their
+    /// numbers.
     fn choice(&self) -> String {
         let arms = self.copies.iter().map(|copy| {
             let (number, call) = (copy.number, &self.call);
@@ -140,7 +141,7 @@ fn call(signature: &syn::Signature) -> Result<String, String> {
     Ok(format!("{}({})", signature.ident, names?.join(", ")))
 }
 
-/// A name for each edit that stays when something else changes.
+/// A name for each edit that does not change when other text changes.
 fn ids(text: &str, edits: &[Edit]) -> Vec<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let id = |edit: &Edit| {

@@ -43,7 +43,7 @@ fn every_kind_of_change_is_made_in_the_function_and_its_helpers_alone() {
     ] {
         assert!(told.contains(&wanted), "{wanted:?} in {told:#?}");
     }
-    // A macro's arguments, constants and other functions stay.
+    // Macro arguments, constants and other functions have no mutants.
     assert!(told.iter().all(|(line, _)| ![3, 10, 20].contains(line)), "{told:#?}");
     let ids: BTreeSet<&str> = mutated.mutants().map(|(_, m)| m.id.as_str()).collect();
     assert_eq!(ids.len(), told.len(), "each has a name of its own");
@@ -65,7 +65,7 @@ fn the_module_is_rust_and_knows_the_lines_of_its_copies() {
         assert!(lines[range.start].contains(&format!("mod implfuzz_mutant_{number} {{")), "{number}");
         assert_eq!(lines[range.end - 2], "}");
     }
-    // What stands in the module already keeps its lines.
+    // The module's own text keeps its lines.
     assert_eq!(module.text.lines().nth(14), TEXT.lines().nth(14));
 }
 
