@@ -1,4 +1,4 @@
-//! The builds that judging needs: of the tree or of candidates, each in a copy of the port's crate.
+//! The builds for judging: of the tree or of candidates, each in an overlay.
 
 use super::Judge;
 use crate::error::Result;
@@ -10,19 +10,19 @@ use crate::platform::process::Interrupt;
 use crate::platform::workspace::user_cache;
 use std::path::{Path, PathBuf};
 
-/// A build that is described here and done elsewhere: on a thread of its own, in one of several places.
+/// A build that is prepared here and runs later: on another thread, in one of several places.
 #[derive(Debug)]
 pub struct LaterBuild<'p> {
     builder: Builder<'p>,
     source: PathBuf,
-    /// Where the copy of the port is in the first place.
+    /// The overlay of place 0.
     overlay: PathBuf,
     replaced: Vec<(PathBuf, String)>,
 }
 
 impl LaterBuild<'_> {
-    /// Builds in the place with this number. Each has a copy of the port and a target directory of its own: what is first
-    /// built there takes long.
+    /// Builds in the place with this number. Each place has an overlay and a target directory of its own, so that
+    /// its first build takes long.
     ///
     /// # Errors
     /// As those of [`Judge::build`].
@@ -39,7 +39,7 @@ impl LaterBuild<'_> {
 }
 
 impl<'p> Judge<'p> {
-    /// As [`Judge::build`], with a binary of its own, some time later.
+    /// Prepares a build as [`Judge::build`] does it, with a binary of its own, to be run later.
     ///
     /// # Errors
     /// `Environment` where a tool is missing.
@@ -49,27 +49,28 @@ impl<'p> Judge<'p> {
         Ok(LaterBuild { builder, source: self.project.rust_dir(), overlay: workspace.overlay(), replaced })
     }
 
-    /// Builds the tree, with some files of the port's crate replaced by candidates.
+    /// Builds the tree, with some files of the port crate replaced by candidates.
     pub fn build(&self, replaced: &[(PathBuf, String)]) -> Result<Built> {
         let workspace = &self.project.workspace;
         self.build_in(&workspace.overlay(), &workspace.cache().join("bin"), replaced, Counts::Edges)
     }
 
-    /// As [`Judge::build`], with a binary of its own: the one of the tree stays. The copy of the port is the same, because what
-    /// is replaced is little beside the harnesses, which would be compiled once more in another one.
+    /// Like [`Judge::build`], but with a binary of its own, so that the tree's binary stays. It uses the same
+    /// overlay: the replaced files are small compared with the harnesses, which another overlay would compile
+    /// again.
     pub fn build_beside(&self, name: &str, replaced: &[(PathBuf, String)]) -> Result<Built> {
         let workspace = &self.project.workspace;
         self.build_in(&workspace.overlay(), &workspace.cache().join(name), replaced, Counts::Edges)
     }
 
-    /// Builds the tree for replays, with other flags and therefore in a target directory of its own. `c`: also the C side
-    /// counts.
+    /// Builds the tree for replays that count coverage. The flags differ, so it has its own target directory. With
+    /// `c`, the C side counts too.
     pub fn build_counting(&self, c: bool) -> Result<Built> {
         let bin_dir = self.project.workspace.cache().join("coverage/bin");
         self.build_in(&self.counting_overlay(), &bin_dir, &[], Counts::Sources { c })
     }
 
-    /// Where [`Judge::build_counting`] has its copy of the port.
+    /// The overlay of [`Judge::build_counting`].
     pub fn counting_overlay(&self) -> PathBuf {
         self.project.workspace.cache().join("coverage/overlay")
     }
@@ -95,8 +96,8 @@ impl<'p> Judge<'p> {
         builder.standalone(&overlay, self.interrupt)
     }
 
-    /// Builds the port in the tree, with some files replaced, as a static library at `to`; `overlay` has the copy of its crate. Returns
-    /// what must be linked behind it.
+    /// Builds the port in the tree, with some files replaced, as a static library at `to`; `overlay` has the copy
+    /// of its crate. Returns the linker arguments that must follow it.
     pub fn static_library(
         &self,
         overlay: &Path,
@@ -110,7 +111,7 @@ impl<'p> Judge<'p> {
 
     fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'p>> {
         let workspace = &self.project.workspace;
-        // Deeper than the user's own directory, so that both can be used at the same time.
+        // A subdirectory of the user's own target directory, so that both can be used at the same time.
         let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
             Some(dir) => std::path::absolute(dir)?.join("implfuzz"),
             None => workspace.cache().join("target"),

@@ -1,5 +1,5 @@
-//! What each chunk of C leads to, as libclang sees it: functions called, types, globals, functions in tables. Macros are
-//! found in the text by `evidence`.
+//! The links of each C chunk according to libclang: called functions, types, globals, functions in tables.
+//! `evidence` finds macros in the text.
 
 use crate::c::text::{Chunk, enumerators};
 use crate::evidence::fingerprint::{CTree, Links};
@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 type Ids = Vec<String>;
 
-/// The links of all chunks that lead to anything, by `file:name`.
+/// The links of all chunks that have any, by `file:name`.
 pub fn links(library: &Library, tree: &CTree) -> BTreeMap<String, Links> {
     let at = |place: &Place| tree.at(place.file.0.as_str(), &(place.start..place.end));
     let functions: HashMap<&SymbolKey, Ids> =
@@ -42,13 +42,13 @@ pub fn links(library: &Library, tree: &CTree) -> BTreeMap<String, Links> {
     links
 }
 
-/// What a word of C may mean, beside a macro.
+/// The possible meanings of a word of C, apart from macros.
 struct Names<'l> {
-    /// Types by name, and enumerations by their values.
+    /// Types by name; enumerations by their values.
     types: HashMap<String, Ids>,
-    /// Globals and functions: what a table may hold.
+    /// Globals and functions, which a table may contain.
     others: HashMap<&'l str, Ids>,
-    /// Files of units: what one of them defines, no other sees.
+    /// Files of units: a definition in one is invisible to the others.
     units: HashSet<&'l str>,
 }
 

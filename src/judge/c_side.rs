@@ -1,4 +1,4 @@
-//! The C library as the analysis sees it, in the terms of the lock: chunks, what they lead to, and the hash of each function.
+//! The C library as analysed, in the terms of the lock: chunks, their links, and the hash of each function.
 
 use super::c_links;
 use crate::digest::sha256;
@@ -10,7 +10,7 @@ use crate::project::Project;
 use crate::symbol::{Function, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The C files as they stand in the tree, what their chunks lead to, and the hash of each function.
+/// The C files of the tree, the links of their chunks, and the hash of each function.
 pub(super) struct CSide {
     pub tree: CTree,
     pub links: BTreeMap<String, Links>,
@@ -34,8 +34,8 @@ impl CSide {
         Ok(Self { tree, links, chunks, hashes })
     }
 
-    /// The lines of all chunks that an entry leads to. What only others lead to keeps its line: it tells what changed since
-    /// they were judged.
+    /// The lines of all chunks that an entry reaches. Chunks that only other entries reach keep their lines, which
+    /// show later what changed since those were judged.
     pub fn lines(&self, entry: &Entry) -> Vec<(String, ChunkLine)> {
         let graph = DependencyGraph::of(&self.tree, &|id| self.links.get(id), &roots([entry]));
         let line = |(name, hash): (String, String)| {
@@ -45,12 +45,12 @@ impl CSide {
         graph.closure(0).into_iter().map(line).collect()
     }
 
-    /// The hash of everything that decides what `function` does.
+    /// The hash of all C text that determines the behaviour of `function`.
     pub fn hash(&self, function: &Function) -> String {
         self.hashes.get(&function.key).cloned().unwrap_or_else(|| sha256(&function.text))
     }
 
-    /// Functions whose C text leads back to that of `function`, by their keys.
+    /// Functions whose C text leads back to that of `function`, by key.
     pub fn ways_back(&self, function: &Function) -> BTreeSet<&SymbolKey> {
         let Some(own) = self.chunks.get(&function.key) else { return BTreeSet::new() };
         let back = Callers::of(self.links.iter()).ways_back(own);
@@ -59,7 +59,7 @@ impl CSide {
     }
 }
 
-/// The file of the unit in which a function was read.
+/// The file of the unit that defines a function.
 pub(super) fn unit_of<'p>(project: &'p Project, function: &'p Function) -> &'p str {
     let unit = project.library.unit_of.get(&function.key).unwrap_or(&function.place.file);
     unit.0.as_str()

@@ -1,4 +1,4 @@
-//! Which engine judges a port: the enumerator where all inputs can be tried, else libFuzzer.
+//! The engine that judges a port: the enumerator where all inputs can be tried, else libFuzzer.
 
 use super::ways::with_callees;
 use super::{Judge, does_not_compile};
@@ -16,8 +16,8 @@ use crate::verdict::{RunStats, Verdict};
 use std::path::PathBuf;
 
 impl Judge<'_> {
-    /// How many inputs the function has, where they are few enough to be tried one by one and nothing else decides what
-    /// it does.
+    /// The number of inputs of the function, if there are few enough to try all, and if nothing but the input
+    /// determines its behaviour.
     pub fn points(&self, planned: &FunctionPlan) -> Option<u64> {
         let contract = planned.judgeable.contract()?;
         let points = space::points(&planned.bound(), contract)?;
@@ -25,7 +25,7 @@ impl Judge<'_> {
         (points <= most && is_stateless(&self.project.library, &planned.function)).then_some(points)
     }
 
-    /// Which inputs no prompt about the function may show, under the contract that it has now.
+    /// The inputs that no prompt about the function may show under its current contract.
     ///
     /// # Errors
     /// Those of its harness.
@@ -33,7 +33,7 @@ impl Judge<'_> {
         Ok(HeldBack { key: self.harness_hashes(planned)?.contract })
     }
 
-    /// Runs a port against the C original with the strongest engine that the budget pays for.
+    /// Runs a port against the C original with the strongest engine that the budget allows.
     ///
     /// # Errors
     /// Those of running the fuzz process, and Ctrl-C.
@@ -47,7 +47,8 @@ impl Judge<'_> {
         campaign.judge_with(self.points(planned), budget, self.interrupt, see)
     }
 
-    /// The binary with the harness of a port that stands in the tree, to run it by hand: what the audit rejects is not run.
+    /// The binary with the harness of a port in the tree, for runs by hand. A port that the audit rejects is not
+    /// run.
     ///
     /// # Errors
     /// `Usage` where there is nothing to run, and those of the build.

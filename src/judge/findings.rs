@@ -1,4 +1,4 @@
-//! Findings that were kept: each kind of them once, and any of them run again.
+//! Stored findings: lists each kind once, and replays any of them.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -12,7 +12,7 @@ use crate::symbol::SymbolName;
 use crate::verdict::CFault;
 use std::collections::BTreeSet;
 
-/// A finding with the name of its function, and how many inputs show the same.
+/// A finding with the name of its function, and the number of inputs with the same result.
 #[derive(Debug, Clone)]
 pub struct Kept {
     pub symbol: SymbolName,
@@ -20,17 +20,17 @@ pub struct Kept {
     pub inputs: usize,
 }
 
-/// What came of running a finding again.
+/// The result of replaying a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Again {
-    /// Of one about a port.
+    /// For a finding about a port.
     Port(Once),
-    /// Of one about C: what C does alone now, if it is still at fault.
+    /// For a finding about C: the C fault, if it still occurs.
     C(Option<CFault>),
 }
 
-/// What was found out about the ports of these functions, or of all (absent), or about their C originals: of the findings
-/// that differ in nothing but numbers, the one with the shortest input.
+/// The findings about the ports and C originals of these functions, or of all (`None`). Of findings that differ
+/// only in numbers, the one with the shortest input is listed.
 ///
 /// # Errors
 /// Those of reading the store.
@@ -59,7 +59,7 @@ pub fn list(
     Ok(kinds.into_iter().map(|(_, kept)| kept).collect())
 }
 
-/// The finding with this number.
+/// The finding with this id.
 ///
 /// # Errors
 /// `Usage` where there is none.
@@ -72,8 +72,8 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
     Ok(Kept { symbol: name(project, &row), row, inputs: 1 })
 }
 
-/// Runs its input again: through the C original and the port as it stands in the tree, or, where it is about C, through the
-/// original alone.
+/// Replays a finding's input: through the C original and the port in the tree, or, for a finding about C, through
+/// the original alone.
 ///
 /// # Errors
 /// `Usage` where the function has no port or harness any more; those of the build and of running the fuzz process.
@@ -100,7 +100,7 @@ pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
     campaign.c_alone(input, interrupt).map(Again::C)
 }
 
-/// Keeps what was found about a C original, and says so: nobody else is to blame, and nobody is asked to mend a port.
+/// Stores a C fault and reports it as a warning: it is not the port's fault, so no model is asked for a fix.
 ///
 /// # Errors
 /// Those of the store.
@@ -129,7 +129,7 @@ pub fn keep_c_fault(
     Ok(id)
 }
 
-/// The ways in which the original of a function is known to break.
+/// The known C faults of a function's original, by description.
 ///
 /// # Errors
 /// Those of reading the store.
@@ -138,13 +138,13 @@ pub fn known_breaks(store: &Store, planned: &FunctionPlan) -> Result<BTreeSet<St
     Ok(rows.into_iter().filter(|row| row.side == Side::C).map(|row| row.finding.what).collect())
 }
 
-/// As on the command line; the key where the library has the function no more.
+/// The name on the command line, or the key if the library no longer has the function.
 fn name(project: &Project, row: &FindingRow) -> SymbolName {
     let function = project.library.function(&row.symbol);
     function.map_or_else(|| SymbolName::new(&row.symbol.0), |f| f.name.clone())
 }
 
-/// What differs, without the numbers in it; the place of a panic stays whole.
+/// A description without its numbers; the position of a panic stays whole.
 fn without_numbers(what: &str) -> String {
     let word = |word: &str| match word.contains(".rs:") {
         true => word.to_owned(),

@@ -1,5 +1,5 @@
-//! Judging one port: the overlay, the build, the campaign, and what is stored of the outcome. Used by `verify` for
-//! what stands in the tree and by `port` for candidates.
+//! Judges one port: overlay, build, campaign, and storing the outcome. `verify` uses it for ports in the tree,
+//! `port` for candidates.
 
 pub mod coverage;
 pub mod findings;
@@ -41,7 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A project with all that judging needs.
+/// A project with everything that judging needs.
 pub struct Judge<'p> {
     pub project: &'p Project,
     pub interrupt: &'p Interrupt,
@@ -50,17 +50,17 @@ pub struct Judge<'p> {
     open_items: OnceCell<Vec<Problem>>,
 }
 
-/// What is known by name, gathered once: the audit asks for it with every candidate.
+/// Facts by name, collected once, because every audit of a candidate needs them.
 struct Names<'p> {
     ffi: Arc<FfiNames>,
     functions: BTreeMap<String, &'p FunctionPlan>,
     by_module: BTreeMap<&'p str, Vec<&'p FunctionPlan>>,
-    /// What a call of each function may leave behind for the next one.
+    /// The state that a call of each function may leave behind for the next call.
     kept: BTreeMap<&'p SymbolKey, BTreeSet<String>>,
 }
 
 impl<'p> Judge<'p> {
-    /// Everything stays below `.implfuzz/`.
+    /// All files are kept below `.implfuzz/`.
     pub fn new(project: &'p Project, interrupt: &'p Interrupt) -> Self {
         Self {
             project,
@@ -75,7 +75,7 @@ impl<'p> Judge<'p> {
     pub fn campaign(&self, binary: &Path, planned: &FunctionPlan) -> Campaign {
         let fuzz = &self.project.config.fuzz;
         let name = &planned.function.name;
-        // Elements are wider than bytes; a contract may ask for more than the general limit.
+        // Elements are wider than bytes; a contract may need more than the general limit.
         let longest =
             planned.judgeable.contract().into_iter().flat_map(|c| &c.params).map(|p| match p.role {
                 Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
@@ -104,35 +104,35 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// The budget of a run inside the loop.
+    /// The budget of a campaign before acceptance.
     pub fn loop_budget(&self) -> Budget {
         let fuzz = &self.project.config.fuzz;
         Budget { seconds: fuzz.loop_seconds, executions: Some(fuzz.loop_executions) }
     }
 
-    /// The budget of the run that accepts a port.
+    /// The budget of the acceptance run.
     pub fn acceptance_budget(&self) -> Budget {
         let fuzz = &self.project.config.fuzz;
         Budget { seconds: fuzz.accept_seconds, executions: fuzz.accept_executions }
     }
 
-    /// Where counterexamples of a symbol are kept; committed with the port.
+    /// The directory of a symbol's committed counterexamples.
     pub fn seeds(&self, name: &SymbolName) -> PathBuf {
         self.project.rust_dir().join("fuzz/seeds").join(format!("fuzz_{name}"))
     }
 
-    /// Where counterexamples to candidates are kept until one is accepted.
+    /// The directory of counterexamples to candidates, until a candidate is accepted.
     pub fn private_seeds(&self, name: &SymbolName) -> PathBuf {
         self.project.workspace.cache().join("seeds").join(name.as_str())
     }
 
-    /// As [`Judge::private_seeds`], for those that no prompt may show.
+    /// Like [`Judge::private_seeds`], for counterexamples that no prompt may show.
     pub fn hidden_seeds(&self, name: &SymbolName) -> PathBuf {
         self.project.workspace.cache().join("hidden").join(name.as_str())
     }
 
-    /// Functions of the library that the port's code names, directly or through other ports, and that still run as C.
-    /// None where there is no port.
+    /// Functions of the library that the port's code mentions, directly or through other ports, and that still run
+    /// as C. Empty where there is no port.
     pub fn callees_in_c(&self, planned: &FunctionPlan) -> Result<Vec<SymbolName>> {
         let all = &self.names()?.functions;
         let mut seen = BTreeSet::from([&planned.function.key]);
@@ -151,7 +151,7 @@ impl<'p> Judge<'p> {
         Ok(names.into_iter().collect())
     }
 
-    /// The C text as it stands in the tree.
+    /// The C text in the tree, analysed once.
     fn c_side(&self) -> Result<&CSide> {
         match self.c_side.get() {
             Some(side) => Ok(side),
@@ -162,10 +162,10 @@ impl<'p> Judge<'p> {
         }
     }
 
-    /// What the worth of a harness depends on, whatever stands in Rust.
+    /// The hashes that determine the mutation score of a harness; the port is not among them.
     pub fn harness_hashes(&self, planned: &FunctionPlan) -> Result<HarnessHashes> {
         let contract = planned.judgeable.contract();
-        // Where it is one step among others, or takes what others make, their harnesses decide too.
+        // Harnesses of other steps in the call sequence, and of functions that make its structs, matter too.
         let steps = contract.and_then(|c| c.sequence.as_ref()).into_iter().flat_map(|s| s.names());
         let makers = contract.into_iter().flat_map(|c| &c.params).flat_map(|param| &param.made_by);
         let steps = steps.chain(makers);
@@ -186,7 +186,7 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// Stores a finding and keeps its input as a seed in `dir`; its number comes back.
+    /// Stores a finding and its input, as a seed in `dir`; returns the finding's id.
     pub fn record_finding(
         &self,
         store: &mut Store,
@@ -211,7 +211,7 @@ impl<'p> Judge<'p> {
         Ok(id)
     }
 
-    /// Moves the counterexamples to candidates into the tree, where they are committed with the accepted port.
+    /// Moves the counterexamples to candidates into the tree, to be committed with the accepted port.
     pub fn publish_seeds(&self, name: &SymbolName) -> Result<()> {
         let to = self.seeds(name);
         for from in [self.private_seeds(name), self.hidden_seeds(name)].iter().filter(|dir| dir.is_dir()) {
@@ -226,7 +226,7 @@ impl<'p> Judge<'p> {
     }
 }
 
-/// What the worth of a harness depends on.
+/// The hashes that determine the mutation score of a harness.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HarnessHashes {
     pub c: String,
@@ -234,7 +234,7 @@ pub struct HarnessHashes {
     pub harness: String,
 }
 
-/// The tree does not compile: shown as rustc shows it.
+/// The error for a tree that does not compile, with rustc's messages.
 pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
     let dir = &project.config.rust.dir;
     let here = |e: &Diagnostic| {
@@ -258,7 +258,7 @@ pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
         .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
 }
 
-/// A file that must be Rust and is not.
+/// The error for a file that is not valid Rust.
 pub fn not_rust(what: &str, error: &syn::Error) -> Error {
     Error::new(ErrorKind::Build, format!("{what} is not Rust: {error}")).help("run `cargo implfuzz init`")
 }

@@ -1,4 +1,4 @@
-//! What a port turned out to be worth, as it is stored.
+//! The outcome of judging a port, as it is stored.
 
 use crate::config::Grades;
 use crate::evidence::grade;
@@ -6,23 +6,23 @@ use crate::project::FunctionPlan;
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Proofs, RunStats, Verdict};
 
-/// What a port turned out to be worth.
+/// The outcome of judging a port.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub grade: Grade,
-    /// What keeps the grade from being better.
+    /// The reasons why the grade is not better.
     pub shortcomings: Vec<String>,
     pub stats: RunStats,
     pub proofs: Proofs,
 }
 
 impl Outcome {
-    /// A grade that needs no run.
+    /// An outcome that needs no run.
     pub fn without_run(grade: Grade, reason: String) -> Self {
         Self { grade, shortcomings: vec![reason], stats: RunStats::default(), proofs: Proofs::default() }
     }
 
-    /// What follows from a run and from what else is known.
+    /// The outcome of a run with its proofs.
     pub fn of(
         verdict: &Verdict,
         proofs: Proofs,
@@ -44,7 +44,7 @@ impl Outcome {
         Self { grade, shortcomings, stats, proofs }
     }
 
-    /// The shortcomings in one line; nothing where there are none.
+    /// The shortcomings in one line; `None` if there are none.
     pub fn reason(&self) -> Option<String> {
         (!self.shortcomings.is_empty()).then(|| self.shortcomings.join("; "))
     }

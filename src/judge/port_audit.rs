@@ -1,4 +1,4 @@
-//! The audit of a port, by what its C original does.
+//! The audit of a port; its C original determines what the port may use.
 
 use super::ways::variables_of;
 use super::{Judge, Names, not_rust};
@@ -16,13 +16,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 impl<'p> Judge<'p> {
-    /// The audit of what stands in a module: the function and the private items that it reaches. Lines are the file's.
+    /// Audits a function in a module, with the private items that it reaches. Line numbers are those of the file.
     pub fn audit(&self, planned: &FunctionPlan, module_text: &str) -> Result<AuditReport> {
         let (own, rest) = take_apart(module_text, &ident(&planned.function).to_string());
         self.audit_reply(planned, &own, &rest)
     }
 
-    /// The audit of a reply: the function and its helpers, for the module with this text.
+    /// Audits a reply, that is, a function with its helpers, for the module with this text.
     pub fn audit_reply(&self, planned: &FunctionPlan, reply: &str, module_text: &str) -> Result<AuditReport> {
         let module = &planned.function.module;
         let allowed = self.surroundings()?.allowed(self.original(planned)?, Around::default());
@@ -34,11 +34,11 @@ impl<'p> Judge<'p> {
         Ok(report)
     }
 
-    /// What a port of `planned` may use by its C original.
+    /// What a port of `planned` may use, according to its C original.
     fn original(&self, planned: &FunctionPlan) -> Result<Original> {
         let names = self.names()?;
         let back = self.c_side()?.ways_back(&planned.function);
-        // In state that its original has not, a port could keep notes that no comparison sees.
+        // State that the original does not have could store data that no comparison sees.
         let kept = &names.kept[&planned.function.key];
         let those = |is: &dyn Fn(&FunctionPlan) -> bool| -> BTreeSet<String> {
             names.functions.iter().filter(|(_, other)| is(other)).map(|(name, _)| name.clone()).collect()
@@ -53,7 +53,7 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// What stands around all ports now.
+    /// The names and modules around all ports, as they are now.
     fn surroundings(&self) -> Result<Surroundings> {
         let names = self.names()?;
         let globals = &self.project.library.globals;
@@ -67,7 +67,8 @@ impl<'p> Judge<'p> {
         })
     }
 
-    /// What stands in any module of the port and can be meant without a name: nobody reads it with the port that runs it.
+    /// Items of any module of the port crate that code can use without a name. The audit of one port would not see
+    /// them in another module.
     fn open_items(&self) -> Result<&[Problem]> {
         if let Some(known) = self.open_items.get() {
             return Ok(known);
@@ -78,7 +79,7 @@ impl<'p> Judge<'p> {
             let module = self.project.module(module)?;
             all.extend(module.open_lines().into_iter().map(|line| Problem {
                 rule: Rule::Item,
-                // Of another module as a rule; the reason says where.
+                // Usually the item is in another module; the reason names the place.
                 line: 1,
                 column: 1,
                 excerpt: String::new(),
@@ -111,7 +112,7 @@ impl<'p> Judge<'p> {
         Ok(self.names.get_or_init(|| names))
     }
 
-    /// The functions of a module that have a body, as the module stands now.
+    /// The functions of a module that have a body now.
     fn ported_in(&self, module: &str, functions: &[&FunctionPlan]) -> (String, BTreeSet<String>) {
         let text = self.project.module(module).ok();
         let is_ported =

@@ -1,4 +1,5 @@
-//! `unsafe` in a port may become less, and not more: the least that a port was judged with is kept in the lock.
+//! Limits `unsafe` in a port: it may decrease but not increase. The lock keeps the smallest count that a port was
+//! judged with.
 
 use super::{Judge, Outcome};
 use crate::error::Result;
@@ -7,13 +8,14 @@ use crate::project::FunctionPlan;
 use crate::project::ported::PortModule;
 use crate::verdict::Grade;
 
-/// The least `unsafe` that a symbol was judged with, as the lock has it; a merge may bring it from two sides.
+/// The smallest `unsafe` count of a symbol according to the lock; after a merge it may have two, and the smaller
+/// one counts.
 fn least(lock: &Lock, name: &str) -> Option<usize> {
     let entry = lock.symbols.get(name).and_then(least_of);
     entry.into_iter().chain(lock.unsafe_least.get(name).copied()).min()
 }
 
-/// As its entry has it: a port that does not hold sets no example.
+/// The count of an entry; a port that does not hold sets no limit.
 fn least_of(entry: &Entry) -> Option<usize> {
     entry.unsafe_least.or(holds(entry.grade).then_some(entry.unsafe_count))
 }
@@ -22,7 +24,7 @@ fn holds(grade: Grade) -> bool {
     matches!(grade, Grade::Weak | Grade::Verified | Grade::Exhaustive)
 }
 
-/// Takes a symbol out of the lock, of which nothing is said any more but how much `unsafe` it may have; false where it had no entry.
+/// Removes a symbol's entry from the lock, but keeps its `unsafe` limit; `false` if it had no entry.
 pub(super) fn take_out(lock: &mut Lock, name: &str) -> bool {
     let Some(entry) = lock.symbols.remove(name) else { return false };
     if let Some(least) = least_of(&entry) {
@@ -35,13 +37,13 @@ pub(super) fn take_out(lock: &mut Lock, name: &str) -> bool {
 }
 
 impl Judge<'_> {
-    /// What implfuzz.toml allows a port.
+    /// The `unsafe` count that `implfuzz.toml` allows a port.
     fn allowed(&self, planned: &FunctionPlan) -> usize {
         let own = self.project.config.symbols.get(planned.function.name.as_str());
         own.and_then(|own| own.unsafe_most).unwrap_or(0)
     }
 
-    /// The outcome, which is weak where the port has more `unsafe` than before.
+    /// The outcome, which becomes weak if the port has more `unsafe` than before.
     ///
     /// # Errors
     /// Those of reading the lock, and of a module that is not Rust.
@@ -68,7 +70,7 @@ impl Judge<'_> {
         Ok(Outcome { grade: Grade::Weak, shortcomings, ..outcome })
     }
 
-    /// What the next port must not exceed, where that is less than this one has.
+    /// The limit for the next port, if it is below this port's count.
     pub(super) fn unsafe_least(
         &self,
         planned: &FunctionPlan,

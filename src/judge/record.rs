@@ -1,4 +1,4 @@
-//! The record of a verdict: an entry of `implfuzz.lock`, with a row of history in the store.
+//! Records a verdict: an entry of `implfuzz.lock`, and a row of history in the store.
 
 use super::c_side::unit_of;
 use super::ratchet::take_out;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 impl Judge<'_> {
-    /// What a verdict on the port of `planned` in the tree is about.
+    /// The fingerprint of the port of `planned` in the tree.
     pub fn fingerprint(&self, planned: &FunctionPlan) -> Result<Fingerprint> {
         let names = self.names()?;
         let c = self.c_side()?.hash(&planned.function);
@@ -28,7 +28,7 @@ impl Judge<'_> {
         Ok(Fingerprint::of(&ident(&planned.function).to_string(), c, files, hash_of, mentions_of))
     }
 
-    /// The ports that the port of `planned` calls as the tree stands, directly or through others, by their Rust names.
+    /// The ports that the port of `planned` in the tree calls, directly or through others, by their Rust names.
     pub fn ports_called(&self, planned: &FunctionPlan) -> Result<BTreeSet<String>> {
         let names = self.names()?;
         let own = ident(&planned.function).to_string();
@@ -40,8 +40,8 @@ impl Judge<'_> {
         self.project.module(&names.functions.get(name)?.function.module).ok()
     }
 
-    /// Records what a function of a module is worth, and by which run: in the lock, which counts, and in the history of this
-    /// machine. The module stands in the tree, and the seeds are in their place.
+    /// Records an outcome and its provenance: in the lock, which counts, and in this machine's history. The module
+    /// and the seeds must already be in the tree.
     pub fn record(
         &self,
         store: &mut Store,
@@ -96,16 +96,16 @@ impl Judge<'_> {
         self.save(lock)
     }
 
-    /// Takes a symbol out of the lock: nothing is said of it any more.
+    /// Removes the entry of a symbol from the lock.
     pub fn forget(&self, planned: &FunctionPlan) -> Result<()> {
         let Some(mut lock) = Lock::load(self.project.workspace.root())? else { return Ok(()) };
         if take_out(&mut lock, planned.function.name.as_str()) { self.save(lock) } else { Ok(()) }
     }
 
-    /// Writes the lock, without functions that the library does not have any more.
+    /// Writes the lock without functions that the library no longer has.
     fn save(&self, mut lock: Lock) -> Result<()> {
         let known: BTreeSet<&str> = self.project.planned.iter().map(|p| p.function.name.as_str()).collect();
-        // What a file holds that cannot be read now is not gone.
+        // Functions in a file that cannot be read now are not gone.
         if !self.project.library.left_out.iter().any(|file| file.broken) {
             lock.symbols.retain(|name, _| known.contains(name.as_str()));
             lock.unsafe_least.retain(|name, _| known.contains(name.as_str()));
@@ -118,7 +118,7 @@ impl Judge<'_> {
         lock.save(self.project.workspace.root(), &needed)
     }
 
-    /// What built and ran it; recorded, not hashed.
+    /// The versions of the tools that built and ran the port; recorded, not hashed.
     fn tools(&self) -> Result<String> {
         let tools = self.project.toolchain(self.interrupt)?;
         let (rustc, cc) = (&tools.rustc_version, &tools.cc);

@@ -1,12 +1,12 @@
-//! What a port may reach: which functions its original calls, and which variables of C are its own.
+//! What a port may use: the functions that its original calls, and its original's C variables.
 
 use crate::contract::state::is_variable;
 use crate::project::FunctionPlan;
 use crate::symbol::{Function, Library};
 use std::collections::BTreeSet;
 
-/// The variables of C that a port may use: what its contract compares, else what its original or a callee of it reads or
-/// writes. In another variable it could keep notes that no comparison sees.
+/// The C variables that a port may use: those that its contract compares, else those that its original or a callee
+/// of it reads or writes. Another variable could store data that no comparison sees.
 pub(super) fn variables_of(library: &Library, planned: &FunctionPlan) -> Vec<String> {
     let mut used = BTreeSet::new();
     match planned.judgeable.contract() {
@@ -22,7 +22,7 @@ pub(super) fn variables_of(library: &Library, planned: &FunctionPlan) -> Vec<Str
     globals.map(|g| g.name.to_string()).collect()
 }
 
-/// A function and all that it calls by name, directly or not.
+/// A function and all functions that it calls by name, directly or not.
 pub fn with_callees<'l>(library: &'l Library, function: &'l Function) -> Vec<&'l Function> {
     let (mut seen, mut all, mut at) = (BTreeSet::from([&function.key]), vec![function], 0);
     while let Some(next) = all.get(at).copied() {

@@ -1,4 +1,4 @@
-//! Inputs for functions that no run has left any for: a short run of the fuzzer, of the port where it may run.
+//! Makes inputs for functions without kept inputs: a short fuzzing run, with the port where it may run.
 
 use super::{no_inputs, why_not_run};
 use crate::contract::types::Judgeable;
@@ -12,8 +12,8 @@ use crate::project::FunctionPlan;
 use crate::verdict::{RunStats, Verdict};
 use std::path::Path;
 
-/// Fuzzes those of `wanted` that have a harness and no inputs, or with `fresh` all that have a harness; each for so many
-/// seconds.
+/// Fuzzes those of `wanted` that have a harness but no inputs; with `fresh`, all that have a harness. Each gets
+/// this number of seconds.
 ///
 /// # Errors
 /// Those of the build and of running the fuzz process, and Ctrl-C.
@@ -66,7 +66,7 @@ fn one(
             return Ok("inputs found".to_owned());
         }
     }
-    // A port that differs ends the run early: the original alone goes on.
+    // A difference ends a run with the port early, so this run uses C alone.
     let (_, difference) = campaign.against_itself(budget, judge.interrupt, &mut see)?;
     Ok(match difference {
         Some(found) => format!("C differs from itself: {}", found.what),

@@ -1,5 +1,6 @@
-//! How much of a function its inputs reach, on both sides: what earlier runs have found is replayed in a build that counts
-//! how often each part of the sources runs. A side that was not entered is unmeasured: that is not the same as nothing of it.
+//! Coverage of a function by its inputs, on both sides: the kept inputs are replayed in a build that counts how
+//! often each part of the sources runs. A side that was never entered is unmeasured, which differs from zero
+//! coverage.
 
 mod inputs;
 mod proved;
@@ -23,17 +24,17 @@ use crate::verdict::{Measured, Share};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// How far apart the shares of both sides may be before it is told.
+/// Difference between the shares of both sides from which it is reported.
 const GAP: f64 = 0.25;
 
-/// What the inputs of a function reach.
+/// The coverage of a function by its inputs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reach {
     pub symbol: SymbolName,
-    /// Where the C function stands.
+    /// Position of the C function.
     pub file: String,
     pub line: u32,
-    /// Where the port stands.
+    /// File of the port.
     pub rust_file: String,
     pub inputs: Inputs,
     pub c: Side,
@@ -41,7 +42,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// What the difference between both sides says, where there is one and the port returned as often as C.
+    /// A remark on the difference between both sides; `None` where it is small, or where the port did not return as
+    /// often as C.
     pub fn parity(&self) -> Option<String> {
         if self.inputs.returned != self.inputs.accepted {
             return None;
@@ -79,8 +81,8 @@ impl Reach {
     }
 }
 
-/// What the inputs of each function reach: those of its last run, its boundaries, its counterexamples. Nothing is built
-/// where no function has an input.
+/// The coverage of each function by the inputs of its last run, its boundary inputs and its counterexamples.
+/// Nothing is built if no function has an input.
 ///
 /// # Errors
 /// Those of the build and of running the process, coverage data that is not understood, and Ctrl-C.
@@ -117,7 +119,7 @@ fn no_inputs(judge: &Judge, planned: &FunctionPlan) -> Option<String> {
     }
 }
 
-/// The build that counts.
+/// The build that counts coverage.
 #[derive(Debug)]
 pub struct Counting {
     binary: PathBuf,
@@ -127,7 +129,7 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Builds the tree as it stands, where that has not been done; for any number of functions.
+    /// Builds the tree for coverage, unless that build exists; it serves any number of functions.
     ///
     /// # Errors
     /// Those of the build, coverage data that is not understood, and Ctrl-C.
@@ -150,7 +152,7 @@ impl Counting {
         Ok(Self { binary, tables, c, proved: proved::Proved::default() })
     }
 
-    /// What the inputs of one function reach.
+    /// The coverage of one function by its inputs.
     ///
     /// # Errors
     /// Those of running the process, coverage data that is not understood, and Ctrl-C.
@@ -162,8 +164,8 @@ impl Counting {
         self.replayed(judge, planned, not_run)
     }
 
-    /// What the inputs of its last run reach of the C function: its branches, or its lines where it has none. The port is not
-    /// run.
+    /// The coverage of the C function by the inputs of its last run: its branches, or its lines if it has none. The
+    /// port is not run.
     ///
     /// # Errors
     /// As those of [`Counting::of`].
@@ -174,7 +176,7 @@ impl Counting {
         Ok(self.replayed(judge, planned, Some("C alone is looked at".to_owned()))?.c.share())
     }
 
-    /// What these inputs, and no others, reach of the C function.
+    /// The coverage of the C function by exactly these inputs.
     ///
     /// # Errors
     /// As those of [`Counting::of`].
@@ -199,7 +201,7 @@ impl Counting {
         }
     }
 
-    /// Replays the inputs on both sides, or on C alone for this reason.
+    /// Replays the inputs on both sides; with `not_run`, which gives the reason, on C alone.
     fn replayed(&self, judge: &Judge, planned: &FunctionPlan, not_run: Option<String>) -> Result<Reach> {
         let reach = |why: &str| Reach::unmeasured(planned, judge.project, why);
         let subject = if not_run.is_some() { Subject::Nobody } else { Subject::Port };
@@ -254,7 +256,7 @@ impl Counting {
     }
 }
 
-/// Why the port may not run, or cannot.
+/// Why the port cannot or must not run.
 fn why_not_run(judge: &Judge, planned: &FunctionPlan) -> Result<Option<String>> {
     let module = judge.project.module(&planned.function.module)?;
     if module.state(&planned.function) != Ported::Yes {

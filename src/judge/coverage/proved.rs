@@ -1,4 +1,5 @@
-//! What the optimiser proves of the functions of a unit: asked once, and only where something was not reached.
+//! Unreachable parts of functions according to the optimiser. Each unit is compiled for this once, and only if some
+//! part was not reached.
 
 use crate::c::optimised::optimised;
 use crate::error::Result;
@@ -10,12 +11,12 @@ use camino::Utf8Path;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// The optimised text of units, as far as anybody asked for them.
+/// The optimised text of units, loaded on demand.
 #[derive(Debug, Default)]
 pub struct Proved(RefCell<BTreeMap<RelPath, Option<String>>>);
 
 impl Proved {
-    /// What is known of a function; none where the compiler says nothing that is understood.
+    /// The optimiser's facts about a function; `None` where the compiler's output is not understood.
     pub fn of(&self, judge: &Judge, planned: &FunctionPlan) -> Result<Option<Optimised>> {
         let project = judge.project;
         let root = Utf8Path::from_path(project.workspace.root());

@@ -1,4 +1,4 @@
-//! One side of a function: how much of it was run, and what was not, with the text of the source.
+//! The coverage of one side of a function: the parts that ran, and those that did not, with their source text.
 
 use crate::error::Result;
 use crate::fuzz::coverage::Reached;
@@ -13,26 +13,26 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-/// What was run of one side.
+/// The coverage of one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state")]
 pub enum Side {
     Measured(Covered),
-    /// Nothing is known, and why.
+    /// The coverage is unknown, with the reason.
     Unmeasured {
         why: String,
     },
 }
 
-/// What was run of a side that was entered.
+/// The coverage of a side that was entered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Covered {
-    /// How often the function was called.
+    /// The number of calls of the function.
     pub entered: u64,
     pub lines: Share,
-    /// Of C: the ways that its conditions can take, true and false.
+    /// Of C: the outcomes of its conditions, true and false.
     pub branches: Option<Share>,
-    /// Of Rust, whose stable compiler tells no conditions: parts that run as a whole or not at all.
+    /// Of Rust, because stable Rust reports no branches: blocks that run entirely or not at all.
     pub blocks: Option<Share>,
     pub missed: Vec<Missed>,
 }
@@ -42,18 +42,18 @@ pub struct Covered {
 pub struct Missed {
     pub line: u32,
     pub column: u32,
-    /// As it is written there.
+    /// The source text.
     pub code: String,
-    /// The condition is one of the macro that is used here.
+    /// The condition belongs to a macro used here.
     pub in_macro: bool,
-    /// What never happened.
+    /// The outcome that never occurred.
     pub way: Way,
-    /// The compiler proves that it never happens: no share counts it.
+    /// The compiler proves that it cannot occur, so no share counts it.
     #[serde(default)]
     pub impossible: bool,
 }
 
-/// What can happen to a piece of code.
+/// A possible outcome of a piece of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
@@ -64,8 +64,8 @@ pub enum Way {
 }
 
 impl Side {
-    /// What a side is measured by: its branches, else its blocks; a C function without branches by its lines. As a proof:
-    /// nothing of nothing is none.
+    /// The share that counts as proof: branches, else blocks; for a C function without branches, its lines. A share
+    /// of zero items proves nothing.
     pub fn share(&self) -> verdict::Measured<Share> {
         match self {
             Self::Unmeasured { why } => verdict::Measured::No(why.clone()),
@@ -77,7 +77,7 @@ impl Side {
     }
 }
 
-/// The C side.
+/// The coverage of the C side.
 pub fn of_c(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<Side> {
     let Some(reached) = reached else { return Ok(not_entered(inputs)) };
     let text = fs::read_to_string(file)?;
@@ -108,7 +108,7 @@ pub fn of_c(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<Sid
     }))
 }
 
-/// The side of the port.
+/// The coverage of the port.
 pub fn of_rust(reached: Option<Reached>, inputs: Inputs, file: &Path) -> Result<Side> {
     let Some(reached) = reached else { return Ok(not_entered(inputs)) };
     let text = fs::read_to_string(file)?;
@@ -139,13 +139,13 @@ impl Missed {
     }
 }
 
-/// What stands there, on its first line.
+/// The source text of a span, on its first line.
 fn written(span: Span, text: &str) -> String {
     let line = text.lines().nth((span.start.0 as usize).saturating_sub(1)).unwrap_or_default();
     let from = (span.start.1 as usize).saturating_sub(1);
     let is_one_line = span.end.0 == span.start.0;
     let to = if is_one_line { (span.end.1 as usize).saturating_sub(1) } else { line.len() };
-    // A column that is no place between two characters was counted otherwise: then the whole line is shown.
+    // A column inside a character was counted in other units; then the whole line is shown.
     let code = line.get(from..to).unwrap_or(line).trim().to_owned();
     let goes_on = !is_one_line && text.lines().nth(span.start.0 as usize).is_some() && span.end.1 > 1;
     if goes_on { format!("{code} …") } else { code }
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(written(span((1, 5), (1, 10)), text), "a > 3");
         assert_eq!(written(span((1, 5), (2, 9)), text), "a > 3 …");
         assert_eq!(written(span((1, 1), (2, 1)), text), "if (a > 3");
-        // Within a character.
+        // Inside a character.
         assert_eq!(written(span((3, 3), (3, 4)), text), "\"é\" x");
         assert_eq!(written(span((9, 1), (9, 4)), text), "");
     }

@@ -1,4 +1,4 @@
-//! The mutants of one function, built to be run on inputs that somebody chose.
+//! The mutants of one function in a binary that runs them on chosen inputs.
 
 use super::{build, make};
 use crate::c::mutants::{Mutant, Plant, SATURATING};
@@ -9,27 +9,27 @@ use crate::project::FunctionPlan;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// A binary with the mutants of a function, and what is known of them.
+/// A binary with the mutants of a function, and facts about them.
 #[derive(Debug, Clone)]
 pub struct Bench {
     pub binary: PathBuf,
-    /// The mutant with the number n + 1 in the table stands at n.
+    /// Index n has the mutant with number n + 1.
     pub mutants: Vec<Mutant>,
-    /// Numbers of those that are no other function, by the compiler or the word of a person.
+    /// Numbers of the equivalent mutants, according to the compiler or a person.
     pub same: BTreeSet<usize>,
-    /// The number of the one that saturates where C wraps: a planted cheat, and no mutant.
+    /// The number of the copy that saturates where C wraps: a planted cheat, not a mutant.
     pub saturating: Option<usize>,
-    /// Numbers of those that are the function over a changed callee, which tests of category Integration are measured by, each with the
-    /// number of the function over the same callee unchanged, which is no mutant.
+    /// Numbers of copies of the function over a mutated callee, which measure tests of category Integration. Each
+    /// maps to the number of the function over the same callee unmutated, which is not a mutant.
     pub over_callees: BTreeMap<usize, usize>,
-    /// Numbers of those over a callee that differs from C unchanged: they say nothing.
+    /// Numbers of copies over a callee whose unmutated copy already differs from C: they are inconclusive.
     void: BTreeSet<usize>,
-    /// Why no test can tell a change of its own text from C.
+    /// Why no mutant of its own text can be killed.
     pub without: Option<String>,
 }
 
 impl Bench {
-    /// Builds it; what was built before is used again.
+    /// Builds the bench, or reuses an earlier build.
     ///
     /// # Errors
     /// Those of the build, and Ctrl-C.
@@ -60,7 +60,7 @@ impl Bench {
         Ok(bench)
     }
 
-    /// Why its own text has no mutant that a test should tell; `none_made` says why there is no copy at all.
+    /// Why its own text has no mutant to kill; `none_made` is the reason if there are no copies at all.
     fn without(&self, none_made: Option<&String>) -> Option<String> {
         self.telling().is_empty().then(|| match (self.own().len(), none_made) {
             (0, Some(why)) => why.clone(),
@@ -71,27 +71,27 @@ impl Bench {
         })
     }
 
-    /// Numbers of the small changes of its own text.
+    /// Numbers of the mutants of its own text.
     fn own(&self) -> BTreeSet<usize> {
         let beside: BTreeSet<usize> =
             self.over_callees.iter().flat_map(|(number, plain)| [*number, *plain]).collect();
-        // The cheat stands in the list also where it is the function's own code.
+        // The list has the cheat even if it compiles to the function's own code.
         let all = (1..).zip(&self.mutants).filter(|(_, mutant)| mutant.id != SATURATING);
         all.map(|(number, _)| number).filter(|number| !beside.contains(number)).collect()
     }
 
-    /// Numbers of those that a test should tell from C.
+    /// Numbers of the own mutants that tests should kill.
     pub fn telling(&self) -> BTreeSet<usize> {
         &self.own() - &self.same
     }
 
-    /// Numbers of those over a changed callee that a test should tell from C.
+    /// Numbers of the copies over a mutated callee that tests should kill.
     pub fn telling_over_callees(&self) -> BTreeSet<usize> {
         let callees: BTreeSet<usize> = self.over_callees.keys().copied().collect();
         &(&callees - &self.same) - &self.void
     }
 
-    /// Takes note of what was told from C: where an unchanged callee was, its changes say nothing.
+    /// Excludes callees whose unmutated copy was distinguished from C: their mutants are inconclusive.
     pub fn note(&mut self, told: &BTreeSet<usize>) {
         for (number, plain) in &self.over_callees {
             if told.contains(plain) {
@@ -100,7 +100,7 @@ impl Bench {
         }
     }
 
-    /// Numbers of those that say nothing.
+    /// Numbers of the inconclusive copies.
     pub fn void(&self) -> &BTreeSet<usize> {
         &self.void
     }
@@ -115,7 +115,8 @@ impl Bench {
 mod tests {
     use super::*;
 
-    /// Two own changes, the cheat, a callee unchanged and with two changes, and another callee likewise with one.
+    /// Two own mutants, the cheat, a callee unmutated and with two mutants, and another callee unmutated and with
+    /// one.
     fn bench(same: &[usize]) -> Bench {
         let mutant = |id: &str| Mutant { id: id.to_owned(), line: 1, what: String::new() };
         let ids = ["a", "b", SATURATING, "f:unchanged", "g:unchanged", "f:a", "f:b", "g:a"];
@@ -134,7 +135,7 @@ mod tests {
     fn where_all_of_its_own_changes_are_equivalent_that_is_said() {
         assert_eq!(bench(&[]).telling(), BTreeSet::from([1, 2]));
         assert_eq!(bench(&[1]).without(None), None);
-        // The cheat is in the list all the same.
+        // The cheat is still in the list.
         let equivalent = bench(&[1, 2, 3]);
         assert_eq!(equivalent.telling(), BTreeSet::new());
         assert!(

@@ -1,8 +1,7 @@
-//! What the harness of a function is worth, measured without any port and any model: the C original against itself must
-//! never differ, and mutants of it should.
+//! Measures the harness of a function without a port or a model: the C original against itself must never differ,
+//! and its mutants should.
 //!
-//! The mutants are built into a C side of their own, in a copy of the port's crate of their own; nothing of it is in the
-//! tree.
+//! The mutants are built into a C side and a port crate of their own, outside the tree.
 
 mod bench;
 pub mod port;
@@ -37,33 +36,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Mutants of one function.
+/// Largest number of mutants of one function.
 const MOST: usize = 30;
-/// The original against itself.
+/// The budget of the run of the original against itself.
 const ITSELF: Budget = Budget { seconds: 3, executions: Some(20_000) };
-/// Mutants of one build: their texts are compiled once more each.
+/// Largest number of mutants in one build, which compiles the text of each once more.
 const BATCH: usize = 60;
-/// Why a mutant needs no input that tells.
+/// Why an equivalent mutant needs no killing input.
 const SAME: &str = "it is compiled to the code of the original";
-/// Counts up when the same texts are measured in another way.
+/// Changes when the measurement changes, so that stored results are not reused.
 const EDITION: u32 = 2;
 
-/// What became of a mutant.
+/// The result of running a mutant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "fate")]
 pub enum Fate {
-    /// What gave it away.
+    /// The difference that killed it.
     Killed {
         by: String,
     },
     Survived,
-    /// It is no other function: a person says so, or the compiler.
+    /// It behaves as the original, according to a person or the compiler.
     Equivalent {
         reason: String,
     },
 }
 
-/// A mutant and what became of it.
+/// A mutant and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tried {
     #[serde(flatten)]
@@ -72,34 +71,34 @@ pub struct Tried {
     pub fate: Fate,
 }
 
-/// What a harness is worth.
+/// The measurements of a harness.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Adequacy {
     pub key: SymbolKey,
     pub symbol: SymbolName,
     pub file: String,
     pub executions: u64,
-    /// 0 to 1; absent when nothing ran.
+    /// From 0 to 1; `None` when nothing ran.
     pub accept_rate: Option<f64>,
     pub executions_per_second: Option<u64>,
-    /// Inputs that C broke on or the contract rules out, by reason, the most frequent first.
+    /// Inputs on which C crashed or that the contract excludes, by reason, most frequent first.
     pub rejected: Vec<(String, u64)>,
-    /// Where C differs from itself: no port can be judged by that.
+    /// A difference of C from itself, which makes judging impossible.
     pub difference: Option<String>,
     pub mutants: Vec<Tried>,
-    /// Wall time of the runs over mutants, milliseconds.
+    /// Wall time of the mutant runs, milliseconds.
     pub mutant_millis: u64,
-    /// Why there are no mutants, or why nothing can be said of them.
+    /// Why there are no mutants, or why their results are inconclusive.
     pub without: Option<String>,
 }
 
 impl Adequacy {
-    /// Mutants that were killed, of those that should have been.
+    /// Killed mutants of those that are not equivalent.
     pub fn kills(&self) -> Measured<Share> {
         kills(&self.mutants, self.without.as_ref())
     }
 
-    /// What is in the way of trusting the harness.
+    /// The reasons not to trust the harness.
     pub fn shortcomings(&self, asked: &Grades) -> Vec<String> {
         if let Some(what) = &self.difference {
             return vec![format!("C differs from itself: {what}")];
@@ -115,7 +114,8 @@ impl Adequacy {
     }
 }
 
-/// What the harnesses of `wanted`, which have one, are worth: from the store, else measured now and stored.
+/// The measurements of the harnesses of `wanted`, which must have one: from the store, else measured now and
+/// stored.
 ///
 /// # Errors
 /// Those of the build and of running the fuzz process, and Ctrl-C.
@@ -142,26 +142,27 @@ pub fn known(
     Ok(all)
 }
 
-/// What is known of a harness without measuring.
+/// The stored measurement of a harness; nothing is measured.
 pub fn stored(judge: &Judge, store: &Store, planned: &FunctionPlan) -> Result<Option<Adequacy>> {
     store.measure((&planned.function.key, MeasureKind::Adequacy), &about(judge, planned)?)
 }
 
-/// Everything that the worth of a harness depends on.
+/// The hash of everything that the measurement of a harness depends on.
 fn about(judge: &Judge, planned: &FunctionPlan) -> Result<String> {
     let hashes = judge.harness_hashes(planned)?;
     Ok(sha256(format!("{EDITION} {} {} {}", hashes.c, hashes.contract, hashes.harness)))
 }
 
-/// What becomes of inputs on which C disagrees with itself.
+/// What to do with inputs on which C disagrees with itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Faults {
     Kept,
-    /// The contract is on trial: what C does under a wrong one is no fault of C.
+    /// The contract is a tentative file: faults of C under a wrong contract are no C faults.
     Dropped,
 }
 
-/// Measures the harnesses of `wanted`, which have one, and stores it; each gets so many seconds for its mutants.
+/// Measures the harnesses of `wanted`, which must have one, and stores the results; each gets this number of
+/// seconds for its mutants.
 ///
 /// # Errors
 /// Those of the build and of running the fuzz process, and Ctrl-C.
@@ -211,7 +212,7 @@ pub fn measure(
     Ok(all)
 }
 
-/// Measures one harness whose contract is on trial; none where nothing came of it.
+/// Measures one harness under a tentative contract; `None` if there was no result.
 ///
 /// # Errors
 /// As those of [`measure`].
@@ -268,19 +269,19 @@ fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {
     }
 }
 
-/// The runs over one function.
+/// The runs for one function.
 struct Job {
     campaign: Campaign,
-    /// Those of its mutants that are the same code as it; none where it has no mutants.
+    /// Numbers of the mutants that compile to the original's code; `None` if it has no mutants.
     same: Option<BTreeSet<usize>>,
 }
 
-/// What came of them.
+/// The results of these runs.
 struct Ran {
-    /// Of the original against itself.
+    /// Of the run of the original against itself.
     stats: RunStats,
     difference: Option<Finding>,
-    /// What C does alone on the input of that.
+    /// The result of C alone on the input of the difference.
     c_fault: Option<CFault>,
     mutants: MutantRun,
     mutant_millis: u64,
@@ -295,7 +296,7 @@ impl Job {
 
     fn run(&self, seconds: u64, interrupt: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Ran> {
         let (stats, difference) = match self.campaign.against_itself(ITSELF, interrupt, see) {
-            // One harness that cannot be run says nothing about the others.
+            // A harness that cannot be run must not stop the measurement of the others.
             Err(error) if error.kind() == ErrorKind::Internal => {
                 let broken = Some(format!("the harness cannot be run: {error}"));
                 let mutants = MutantRun { broken, ..MutantRun::default() };
@@ -352,7 +353,7 @@ fn adequacy(planned: &FunctionPlan, made: &Mutants, ran: Ran) -> Adequacy {
     }
 }
 
-/// What became of a mutant that was killed by this, if it was.
+/// The result of a mutant; `by` is the difference that killed it, if any.
 fn tried(planned: &FunctionPlan, mutant: &Mutant, by: Option<String>) -> Tried {
     let marked = planned.judgeable.contract().into_iter().flat_map(|c| &c.equivalent);
     let marked = marked.filter(|e| e.mutant == mutant.id).map(|e| e.reason.clone()).next();
@@ -364,7 +365,7 @@ fn tried(planned: &FunctionPlan, mutant: &Mutant, by: Option<String>) -> Tried {
     Tried { mutant: mutant.clone(), fate }
 }
 
-/// Mutants that were killed, of those that should have been.
+/// Killed mutants of those that are not equivalent.
 fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
     if let Some(why) = without {
         return Measured::No(why.clone());
@@ -375,7 +376,7 @@ fn kills(mutants: &[Tried], without: Option<&String>) -> Measured<Share> {
     Measured::Yes(Share { reached, total: mutants.len() as u64 - equivalent })
 }
 
-/// Why a run says nothing about mutants.
+/// Why a mutant run is inconclusive.
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
         Some(kill) => Some(format!("a plain copy of its text differs from it: {}", kill.what)),

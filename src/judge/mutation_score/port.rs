@@ -1,5 +1,5 @@
-//! Mutants of ports: what the inputs of a run would not have noticed in the Rust text itself. Built into a copy of the
-//! port's crate, all of one function side by side, as those of C are.
+//! Mutants of ports: changes of the Rust text that the inputs of a run would not have detected. They are built into
+//! a copy of the port crate, all of one function side by side, like those of C.
 
 use super::{BATCH, Fate, MOST, Tried};
 use crate::error::{Error, ErrorKind, Result};
@@ -18,37 +18,39 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// How often mutants that do not compile are left out before all of their functions' are.
+/// Number of builds in which mutants that do not compile are removed one by one; after that, all mutants of the
+/// affected functions are removed.
 const ROUNDS: usize = 6;
 
-/// What became of the mutants of one port.
+/// The results of the mutants of one port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortMutants {
     pub symbol: SymbolName,
-    /// Of the port, relative to the repository.
+    /// File of the port, relative to the repository.
     pub file: String,
     pub executions: u64,
-    /// Those that compile.
+    /// The mutants that compile.
     pub mutants: Vec<Tried>,
-    /// Why there are none, or why nothing can be said of them.
+    /// Why there are none, or why their results are inconclusive.
     pub without: Option<String>,
 }
 
 impl PortMutants {
-    /// Mutants that were killed, of those that should have been.
+    /// Killed mutants of those that are not equivalent.
     pub fn kills(&self) -> Measured<Share> {
         super::kills(&self.mutants, self.without.as_ref())
     }
 }
 
-/// The mutants of the functions of one batch, and why others have none.
+/// The mutants of the functions in one batch, and why other functions have none.
 #[derive(Default)]
 struct Made<'p> {
     of: BTreeMap<SymbolName, (&'p FunctionPlan, Mutated)>,
     without: BTreeMap<SymbolName, String>,
 }
 
-/// Runs the mutants of the ports of `wanted`, which have a harness and a body; each function gets so many seconds.
+/// Runs the mutants of the ports of `wanted`, which must have a harness and a body; each function gets this number
+/// of seconds.
 ///
 /// # Errors
 /// Those of the build and of running the fuzz process, and Ctrl-C.
@@ -91,7 +93,7 @@ fn make<'p>(project: &Project, batch: &[&'p FunctionPlan]) -> Result<Made<'p>> {
     Ok(made)
 }
 
-/// Builds the crate with the mutants in it, leaving out those that the compiler refuses.
+/// Builds the crate with the mutants, without those that the compiler rejects.
 fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
     let lib = fs_err::read_to_string(project.rust_dir().join("src/lib.rs"))? + SELECTED;
     for round in 1.. {
@@ -128,7 +130,7 @@ fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
 
 type Lines = BTreeMap<u32, (String, std::ops::Range<usize>)>;
 
-/// The mutants that these errors are about.
+/// The mutants in which these errors occur.
 fn refused(errors: &[Diagnostic], lines: &Lines) -> BTreeSet<u32> {
     let about = |e: &Diagnostic| {
         lines.iter().find(|(_, (file, range))| *file == e.file && range.contains(&e.line)).map(|(n, _)| *n)
@@ -136,7 +138,7 @@ fn refused(errors: &[Diagnostic], lines: &Lines) -> BTreeSet<u32> {
     errors.iter().filter_map(about).collect()
 }
 
-/// Leaves out the refused mutants, or all of their functions.
+/// Removes the rejected mutants, or with `whole` all mutants of their functions.
 fn leave_out(made: &mut Made, refused: &BTreeSet<u32>, whole: bool) {
     for (name, (_, mutated)) in &mut made.of {
         let is_hit = mutated.mutants().any(|(number, _)| refused.contains(&number));
@@ -183,7 +185,7 @@ fn one(
     Ok(result)
 }
 
-/// Why a run says nothing about mutants.
+/// Why a mutant run is inconclusive.
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
         Some(kill) => Some(format!("the port itself is told from C: {}", kill.what)),
@@ -192,7 +194,7 @@ fn unusable(run: &MutantRun) -> Option<String> {
     }
 }
 
-/// The mutants that nothing told from C.
+/// The mutants that no input distinguished from C.
 pub fn survivors(of: &PortMutants) -> impl Iterator<Item = &Tried> {
     of.mutants.iter().filter(|tried| tried.fate == Fate::Survived)
 }

@@ -1,4 +1,4 @@
-//! The linkage proof of what stands in a build.
+//! The linkage proof of the ports in a build.
 
 use crate::audit::linkage::{CSymbols, Compiled, Linkage, Wanted};
 use crate::error::Result;
@@ -19,7 +19,7 @@ pub struct Linked<'p> {
 }
 
 impl<'p> Linked<'p> {
-    /// Reads the crate of the port as it is in this binary of [`Judge::build`].
+    /// Reads the compiled port crate in this binary of [`Judge::build`].
     ///
     /// # Errors
     /// `Io` and `Internal` where the build left nothing that can be read.
@@ -30,7 +30,7 @@ impl<'p> Linked<'p> {
         Ok(Self { project, compiled: Compiled::read(&rlib, &project.crate_name())?, c })
     }
 
-    /// What the port of a function leads to.
+    /// The symbols that the port of a function reaches.
     pub fn linkage(&self, planned: &FunctionPlan) -> Linkage {
         let function = &planned.function;
         let callees = with_callees(&self.project.library, function);
@@ -40,7 +40,7 @@ impl<'p> Linked<'p> {
             externs: callees.iter().flat_map(|f| f.externs.iter().map(String::as_str)).collect(),
         };
         let mut linkage = self.compiled.linkage(&wanted, &self.c);
-        // A shim has the name that a function has in Rust.
+        // A shim has its function's Rust name.
         for name in &mut linkage.reaches_c {
             let named = |p: &&FunctionPlan| ident(&p.function) == name.as_str();
             if let Some(planned) = self.project.planned.iter().find(named) {
@@ -51,13 +51,13 @@ impl<'p> Linked<'p> {
     }
 }
 
-/// Why the linkage proof refutes a port, if it does.
+/// Why the linkage proof refutes a port; `None` if it does not.
 pub fn refused(linkage: &Linkage) -> Option<String> {
     let list = linkage.forbidden.join("; ");
     (!list.is_empty()).then(|| format!("the linkage proof rejects it: its compiled code leads to {list}"))
 }
 
-/// What a port still runs as C: what its text names, and what its compiled code leads to.
+/// The functions that a port still runs as C: those that its text names and those that its compiled code reaches.
 pub fn still_c(named: Vec<SymbolName>, linkage: &Linkage) -> Vec<SymbolName> {
     let all: BTreeSet<SymbolName> = named.into_iter().chain(linkage.reaches_c.iter().cloned()).collect();
     all.into_iter().collect()

@@ -1,4 +1,4 @@
-//! What a port must prove beside the run that judges it: the same for `verify` and `port`.
+//! The proofs that a port needs besides the campaign, the same for `verify` and `port`.
 
 mod linked;
 
@@ -17,16 +17,16 @@ use crate::symbol::SymbolKey;
 use crate::verdict::{Measured, Proofs, Share, Verdict};
 use std::collections::BTreeMap;
 
-/// What the proofs of some functions rest on.
+/// The measurements that the proofs of some functions rest on.
 #[derive(Debug)]
 pub struct Grounds {
     worth: BTreeMap<SymbolKey, Adequacy>,
-    /// Or why coverage is not measured.
+    /// The coverage build, or why coverage is not measured.
     counting: Measured<Counting>,
 }
 
 impl Grounds {
-    /// Measures the harnesses of `judged`, where nothing is known of them, and builds for coverage.
+    /// Measures the harnesses of `judged` that have no stored measurement, and builds for coverage.
     ///
     /// # Errors
     /// Those of the builds and of running the fuzz process, and Ctrl-C.
@@ -44,13 +44,13 @@ impl Grounds {
         Ok(Self { worth, counting })
     }
 
-    /// Where C differs from itself, so that no port can be judged.
+    /// The reason where C differs from itself, so that no port can be judged.
     pub fn differs(&self, planned: &FunctionPlan) -> Option<String> {
         let difference = self.worth.get(&planned.function.key)?.difference.as_ref()?;
         Some(format!("C differs from itself, so that no port can be judged: {difference}"))
     }
 
-    /// The proofs of a port, after the run with this verdict.
+    /// The proofs of a port after the run with this verdict.
     ///
     /// # Errors
     /// Those of replaying the inputs of the run, and Ctrl-C.
@@ -73,7 +73,8 @@ impl Grounds {
     }
 }
 
-/// A Rust compiler whose tables are not known keeps ports from being verified, not from being judged.
+/// Builds for coverage. A Rust compiler with an unknown coverage format keeps ports from being verified, not from
+/// being judged.
 fn counting(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Measured<Counting>> {
     match Counting::build(judge, reporter) {
         Ok(counting) => Ok(Measured::Yes(counting)),
@@ -82,8 +83,8 @@ fn counting(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Measured<Count
     }
 }
 
-/// The verdict of a run once both sides have run apart over its inputs, and what came of that; ports that the run refutes
-/// are refuted already.
+/// Replays the inputs of an unrefuted run in isolation; returns the resulting verdict and the share of agreeing
+/// inputs. Other verdicts stay as they are.
 ///
 /// # Errors
 /// Those of starting the fuzz process, and Ctrl-C.

@@ -1,5 +1,6 @@
-//! `check`, `status`, `verify --stale`, `port` and the hook never disagree, and none of them trusts a verdict that was not given
-//! about what stands in the tree: random edits, verdicts, merges, clones and deleted locks, beside a model of them.
+//! `check`, `status`, `verify --stale`, `port` and the hook always agree, and none of them trusts a verdict on
+//! other texts than those in the tree. The test makes random edits, verdicts, merges, clones and deleted locks, and
+//! compares with a model.
 
 use super::known;
 use super::{Ask, Judgement};
@@ -21,12 +22,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
-/// `twice` calls `add` in C and in Rust; `alone` stands in a file of its own.
+/// `twice` calls `add` in C and in Rust; `alone` is in a file of its own.
 const NAMES: [&str; 3] = ["add", "twice", "alone"];
 /// The Rust text that the audit rejects.
 const CHEAT: u8 = 3;
 
-/// What stands in the tree, as versions of its texts.
+/// The tree, as versions of its texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Texts {
     /// A macro that `add` uses.
@@ -36,9 +37,9 @@ struct Texts {
     c: [u8; 3],
     contract: [u8; 3],
     harness: [u8; 3],
-    /// 0 is a stub.
+    /// Version 0 is a stub.
     rust: [u8; 3],
-    /// 0 is none.
+    /// Version 0 means no seeds.
     seeds: [u8; 3],
 }
 
@@ -52,9 +53,9 @@ impl Texts {
         }
     }
 
-    /// All that a verdict on a symbol is about.
+    /// Everything that a verdict on a symbol depends on.
     fn about(&self, at: usize) -> Vec<u8> {
-        // Of a stub only that it is one.
+        // Of a called stub, only that it is a stub.
         let called = if at == 1 { self.rust[0] } else { 0 };
         let own = [self.contract[at], self.harness[at], self.manifest, self.rust[at], self.seeds[at], called];
         self.c_of(at).into_iter().chain(own).collect()
@@ -128,7 +129,7 @@ fn module_of(at: usize) -> &'static str {
     if at == 2 { "b" } else { "a" }
 }
 
-/// An entry about the tree at `root`, with the lines of C that belong to it: as a verdict writes it.
+/// An entry for the tree at `root` and its C lines, as a verdict writes them.
 fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<String, ChunkLine>) {
     let files = Crate::new(root.join("rust"));
     let tree = CTree::read(root, &files.units(&Config::default().c).unwrap());
@@ -175,12 +176,12 @@ fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<String, Chunk
     (entry, lines)
 }
 
-/// What the lock has of a symbol.
+/// The lock's record of a symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Record {
-    /// A verdict about these texts; the first are those of C.
+    /// A verdict on these texts; the C texts come first.
     Of(Vec<u8>, Vec<u8>, Grade),
-    /// A merge took its lines from two sides.
+    /// A merge mixed the lines of two sides.
     Mixed,
 }
 
@@ -196,13 +197,13 @@ struct Branch {
 enum Op {
     Edit(u8, usize, u8),
     Judge(usize, Grade),
-    /// Goes to the other branch, which begins as a copy of this one.
+    /// Switches to the other branch, which starts as a copy of this one.
     Switch,
     Fork,
     /// Takes each text and each line of the lock from one side or the other.
     Merge(u64),
     DeleteLock,
-    /// Nothing that git ignores comes along.
+    /// Files that git ignores are not copied.
     Clone,
 }
 
@@ -222,7 +223,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Decides for one side or the other.
+/// Chooses one side or the other.
 struct Coin(u64);
 
 impl Coin {
@@ -232,11 +233,12 @@ impl Coin {
     }
 }
 
-/// A merge of two locks that are TOML: what only one side has is kept or not, what differs is of one side.
+/// A merge of two locks that stays TOML: entries on one side only are kept or dropped, differing entries come from
+/// one side.
 fn merged(ours: &toml::Table, theirs: &toml::Table, coin: &mut Coin) -> toml::Table {
     let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
     let pick = |key: &String| match (ours.get(key), theirs.get(key)) {
-        // Lines of C, and whatever is no table of symbols, are single lines.
+        // C lines, and everything that is not a table of symbols, are single lines.
         (Some(toml::Value::Table(a)), Some(toml::Value::Table(b))) => {
             Some(toml::Value::Table(merged(a, b, coin)))
         }
@@ -264,7 +266,7 @@ impl World {
         Self { dir, here, there, store, given: BTreeSet::new() }
     }
 
-    /// The branch as files.
+    /// Writes the branch as files.
     fn write(&self, root: &Path) {
         self.here.texts.write(root);
         match &self.here.lock {
@@ -345,12 +347,12 @@ impl World {
                     self.here.records.insert(at, Record::Mixed);
                 }
             }
-            // The lines of C of one symbol may come from another's verdict.
+            // The C lines of one symbol may come from another symbol's verdict.
             self.here.records.values_mut().for_each(|record| *record = Record::Mixed);
         }
     }
 
-    /// All who are asked say the same, and what the model expects.
+    /// All commands report the same, as the model expects.
     fn agree(&self) {
         let root = self.dir.path();
         let config = Config::default();
@@ -385,7 +387,7 @@ impl World {
             assert_eq!((one.grade(), one.is_stale()), (Grade::Stub, false));
             return;
         }
-        // Nothing is built upon a port that `check` lists without judging it again.
+        // A port that `check` lists is judged again before anything is built on it.
         match judgement.ask() {
             None => assert_eq!(trouble, Some(Trouble::Refuted)),
             Some(Ask::Short) => assert!(trouble.is_none() && !one.is_stale()),
@@ -397,7 +399,7 @@ impl World {
     fn is_as_expected(&self, at: usize, one: &SymbolStatus, all: &Status) {
         let texts = &self.here.texts;
         let trouble = one.problem.as_ref().map(|problem| problem.trouble);
-        // A verdict that holds was given about these very texts.
+        // A verdict that holds was given on exactly these texts.
         if one.state == Ported::Yes && trouble.is_none() {
             let given = (at, texts.about(at), one.grade().word().to_owned());
             assert!(self.given.contains(&given), "{} holds and was never judged so: {all:#?}", NAMES[at]);

@@ -1,4 +1,5 @@
-//! The last verdict on every function, without building or running anything: its status, as `check` has it, in the terms of `verify`.
+//! The last verdict on each function, without building or running anything: its status as in `check`, as a
+//! [`Judgement`].
 
 use super::Judgement;
 use crate::contract::types::Judgeable;
@@ -10,7 +11,7 @@ use crate::store::{Evidence, FindingRow, Side, Store};
 use crate::symbol::SymbolName;
 use crate::verdict::Grade;
 
-/// The status of these functions. The store adds what this machine has seen of them, which changes no grade.
+/// The status of these functions. The store adds this machine's history, which changes no grade.
 ///
 /// # Errors
 /// Those of reading the tree, the lock and the store.
@@ -44,7 +45,8 @@ pub(super) fn one(store: &Store, planned: &FunctionPlan, status: Option<&SymbolS
     })
 }
 
-/// Why a run that builds on the port judges it again although its record holds: this machine has not come to this verdict.
+/// Why a port is judged again before another port builds on it although its record holds: this machine did not
+/// produce the verdict.
 fn unconfirmed(entry: &Entry, last: Option<&Evidence>, findings: &[FindingRow]) -> Option<String> {
     let about = &entry.fingerprint;
     let is_text = |hash: &str| hash == about.rust;
@@ -81,7 +83,7 @@ mod tests {
         Entry { grade: Grade::Verified, fingerprint, ..Entry::default() }
     }
 
-    /// The last verdict of this machine, of the same texts but for what `change` does.
+    /// The last verdict of this machine, on the same texts except for what `change` alters.
     fn last(grade: Grade, change: impl FnOnce(&mut Evidence)) -> Evidence {
         let about = entry().fingerprint;
         let mut last = Evidence {
@@ -143,11 +145,11 @@ mod tests {
         assert_eq!(unconfirmed(&entry(), None, &of_this), refuted);
         let other = last(Grade::Verified, |e| e.rust_hash = "other".into());
         assert_eq!(unconfirmed(&entry(), Some(&other), &of_this), refuted);
-        // By the audit or by linkage there is no finding.
+        // A refutation by the audit or the linkage proof has no finding.
         let by_audit = last(Grade::Refuted, |e| e.contract_hash = "other".into());
         let why = unconfirmed(&entry(), Some(&by_audit), &[]).unwrap();
         assert!(why.contains("refuted"), "{why}");
-        // Of another text, or about C, it says nothing; a later verdict on this text counts more.
+        // Findings on another text or on C do not count; a later verdict on this text has priority.
         let others = [finding(Side::Port, "other"), finding(Side::C, "r")];
         assert_eq!(unconfirmed(&entry(), None, &others).as_deref(), NEW);
         assert_eq!(unconfirmed(&entry(), Some(&last(Grade::Verified, |_| ())), &of_this), None);

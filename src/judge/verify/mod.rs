@@ -1,4 +1,4 @@
-//! `verify`: judges what stands in the tree, whoever wrote it; and the status of ports without judging them.
+//! `verify` judges the ports in the tree, whoever wrote them; `known` gives their status without judging.
 
 mod known;
 mod trial;
@@ -29,38 +29,38 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use trial::{Run, Trial};
 
-/// What is known of one symbol.
+/// The judgement of one symbol.
 #[derive(Debug, Clone, Serialize)]
 pub struct Judgement {
     pub symbol: SymbolName,
     pub file: String,
     pub line: u32,
     pub grade: Grade,
-    /// Why the grade is not better, where that is not plain.
+    /// Why the grade is not better, where the grade alone does not show it.
     pub reason: Option<String>,
     pub proofs: Proofs,
     pub executions: Option<u64>,
-    /// 0 to 1.
+    /// From 0 to 1.
     pub accept_rate: Option<f64>,
-    /// So many inputs has the contract, and this run tried every one.
+    /// The number of inputs that the contract has, if this run tried them all.
     pub space: Option<u64>,
-    /// Functions that it calls which still run as C.
+    /// Functions that it calls and that still run as C.
     pub callees_in_c: Vec<SymbolName>,
     pub provenance: Option<String>,
-    /// A person wrote the contract: which inputs are tried is their word.
+    /// A person wrote the contract, and so decided which inputs are tried.
     pub contract_edited: bool,
-    /// What is wrong with the port beside its record, where it was not judged just now.
+    /// A problem of a port that was not judged just now.
     #[serde(skip)]
     pub trouble: Option<Trouble>,
-    /// Why a run that builds on it judges it again although its record holds.
+    /// Why the port is judged again before another port builds on it although its record holds.
     #[serde(skip)]
     pub unconfirmed: Option<String>,
     #[serde(skip)]
     pub finding: Option<(FindingId, Finding)>,
-    /// What the run found out about C.
+    /// The C faults that the run found.
     #[serde(skip)]
     pub c_faults: Vec<(FindingId, CFault)>,
-    /// No port of it can be judged: C alone is the reason.
+    /// C itself is the reason why no port of it can be judged.
     #[serde(skip)]
     pub c_fault: bool,
 }
@@ -79,7 +79,7 @@ impl Judgement {
             space: None,
             callees_in_c: Vec::new(),
             provenance: None,
-            // Text that a model proposed is no person's; a remark of its own says so.
+            // A contract that a model proposed is not a person's; another remark reports it.
             contract_edited: planned.edited
                 && planned.judgeable.contract().is_none_or(|contract| contract.proposed_by.is_none()),
             trouble: None,
@@ -90,7 +90,7 @@ impl Judgement {
         }
     }
 
-    /// How much of a port that stands a run must judge before it builds on it; nothing of one that is refuted.
+    /// How thoroughly a run must judge this port before it builds on it; `None` for a refuted port.
     pub fn ask(&self) -> Option<Ask> {
         let holds = matches!(self.grade, Grade::Weak | Grade::Verified | Grade::Exhaustive);
         match self.trouble {
@@ -108,7 +108,7 @@ impl Judgement {
     }
 }
 
-/// Writes the symbols of the library into the store: everything else refers to them.
+/// Writes the symbols of the library into the store, whose other rows refer to them.
 pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
     let planned: HashMap<_, _> = project.planned.iter().map(|p| (&p.function.key, p)).collect();
     let functions = project.library.functions.iter().map(|function| {
@@ -133,8 +133,8 @@ pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
     store.save_symbols(&functions.chain(globals).collect::<Vec<_>>())
 }
 
-/// Judges the ports of `wanted` as they stand in the tree: audit, build, fuzzing. `command` is what the store notes down
-/// as asked for; `budget` replaces the configured one.
+/// Judges the ports of `wanted` in the tree: audit, build, fuzzing. `command` is stored as the requested command;
+/// `budget` replaces the configured one.
 pub fn verify(
     project: &Project,
     store: &mut Store,
@@ -162,7 +162,7 @@ pub fn verify(
     result
 }
 
-/// The binary with all targets.
+/// The binary with all fuzz targets.
 fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<PathBuf> {
     reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
     let binary = match judge.build(&[])? {
@@ -173,7 +173,7 @@ fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> R
     Ok(binary)
 }
 
-/// As [`verify`], as part of a run, and so much of each port as is asked.
+/// Like [`verify`], as part of a run, with a depth for each port.
 ///
 /// # Errors
 /// Those of the tool, of builds, and Ctrl-C.
@@ -197,11 +197,11 @@ pub fn verify_in(
         }
     }
     let open = trials.iter().filter(|trial| trial.is_open());
-    // A short run rests on what was measured before.
+    // A short run relies on earlier measurements.
     let judged: Vec<&FunctionPlan> =
         open.clone().filter(|trial| trial.ask == Ask::Whole).map(|trial| trial.planned).collect();
     let is_any_open = open.count() > 0;
-    // What the audit refuses is not built for its own sake.
+    // A port that the audit rejects causes no build.
     let binary = match trials.iter().any(Trial::is_built) {
         true => harnesses(project, judge, reporter)?,
         false => PathBuf::new(),
@@ -217,7 +217,7 @@ pub fn verify_in(
     run_abreast(&trials, (&binary, budget), store, &grounds, (judge, run), reporter)
 }
 
-/// Runs those that are open, as many at a time as there are cores, and concludes all in their order.
+/// Runs the open trials, one per core at a time, and concludes all trials in order.
 fn run_abreast(
     trials: &[Trial],
     (binary, budget): (&Path, Budget),

@@ -1,4 +1,4 @@
-//! One port on its way through `verify`: what is plain before its run, the run, and what came of both.
+//! One port on its way through `verify`: decisions before its run, the run, and its conclusion.
 
 use super::Judgement;
 use crate::audit::AuditReport;
@@ -19,39 +19,39 @@ use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What came of a run, and of both sides apart.
+/// The verdict of a run with its isolated replay, and the share of agreeing inputs.
 pub type Ran = (Verdict, Measured<Share>);
 
-/// How much of a port is asked.
+/// How thoroughly a port is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
-    /// All that a verdict needs.
+    /// Everything that a verdict needs.
     Whole,
-    /// Its evidence fits the tree. The inputs that are known, and a few more, must not refute it; what was known stays.
+    /// For evidence that fits the tree: the kept inputs and a few new ones must not refute the port; the earlier
+    /// judgement stays.
     Short,
 }
 
-/// What fits the tree is run for so long; the inputs that are known are run whatever time it takes.
+/// Budget of a short run; the kept inputs run in any case, whatever time they take.
 const SHORT: Budget = Budget { seconds: 1, executions: Some(2_000) };
 
-/// The run of a port, with all that it needs on a thread of its own.
+/// The run of a port, with everything that it needs on a thread of its own.
 pub struct Run {
     campaign: Campaign,
-    /// So many inputs can be tried one by one, where there are so few.
+    /// The number of inputs, if they are few enough to try all.
     points: Option<u64>,
     ask: Ask,
 }
 
 impl Run {
-    /// Of the port in this binary.
-    /// C breaks in `known` ways.
+    /// The run of the port in this binary; `known` are C's known faults.
     pub fn of(judge: &Judge, binary: &Path, trial: &Trial, known: BTreeSet<String>) -> Self {
         let planned = trial.planned;
         let campaign = Campaign { known_breaks: Some(known), ..judge.campaign(binary, planned) };
         Self { campaign, points: judge.points(planned), ask: trial.ask }
     }
 
-    /// Both sides beside each other, then apart.
+    /// Runs both sides in one process, then in isolation.
     pub fn judge(
         &self,
         budget: Budget,
@@ -61,7 +61,7 @@ impl Run {
         if self.ask == Ask::Short {
             let verdict = self.campaign.judge_with(self.points, SHORT, interrupt, see)?;
             let ran = proofs::apart(&self.campaign, verdict, interrupt)?;
-            // So short a run may call neither side, or be out of luck: anything else the whole one decides.
+            // A short run may miss both sides or have bad luck: any other verdict comes from the whole run.
             if matches!(ran.0, Verdict::Unrefuted(_) | Verdict::Refuted { .. }) {
                 return Ok(ran);
             }
@@ -71,11 +71,11 @@ impl Run {
     }
 }
 
-/// What stands in the tree of a port at some time. The committed inputs are left out: a verdict may add to them.
+/// The judged texts at some time. Committed inputs are left out, because a verdict may add to them.
 #[derive(Debug, PartialEq, Eq)]
 struct Subject {
     fingerprint: Fingerprint,
-    /// The hash of the whole module: what is built is a copy of it.
+    /// The hash of the whole module, of which the build has a copy.
     module: String,
 }
 
@@ -91,28 +91,28 @@ impl Subject {
     }
 }
 
-/// A port on trial.
+/// A port to be judged.
 pub struct Trial<'p> {
     pub planned: &'p FunctionPlan,
     pub ask: Ask,
-    /// Its status before the run, for a short one: that stays.
+    /// Its status before a short run, which stays.
     pub known: Option<Judgement>,
-    /// What stood in the tree before the build; none where it says nothing.
+    /// The texts before the build; `None` without a port.
     subject: Option<Subject>,
     provenance: String,
-    /// What still runs as C.
+    /// The functions that still run as C.
     callees_in_c: Vec<SymbolName>,
-    /// What is plain without a run.
+    /// The outcome, if it is known without a run.
     decided: Option<Outcome>,
 }
 
 impl<'p> Trial<'p> {
-    /// What is plain before anything is built: the body, the audit, whether there is a harness.
+    /// Decides what needs no build: whether there is a body, what the audit reports, whether there is a harness.
     pub fn of(planned: &'p FunctionPlan, ask: Ask, lock: &Lock, judge: &Judge) -> Result<Self> {
         let module = judge.project.module(&planned.function.module)?;
         let is_ported = module.state(&planned.function) == Ported::Yes;
         let subject = is_ported.then(|| Subject::of(judge, planned, module.text())).transpose()?;
-        // Who wrote it is known as long as the text is the one that was judged before.
+        // The author is known only if the text is the one judged before.
         let text = subject.as_ref().map(|subject| &subject.fingerprint.rust);
         let before = lock.symbols.get(planned.function.name.as_str());
         let before = before.filter(|entry| Some(&entry.fingerprint.rust) == text);
@@ -134,7 +134,7 @@ impl<'p> Trial<'p> {
         Ok(Self { planned, ask, known: None, subject, provenance, callees_in_c: Vec::new(), decided })
     }
 
-    /// What is plain before the run: whether the harness can judge anything, and the linkage proof.
+    /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof.
     pub fn prepare(&mut self, linked: &Linked, grounds: &Grounds, judge: &Judge) -> Result<()> {
         let linkage = linked.linkage(self.planned);
         self.callees_in_c = proofs::still_c(judge.callees_in_c(self.planned)?, &linkage);
@@ -146,17 +146,17 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    /// Whether more than the text must decide.
+    /// Whether a run must decide.
     pub fn is_open(&self) -> bool {
         self.decided.is_none()
     }
 
-    /// Whether there is a port that must compile: one that no harness can judge must, too.
+    /// Whether the port must compile, which includes ports that no harness can judge.
     pub fn is_built(&self) -> bool {
         self.decided.as_ref().is_none_or(|outcome| outcome.grade == Grade::Unverifiable)
     }
 
-    /// Stores what the port is worth.
+    /// Stores the outcome of the port.
     pub fn conclude(
         &self,
         ran: Option<Ran>,
@@ -164,7 +164,7 @@ impl<'p> Trial<'p> {
         grounds: &Grounds,
         (judge, run): (&Judge, RunId),
     ) -> Result<Judgement> {
-        // Hours may have gone by: evidence must be about what was built.
+        // Hours may have passed: evidence must be about the texts that were built.
         let module = judge.project.module(&self.planned.function.module)?;
         let is_same = match &self.subject {
             Some(subject) => Subject::of(judge, self.planned, module.text())? == *subject,
@@ -188,7 +188,7 @@ impl<'p> Trial<'p> {
         let module = judge.project.module(&self.planned.function.module)?;
         match outcome.grade {
             Grade::Stub => judge.forget(self.planned)?,
-            // Nothing is said of it, and what was said before stays.
+            // Without a judgement, the earlier record stays.
             Grade::Unjudged => {}
             _ => judge.record(store, self.planned, &module, (outcome, &self.provenance))?,
         }
@@ -208,7 +208,7 @@ impl<'p> Trial<'p> {
         let outcome =
             Outcome::of(&verdict, proofs, (&self.callees_in_c, planned), &judge.project.config.grade);
         let outcome = judge.ratcheted(planned, &module, outcome)?;
-        // The evidence is about the seeds as well: the counterexample must be among them first.
+        // The evidence covers the seeds, so the counterexample must be added to them first.
         let c_fault = matches!(verdict, Verdict::CFault { .. });
         let finding = match verdict {
             Verdict::Refuted { finding, .. } => {
@@ -239,7 +239,7 @@ fn changed() -> Outcome {
     )
 }
 
-/// What the audit has against a port, or why there is no harness for it.
+/// The outcome if the audit rejects a port or there is no harness for it.
 fn refused(judge: &Judge, planned: &FunctionPlan, module_text: &str) -> Result<Option<Outcome>> {
     let report = judge.audit(planned, module_text)?;
     if !report.problems.is_empty() {
@@ -251,7 +251,7 @@ fn refused(judge: &Judge, planned: &FunctionPlan, module_text: &str) -> Result<O
     })
 }
 
-/// What the audit says, in one line.
+/// The audit's problems in one line.
 pub fn audit_reason(judge: &Judge, planned: &FunctionPlan, report: &AuditReport) -> String {
     let file = format!("{}/src/{}.rs", judge.project.config.rust.dir, planned.function.module);
     let problems: Vec<String> =
