@@ -1,6 +1,6 @@
-//! Contracts for functions whose parameters the C text alone does not explain: asked of a model before anything is ported, and
-//! tried against C. A contract that C does not bear out leaves nothing behind; one that it does is the analyzer's until a
-//! person approves of it. What a model may propose is in `contract::proposal`.
+//! Contracts for functions whose parameters the C text alone does not explain. A model proposes one before anything
+//! is ported, and C tests it. A contract that fails the test leaves nothing behind; one that passes is the
+//! analyzer's until a person approves it. `contract::proposal` defines what a model may propose.
 
 use super::prompt::Question;
 use super::proposals::{Answer, Inquiry, Opened, Proposal, Tried, Turn, gist, never};
@@ -19,13 +19,13 @@ use crate::store::Store;
 use crate::symbol::{SymbolKey, SymbolName};
 use std::collections::BTreeSet;
 
-/// The functions whose contracts a model can be asked for: only the parameters are in the way of one, nobody has said that the
-/// function is to be left out, and no model has said before that there is none.
+/// The functions whose contracts a model can be asked for: only the parameters are missing, the configuration does
+/// not skip the function, and no model has declared a contract impossible.
 pub fn open(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Result<BTreeSet<SymbolKey>> {
     let is_left_out = |planned: &FunctionPlan| {
         project.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
     };
-    // Where a fuzz target is in the way, no contract helps.
+    // Where a fuzz target is missing, a contract does not help.
     let lacking = |planned: &&FunctionPlan| {
         planned.judgeable.contract().is_none() && planned.target.is_none() && !is_left_out(planned)
     };
@@ -43,7 +43,7 @@ pub fn open(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Resul
     Ok(lacking.iter().filter(is_open).map(|planned| planned.function.key.clone()).collect())
 }
 
-/// The roles of the parameters of a function, with all that the C text says.
+/// The roles of a function's parameters; the prompt has all that the C text says.
 pub(super) struct Roles;
 
 impl Proposal for Roles {

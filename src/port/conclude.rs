@@ -1,4 +1,4 @@
-//! How a function ends: refused, skipped, stopped, or accepted and put into the tree.
+//! Ends a function: refused, skipped, stopped, or accepted and put into the tree.
 
 use super::result::{End, Ended, PortResult};
 use super::resume::{self, Action, Plan};
@@ -14,14 +14,14 @@ use crate::symbol::SymbolName;
 use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
 
 impl<'p> Session<'p> {
-    /// Why a function is not tried, where that is plain.
+    /// Why a function is not tried, if that is known beforehand.
     pub(super) fn refused(&self, planned: &FunctionPlan) -> Result<Option<PortResult>> {
         if let Some(judgement) = self.standing.of(planned) {
             return self.stood(planned, judgement).map(Some);
         }
         let plan = self.plans.get(&planned.function.key);
         let is_first = plan.is_some_and(|plan| matches!(plan.action, Action::Analyze | Action::Target));
-        // It was to be asked about first, and nobody answered.
+        // Its contract or target had to be asked for first, and there was no answer.
         if let Some(silence) = self.models.silence(&planned.function).filter(|_| is_first) {
             let end = if silence.is_budget { End::Budget } else { End::Failed };
             return self.result(planned, end, Some(silence.why.clone()), None).map(Some);
@@ -48,7 +48,7 @@ impl<'p> Session<'p> {
         self.result(planned, end, why, None).map(Some)
     }
 
-    /// Of a port that stood before.
+    /// The result of a port that existed before the run.
     fn stood(&self, planned: &FunctionPlan, judgement: &Judgement) -> Result<PortResult> {
         let end = match () {
             () if judgement.c_fault => End::CFault,
@@ -64,7 +64,7 @@ impl<'p> Session<'p> {
         })
     }
 
-    /// What came of a function that was tried.
+    /// The result of a function that was tried.
     pub(super) fn conclude(&mut self, planned: &FunctionPlan, ended: Ended) -> Result<PortResult> {
         match ended {
             Ended::Accepted { module, verdict, apart, by } => {
@@ -99,7 +99,7 @@ impl<'p> Session<'p> {
         }
     }
 
-    /// Of a function that needs one which failed.
+    /// The result of a function that needs one that failed.
     pub(super) fn skipped(&self, planned: &FunctionPlan, blamed: &SymbolName) -> Result<PortResult> {
         let fate = match self.standing.fails(blamed) {
             true => "does not hold any more",
@@ -109,7 +109,7 @@ impl<'p> Session<'p> {
         self.result(planned, End::Skipped, Some(why), None)
     }
 
-    /// Puts an accepted port into the tree, and measures it there; it goes again where what stood there before had a better grade.
+    /// Puts an accepted port into the tree and judges it there; reverts it if the previous port had a better grade.
     fn accept(
         &mut self,
         planned: &FunctionPlan,
@@ -133,7 +133,7 @@ impl<'p> Session<'p> {
         Ok(outcome)
     }
 
-    /// Writes a module, and the way to it for its callers, all or nothing.
+    /// Writes a module and the shims for its callers in one transaction.
     fn put(&mut self, planned: &FunctionPlan, module: &str) -> Result<()> {
         let project = self.project;
         let mut transaction = project.workspace.transaction();
@@ -168,7 +168,7 @@ impl<'p> Session<'p> {
     }
 }
 
-/// Why a port that was accepted is not in the tree.
+/// Why an accepted port is not in the tree.
 fn stays(outcome: &Outcome, before: Grade) -> Option<String> {
     let (grade, before) = (outcome.grade.word(), before.word());
     let why = outcome.reason().map_or_else(String::new, |why| format!(" ({why})"));

@@ -1,6 +1,6 @@
-//! Everything about one function that a prompt is made of: immutable, built once, hashed.
+//! The content of a prompt about one function: immutable, built once, hashed.
 //!
-//! How it reads as a prompt is in `prompt`.
+//! `prompt` turns it into text.
 
 use super::describe_contract;
 use super::items;
@@ -12,34 +12,34 @@ use crate::symbol::{Function, Library, SymbolKey, SymbolName};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What is known of a callee besides its C side.
+/// Facts about a callee besides its C side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalleeState {
-    /// Its stub or port: a text that has its signature.
+    /// Its stub or port, which shows its signature.
     pub rust: String,
     /// Whether it has a body in Rust.
     pub ported: bool,
 }
 
-/// Where a context comes from.
+/// The inputs from which a context is built.
 pub struct Sources<'a> {
     pub library: &'a Library,
     pub function: &'a Function,
     pub judgeable: &'a Judgeable,
-    /// The stub's text.
+    /// The text of the stub.
     pub stub: &'a str,
     /// The text of `ffi.rs`.
     pub ffi: &'a str,
     /// The text of `globals.rs`.
     pub globals: &'a str,
-    /// What is known of a function of the library on the Rust side.
+    /// The Rust side of a library function.
     pub callee: &'a dyn Fn(&Function) -> Option<CalleeState>,
 }
 
-/// A function of the library that this one calls or takes the address of.
+/// A library function that this one calls or takes the address of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Callee {
-    /// How it is called: `callee::<name>`.
+    /// The path for a call: `callee::<name>`.
     pub path: String,
     pub c_name: String,
     pub signature: String,
@@ -53,7 +53,7 @@ pub struct Module {
     pub name: String,
 }
 
-/// What all functions of a library share.
+/// The part that all functions of a library share.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Shared {
     pub modules: Vec<Module>,
@@ -87,8 +87,8 @@ pub struct PortContext {
 }
 
 impl PortContext {
-    /// Gathers everything. `Err` when something is missing: no contract, a callee without a signature, a global that
-    /// could not be bound, a generated file that does not parse.
+    /// Builds the context. `Err` when something is missing: no contract, a callee without a signature, a global
+    /// without a binding, a generated file that does not parse.
     pub fn build(sources: &Sources) -> Result<Self> {
         let function = sources.function;
         match sources.judgeable {
@@ -101,7 +101,7 @@ impl PortContext {
         .map_err(|error| error.context(format!("the context of `{}`", function.name)))
     }
 
-    /// The same of a function that has no contract yet.
+    /// The context of a function that has no contract yet.
     pub fn without_contract(sources: &Sources) -> Result<Self> {
         Self::gather(sources, None)
             .map_err(|error| error.context(format!("the context of `{}`", sources.function.name)))
@@ -153,17 +153,17 @@ impl PortContext {
         &self.signature
     }
 
-    /// What is the same for all functions of the library.
+    /// The part that all functions of the library share.
     pub fn shared(&self) -> &Shared {
         &self.shared
     }
 
-    /// Callees, as the candidate calls them.
+    /// Callees, under the paths that the candidate uses.
     pub fn callees(&self) -> &[Callee] {
         &self.callees
     }
 
-    /// Hash of everything in it, in hexadecimal.
+    /// SHA-256 of the whole context, in hexadecimal.
     pub fn sha256(&self) -> String {
         let json = serde_json::to_vec(self).expect("plain data becomes JSON");
         sha256(json)
@@ -223,7 +223,7 @@ fn globals(sources: &Sources) -> Result<Vec<String>> {
     Ok(lines)
 }
 
-/// The library's macros that the body expands, and those that they expand in turn, as written.
+/// The library's macros that the body expands, directly or through other macros, as written.
 fn macros(library: &Library, function: &Function) -> Vec<String> {
     let mut names = BTreeSet::new();
     let mut open = function.macros.clone();

@@ -1,5 +1,5 @@
-//! The demonstration: the fixture library is copied to a scratch directory and ported there with recorded replies.
-//! Library and recordings are part of the binary, so that it runs wherever the binary does.
+//! The demonstration: copies the fixture library to a scratch directory and ports it there with recorded replies.
+//! The binary contains the library and the recordings, so that the demonstration needs no other files.
 
 use crate::config::PORT_ROLES;
 use crate::error::{Error, ErrorKind, Result};
@@ -22,13 +22,13 @@ use std::path::{Path, PathBuf};
 static LIBRARY: Dir = include_dir!("$CARGO_MANIFEST_DIR/fixtures/c-lib");
 static RECORDINGS: Dir = include_dir!("$CARGO_MANIFEST_DIR/fixtures/recordings/c-lib");
 
-/// What the demonstration shows at its end.
+/// The results that the demonstration shows.
 #[derive(Debug)]
 pub struct Shown {
-    /// Where the ported library stands.
+    /// The directory of the ported library.
     pub dir: PathBuf,
     pub ports: Vec<PortResult>,
-    /// Functions with a harness and without a recorded reply: nobody was asked for them.
+    /// Functions with a harness but without a recorded reply, which are not ported.
     pub unrecorded: Vec<String>,
     pub judgements: Vec<Judgement>,
     pub totals: Totals,
@@ -60,17 +60,19 @@ pub fn demo(
         format!("grade.mutant_seconds={seconds}"),
     ];
     all.extend(overrides.iter().cloned());
-    // As when the replies were recorded, and on machines without make; `init` writes down what it finds.
+    // As when the replies were recorded, and also on machines without make; `init` writes the detected
+    // configuration.
     let from = "c.from=\"includes\"".to_owned();
     let first = Options { dir: Some(library.clone()), overrides: [vec![from], all.clone()].concat() };
     drop(init::init(&library, &first, interrupt, reporter)?);
     let options = Options { dir: Some(library.clone()), overrides: all };
-    // Read anew, as every later command does: the evidence is about what `init` wrote into implfuzz.toml, too.
+    // Open the project again, as every later command does, because the evidence depends on the implfuzz.toml that
+    // `init` wrote.
     let project = Project::open(&options, interrupt)?;
     let mut store = Store::open(&project.workspace.state_db())?;
     let judge = Judge::new(&project, interrupt);
     verify::save_symbols(&project, &mut store)?;
-    // What a harness can judge and nobody has recorded a reply for is left as it is.
+    // Functions with a harness but without a recorded reply stay stubs.
     let (wanted, unrecorded): (Vec<_>, Vec<_>) = project.planned.iter().partition(|p| {
         p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
     });

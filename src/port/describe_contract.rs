@@ -1,6 +1,6 @@
-//! A contract in words: what inputs there are and what is compared.
+//! A contract in words: which inputs exist and what is compared.
 //!
-//! Only what the author of a port must know; which inputs are likely or tried first is not told.
+//! The author of a port does not learn which inputs are likely or tried first.
 
 use crate::contract::types::{Contract, Direction, GlobalUse, Life, Parameter, Returns, Role, Signature};
 use crate::rust::globals::identifier;

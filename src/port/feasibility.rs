@@ -1,6 +1,6 @@
-//! What a model makes of inputs on which C itself breaks: why it does, and whether a caller can bring that about. Where none can, the
-//! precondition that it proposes is tried against C, and the function is judged once more under it. What triage decides by
-//! itself never comes here.
+//! Inputs on which C itself crashes or hangs: a model explains why, and whether a caller can cause it. If none can,
+//! the proposed precondition is tested against C, and the function is judged again under it. Faults that triage
+//! resolves itself do not come here.
 
 use super::prompt::Question;
 use super::proposals::{Inquiry, Opened, Tried, is_complete};
@@ -24,30 +24,30 @@ use crate::symbol::SymbolName;
 use crate::verdict::{CFault, CFaultKind};
 use serde::Deserialize;
 
-/// Lines of an answer that are kept.
+/// Number of lines of an answer that are stored.
 const LINES: usize = 8;
 
-/// What is done about inputs on which C breaks.
+/// The handling of inputs on which C crashes or hangs.
 pub struct Feasibility<'i, 'a>(pub &'i mut Inquiry<'a>);
 
-/// What a reply is.
+/// The meaning of a reply.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
-    /// Callers can bring it about: the evidence.
+    /// Callers can cause it: the evidence.
     Feasible(String),
-    /// They cannot: preconditions, and the evidence.
+    /// Callers cannot cause it: preconditions, and the evidence.
     Never(Vec<String>, String),
     Unusable(String),
 }
 
-/// The block of a reply that rules inputs out.
+/// The block of a reply with preconditions that exclude inputs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Narrowing {
     require: Vec<String>,
 }
 
-/// What there is to ask about: C breaks or hangs on it, and nobody has explained it. What this run has found comes first.
+/// The findings to ask about: unexplained crashes and hangs of C, those of this run first.
 fn open_findings(store: &Store, planned: &FunctionPlan, models: &ModelSession) -> Result<Vec<FindingRow>> {
     let mut rows = store.findings(Some(&planned.function.key))?;
     let is_open = |row: &FindingRow| {
@@ -60,7 +60,7 @@ fn open_findings(store: &Store, planned: &FunctionPlan, models: &ModelSession) -
 }
 
 impl Feasibility<'_, '_> {
-    /// Asks about `names`, one after the other, and returns those whose contract is narrower now.
+    /// Asks about each of `names` in turn, and returns those whose contract is narrower now.
     ///
     /// # Errors
     /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
@@ -78,7 +78,7 @@ impl Feasibility<'_, '_> {
         Ok((opened, narrowed))
     }
 
-    /// One function: whether its contract is narrower now; the inner `Err` says why nothing came of it.
+    /// Handles one function: whether its contract is narrower now; the inner `Err` says why there is no result.
     fn one(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<bool>> {
         let planned = opened.0.find(name.as_str())?.clone();
         let Some(row) = self.open_finding(&opened, &planned)? else {
@@ -112,7 +112,7 @@ impl Feasibility<'_, '_> {
                 format!("{explanation}\nit is never to be called so: {}\n{evidence}", require.join("; "));
             let is_a_persons = planned.judgeable.contract().is_some_and(|c| c.proposed_by.is_none());
             if planned.edited && is_a_persons {
-                // What a person wrote is never overwritten.
+                // A contract that a person wrote is never overwritten.
                 opened.1.explain(row.id, text.trim())?;
                 return Ok((
                     opened,
@@ -136,8 +136,8 @@ impl Feasibility<'_, '_> {
         Ok((opened, Err(format!("nothing came of asking about it: {}", problem.unwrap_or_default()))))
     }
 
-    /// The finding to ask about. One of an earlier run, which ended before it asked, counts where it is one still: C or the
-    /// contract may have changed since, so that it is told as it is now.
+    /// The finding to ask about. A finding of an earlier run, which ended before it asked, is replayed first: C or
+    /// the contract may have changed, so only a current fault counts, as it is now.
     fn open_finding(
         &mut self,
         (project, store): &Opened,
@@ -157,7 +157,7 @@ impl Feasibility<'_, '_> {
         Ok(None)
     }
 
-    /// Why C breaks, in the words of the first model that answers; the inner `Err` says why none does.
+    /// Why C crashes, in the words of the first model that answers; the inner `Err` says why none does.
     fn explanation(
         &mut self,
         opened: &mut Opened,
@@ -174,7 +174,7 @@ impl Feasibility<'_, '_> {
         }
     }
 
-    /// Without an explanation the crash analyzer, with one the feasibility analyzer.
+    /// Asks the crash analyzer for an explanation, or with one the feasibility analyzer.
     fn ask(
         &mut self,
         (project, store): &mut Opened,
@@ -191,7 +191,7 @@ impl Feasibility<'_, '_> {
         self.0.ask(store, (planned, &context), &question, asked)
     }
 
-    /// Puts the narrower contract into the tree; it stays there only where C bears it out.
+    /// Puts the narrower contract into the tree, where it stays only if C passes the test under it.
     fn try_out(
         &mut self,
         (project, store): Opened,
@@ -246,7 +246,7 @@ impl Feasibility<'_, '_> {
         }
     }
 
-    /// Whether the input is ruled out now, and nothing is that C takes.
+    /// Whether the contract now excludes the input, and no input that C accepts.
     fn bears_out(
         &mut self,
         (project, _): &mut Opened,
@@ -271,7 +271,8 @@ impl Feasibility<'_, '_> {
         Ok(Err(format!("{why}: {}", args.join(", "))))
     }
 
-    /// Whether C still agrees with itself under it, and mutants are told from C. How many inputs C takes is another matter.
+    /// Whether C still agrees with itself under the contract, and enough mutants are killed. The share of accepted
+    /// inputs does not matter here.
     fn is_sound(
         &mut self,
         opened: &mut Opened,
@@ -288,7 +289,7 @@ impl Feasibility<'_, '_> {
     }
 }
 
-/// What no prompt may show: the hidden gate of a port is either contract's.
+/// Inputs that no prompt may show: the hidden gate of a port may use the old or the new contract.
 struct Hidden([HeldBack; 2]);
 
 impl Hidden {
@@ -296,14 +297,14 @@ impl Hidden {
         self.0.iter().any(|held_back| held_back.holds(input))
     }
 
-    /// The inputs, with those behind that no prompt may show: one that may be shown is worth more.
+    /// The inputs, with held-back ones last, because an input that a prompt may show is more useful.
     fn last(&self, inputs: &[Vec<u8>]) -> Vec<Vec<u8>> {
         let (hidden, shown): (Vec<_>, Vec<_>) = inputs.iter().cloned().partition(|input| self.holds(input));
         [shown, hidden].concat()
     }
 }
 
-/// The words of a reply, in a few lines.
+/// The notes of a reply, in a few lines.
 fn notes(reply: &Reply) -> String {
     let blocks = Blocks::parse(&reply.text, &[]).unwrap_or_default();
     let text = blocks.notes.unwrap_or_else(|| reply.text.clone());

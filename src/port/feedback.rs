@@ -1,6 +1,6 @@
-//! What the next prompt is told about a failed candidate: located, bounded, with a hint for its kind.
+//! The feedback on a failed candidate for the next prompt: located, bounded, with a hint for its kind.
 //!
-//! What the prompt says besides is in `prompt`; what happens next is decided in `supervisor`.
+//! `prompt` has the rest of the prompt; `supervisor` decides the next step.
 
 mod category;
 pub mod linker;
@@ -11,31 +11,31 @@ use crate::verdict::{Finding, FindingClass};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// How many errors are told.
+/// Largest number of errors shown.
 const MAX_ERRORS: usize = 10;
 /// Lines shown before and after the line of an error.
 const AROUND: usize = 10;
 /// Lines of rustc's own text for one error.
 const MAX_RENDERED: usize = 16;
-/// How linkers say that a symbol is missing.
+/// Linkers' phrases for a missing symbol.
 const UNDEFINED: [&str; 4] =
     ["undefined reference to", "undefined symbol", "undefined hidden symbol", "undefined protected symbol"];
-/// How compilers say that a file is missing: rustc of `include!`, gcc and clang of `#include`.
+/// Compilers' phrases for a missing file: rustc's for `include!`, gcc's and clang's for `#include`.
 const NO_FILE: [&str; 3] = ["couldn't read ", "No such file or directory", "file not found"];
-/// Characters of one value.
+/// Largest number of characters of one value.
 const MAX_VALUE: usize = 400;
 
-/// A candidate in its place.
+/// A candidate with its position.
 #[derive(Debug, Clone, Copy)]
 pub struct Candidate<'a> {
-    /// The module's file, as diagnostics name it.
+    /// The module's file, as in diagnostics.
     pub file: &'a str,
-    /// The line of that file on which the text begins, from 1. All lines told are lines of the file.
+    /// The line of that file on which the text begins, from 1. All line numbers shown refer to the file.
     pub first_line: usize,
     pub text: &'a str,
 }
 
-/// Something that no candidate may do, as the audit found it.
+/// A violation that the audit found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditNote {
     /// Line of the module's file, from 1.
@@ -68,17 +68,17 @@ pub enum Category {
     NotCalled,
 }
 
-/// What went wrong, for the next prompt.
+/// A description of the failure, for the next prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feedback {
     pub category: Category,
-    /// The same failure has the same key, whatever its numbers.
+    /// Equal for equal failures; it contains no numbers.
     pub key: String,
     pub text: String,
 }
 
 impl Category {
-    /// By rustc's code, else by the words of the message, of a linker or a C compiler too.
+    /// By rustc's code, else by the words of the message, which may also come from a linker or a C compiler.
     fn of_diagnostic(diagnostic: &Diagnostic) -> Self {
         let message = diagnostic.message.as_str();
         match diagnostic.code.as_deref() {
@@ -116,7 +116,7 @@ impl Category {
             FindingClass::OutOfMemory => Self::OutOfMemory,
             FindingClass::OutOfBounds => Self::OutOfBounds,
             FindingClass::Leak => Self::Leak,
-            // Classes of C, about which no model is asked.
+            // Classes of C faults, which never reach this prompt.
             FindingClass::HeapBufferOverflow
             | FindingClass::StackBufferOverflow
             | FindingClass::GlobalBufferOverflow
@@ -129,7 +129,7 @@ impl Category {
     }
 }
 
-/// After a build that failed; `errors` is not empty.
+/// Feedback on a failed build; `errors` is not empty.
 pub fn compiler(candidate: &Candidate, errors: &[Diagnostic]) -> Feedback {
     let mut text = format!("The candidate does not compile: {}.\n", count(errors.len(), "error"));
     for error in errors.iter().take(MAX_ERRORS) {
@@ -166,7 +166,7 @@ pub fn compiler(candidate: &Candidate, errors: &[Diagnostic]) -> Feedback {
     }
 }
 
-/// After an audit that found something; `notes` is not empty.
+/// Feedback on an audit with violations; `notes` is not empty.
 pub fn audit(candidate: &Candidate, notes: &[AuditNote]) -> Feedback {
     let mut text = format!("The candidate breaks {}, so it was not built.\n\n", count(notes.len(), "rule"));
     for note in notes.iter().take(MAX_ERRORS) {
@@ -180,7 +180,7 @@ pub fn audit(candidate: &Candidate, notes: &[AuditNote]) -> Feedback {
     Feedback { category: Category::Audit, key: keys.into_iter().collect::<Vec<_>>().join("; "), text }
 }
 
-/// After a build whose object files lead to what no port may lead to; `forbidden` is not empty.
+/// Feedback on a build whose object files reach forbidden symbols; `forbidden` is not empty.
 pub fn linkage(forbidden: &[String]) -> Feedback {
     let mut text =
         "The candidate was built, but its compiled code leads to what no port may lead to:\n\n".to_owned();
@@ -192,7 +192,7 @@ pub fn linkage(forbidden: &[String]) -> Feedback {
     Feedback { category: Category::Audit, key: normalised(&forbidden.join("; ")), text }
 }
 
-/// After a run that refuted the candidate.
+/// Feedback on a run that refuted the candidate.
 pub fn refuted(finding: &Finding) -> Feedback {
     let category = Category::of_finding(finding.class);
     let mut text = format!("The candidate is refuted ({}): {}\n", finding.class, one_line(&finding.what));
@@ -207,7 +207,7 @@ pub fn refuted(finding: &Finding) -> Feedback {
     Feedback { category, key: normalised(&format!("{} {}", finding.class, finding.what)), text }
 }
 
-/// After the hidden gate refuted the candidate: the class, and nothing of the input.
+/// Feedback on a refutation by the hidden gate: the class, and nothing about the input.
 pub fn refuted_unseen(class: FindingClass) -> Feedback {
     let category = Category::of_finding(class);
     let mut text = format!(
@@ -219,7 +219,7 @@ pub fn refuted_unseen(class: FindingClass) -> Feedback {
     Feedback { category, key: normalised(&format!("hidden {class}")), text }
 }
 
-/// One part of a result; marked when the same part of the other side differs.
+/// One part of a result, marked if the other side's part differs.
 fn beside((name, own): &(String, String), others: &[(String, String)]) -> String {
     match others.iter().find(|(other, _)| other == name) {
         Some((_, other)) if other != own => {
@@ -229,14 +229,14 @@ fn beside((name, own): &(String, String), others: &[(String, String)]) -> String
     }
 }
 
-/// After a run that says nothing, for this reason.
+/// Feedback on an inconclusive run, with the reason.
 pub fn vacuous(reason: &str) -> Feedback {
     let mut text = format!("The run of the candidate says nothing: {reason}\n");
     hints(&mut text, &BTreeSet::from([Category::NotCalled]));
     Feedback { category: Category::NotCalled, key: normalised(&format!("vacuous {reason}")), text }
 }
 
-/// A message without what changes from one occurrence to the next: numbers and spacing.
+/// A message without the parts that vary between occurrences: numbers and spacing.
 pub fn normalised(message: &str) -> String {
     let mut key = String::new();
     for word in message.split_whitespace() {
@@ -262,7 +262,7 @@ pub fn normalised(message: &str) -> String {
     key
 }
 
-/// The numbered lines around `lines`, overlapping pieces joined, the lines themselves and gaps marked.
+/// Numbered lines around `lines`: overlapping pieces are joined, the lines themselves and gaps are marked.
 fn windows(text: &mut String, candidate: &Candidate, lines: &BTreeSet<usize>) {
     let all: Vec<&str> = candidate.text.lines().collect();
     let last = candidate.first_line + all.len();
@@ -306,7 +306,7 @@ fn left_out(text: &mut String, all: usize) {
     }
 }
 
-/// At most [`MAX_VALUE`] characters of a value, beginning a little before the character `from` where it is longer.
+/// At most [`MAX_VALUE`] characters of a value. A longer value starts a little before the character `from`.
 fn clipped(value: &str, from: usize) -> String {
     let length = value.chars().count();
     if length <= MAX_VALUE {
@@ -322,7 +322,7 @@ fn clipped(value: &str, from: usize) -> String {
     format!("{before}{part}{after}")
 }
 
-/// A message cannot begin a line of its own in the prompt.
+/// A message in one line, so that it cannot begin a line of its own in the prompt.
 fn one_line(message: &str) -> String {
     message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,5 +1,5 @@
-//! What the thread of a function knows of its port, and its turns with the session: prompts are in `asking`, c2rust in
-//! `translating`, builds in `building`, runs in `runs`, the rows of the store in `trace`, lessons in `memory`.
+//! The state of one function's port on its thread, and its turns with the session. Prompts are in `asking`, c2rust
+//! in `translating`, builds in `building`, runs in `runs`, the rows of the store in `trace`, lessons in `memory`.
 
 mod asking;
 mod building;
@@ -30,10 +30,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Whether the budget has room for a question.
+/// Whether the budget allows a question.
 pub enum Room {
     Now(Arc<Chosen>, Permit),
-    /// Calls of others are under way, after which it may have.
+    /// Calls of other functions are under way; afterwards the budget may allow it.
     Later,
     Never,
 }
@@ -41,28 +41,28 @@ pub enum Room {
 /// The port of one function.
 pub struct FunctionPort<'p> {
     pub(super) planned: &'p FunctionPlan,
-    /// The name of its binary among those of the session.
+    /// The name of its binary in this session.
     bin: String,
     context: PortContext,
     pub(super) state: PortState,
-    /// The module's text with the candidate in it.
+    /// The module's text with the candidate spliced in.
     spliced: String,
     binary: Option<PathBuf>,
-    /// How many ports of this run were in the tree that the candidate was put into last.
+    /// The session's count of accepted ports when the candidate was last spliced.
     tree: u64,
-    /// The run of the loop over this binary, where it was no smaller than the one that accepts.
+    /// The verdict of the loop's run on this binary, if its budget covered that of the acceptance run.
     looped: Option<Verdict>,
     feedback: Option<Feedback>,
     finding: Option<Finding>,
     accepted: Option<(Verdict, Measured<Share>)>,
-    /// What was wrong with the last candidate, in one line for people.
+    /// The problem of the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],
-    /// c2rust was tried.
+    /// Whether c2rust was tried.
     translated: bool,
-    /// Who wrote the last candidate, or was asked for one.
+    /// The model role, or c2rust, that wrote the last candidate or was asked for one.
     role: &'static str,
-    /// As which model it answered last.
+    /// The model that answered last.
     model: String,
     lessons: Lessons,
     started: Instant,
@@ -70,7 +70,7 @@ pub struct FunctionPort<'p> {
 }
 
 impl<'p> FunctionPort<'p> {
-    /// Gathers what the prompts need. `bin` names the place of its binary.
+    /// Gathers what the prompts need. `bin` names its binary.
     pub fn new(session: &Session<'p>, planned: &'p FunctionPlan, bin: String) -> Result<Self> {
         let project = session.project;
         let context = context(project, planned)?;
@@ -103,12 +103,14 @@ impl<'p> FunctionPort<'p> {
         })
     }
 
-    /// Whether it waits to be put into the tree: no other port may change the tree until it is there, or refused.
+    /// Whether it is about to be put into the tree: until that is done or refused, no other port may change the
+    /// tree.
     pub fn is_settling(&self) -> bool {
         supervisor::is_settling(&self.state)
     }
 
-    /// Takes note of what came of a step: a row of the trace, a row for the candidate, a lesson, the supervisor's next step.
+    /// Records the outcome of a step: a row of the trace, a row for the candidate, a lesson, the supervisor's
+    /// state.
     ///
     /// # Errors
     /// That of the step, and those of the store.
@@ -119,14 +121,14 @@ impl<'p> FunctionPort<'p> {
         self.note(session, step, &outcome)?;
         self.learn(session, step, &outcome)?;
         if matches!(&outcome, Outcome::CandidateReceived(text) if self.state.candidate() != Some(text)) {
-            // What was found about the one before says nothing about this one.
+            // A finding about the previous candidate does not apply to this one.
             self.finding = None;
         }
         supervisor::apply(&mut self.state, outcome);
         Ok(())
     }
 
-    /// Given up; the tree stays as it was.
+    /// Ends the port without an accepted candidate; the tree stays as it was.
     pub fn stopped(&mut self, session: &mut Session<'p>, reason: StopReason) -> Result<PortResult> {
         self.begin(session, &Step::Stop(reason))?;
         self.end(session, (reason.word(), &self.trouble.clone()))?;
@@ -134,7 +136,8 @@ impl<'p> FunctionPort<'p> {
         session.conclude(self.planned, Ended::Stopped { reason, detail, finding })
     }
 
-    /// Accepted: it comes into the tree. None where the tree has moved: what was judged must be what will stand there.
+    /// Puts the accepted candidate into the tree. `None` if the tree has changed, because the tree must get exactly
+    /// what was judged.
     pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Option<PortResult>> {
         if self.tree != session.tree {
             supervisor::apply(&mut self.state, Outcome::TreeMoved);
@@ -152,7 +155,7 @@ impl<'p> FunctionPort<'p> {
         session.conclude(self.planned, Ended::Accepted { module, verdict, apart, by }).map(Some)
     }
 
-    /// Whose the last candidate is, or the reply that became none.
+    /// The maker of the last candidate, or of the last reply without one.
     fn maker(&self) -> String {
         match self.state.maker() {
             Maker::C2rust => Maker::C2rust.word().to_owned(),
@@ -160,18 +163,18 @@ impl<'p> FunctionPort<'p> {
         }
     }
 
-    /// How many candidates there were, and replies that became none, from 1.
+    /// The number of candidates and of replies without one, from 1.
     fn number(&self) -> u32 {
         self.questions.iter().sum::<u32>() + u32::from(self.translated)
     }
 
-    /// Reports what happens now.
+    /// Reports the current step.
     pub(super) fn say(&self, session: &mut Session, step: impl Into<String>) {
         let (symbol, attempt) = (self.planned.function.name.clone(), self.number());
         session.reporter.event(Event::SymbolStep { symbol, attempt, step: step.into() });
     }
 
-    /// Audits the candidate, and splices it into the text of its module.
+    /// Audits the candidate, and splices it into its module's text.
     pub fn audit_and_splice(&mut self, session: &mut Session<'p>) -> Result<Outcome> {
         self.say(session, "audit");
         self.tree = session.tree;
@@ -217,7 +220,7 @@ impl<'p> FunctionPort<'p> {
         Ok(Outcome::AuditRejected(feedback::normalised(&key)))
     }
 
-    /// The module as the tree has it, with a stub where an older port of the function stands.
+    /// The module in the tree, with a stub in place of an older port of the function.
     fn module_without(&self, project: &Project) -> Result<String> {
         let function = &self.planned.function;
         let module = project.module(&function.module)?;
@@ -230,7 +233,7 @@ impl<'p> FunctionPort<'p> {
         }
     }
 
-    /// How the audit names the candidate's text, which stands in no file yet.
+    /// The audit's name for the candidate's text, which is in no file yet.
     fn file(&self) -> String {
         format!("candidate for src/{}.rs", self.planned.function.module)
     }

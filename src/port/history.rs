@@ -1,4 +1,4 @@
-//! The last port of a function as the store has it: the steps that were taken, and what each spent on a model.
+//! The last port of a function according to the store: its steps, and the cost of the model calls of each.
 
 use crate::config::Maker;
 use crate::error::Result;
@@ -16,14 +16,14 @@ pub struct History {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Taken {
     pub row: StepRow,
-    /// Who was asked in it: a model, or c2rust.
+    /// The model that was asked, or c2rust.
     pub by: Option<String>,
-    /// What its calls spent; none where no model was asked.
+    /// The cost of its calls; `None` where no model was asked.
     pub spent: Option<Totals>,
 }
 
 impl History {
-    /// The trace of the last run that took a step for a function; none where no run did.
+    /// The trace of the last run that took a step for a function; `None` where no run did.
     ///
     /// # Errors
     /// Those of reading the store.

@@ -1,18 +1,18 @@
-//! The items of `ffi.rs` and `globals.rs` that a function needs, cut down to what its author must know.
+//! The items of `ffi.rs` and `globals.rs` that a function needs, shortened for its author.
 
 use crate::error::{Error, ErrorKind, Result};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// All identifiers in a text, C or Rust, those in comments and strings included.
+/// All identifiers in a C or Rust text, including comments and strings.
 pub fn identifiers(text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
     words.filter(|w| w.starts_with(|c: char| c.is_alphabetic() || c == '_')).map(str::to_owned).collect()
 }
 
-/// The types and constants of `ffi` (the text of `ffi.rs`) that `words` name, and what those are made of, in the
-/// file's order. `Err` when the file does not parse.
+/// The types and constants of `ffi` (the text of `ffi.rs`) that `words` name, and the types that these contain, in
+/// file order. `Err` when the file does not parse.
 pub fn types(ffi: &str, words: &BTreeSet<String>) -> Result<String> {
     let file = parse("ffi.rs", ffi)?;
     let named: BTreeMap<String, &syn::Item> =
@@ -44,7 +44,7 @@ fn type_name(item: &syn::Item) -> Option<String> {
     Some(plain(ident)).filter(|name| name != "_")
 }
 
-/// The declaration of the static `name` of `globals` (the text of `globals.rs`), with its comment and without its
+/// The declaration of the static `name` in `globals` (the text of `globals.rs`), with its comment but without its
 /// value. `None` when there is no such static.
 pub fn global(globals: &str, name: &str) -> Result<Option<String>> {
     let file = parse("globals.rs", globals)?;

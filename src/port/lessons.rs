@@ -1,8 +1,8 @@
-//! What the port of one function teaches, and how that is told to the next one. Pure: what was told and what came of it goes in,
-//! what is to be stored comes out.
+//! The lessons of one function's port, and their text in later prompts. Pure: shown lessons and step outcomes go
+//! in, changes to store come out.
 //!
-//! A fix is kept when the build or the run that it was to cure is green, not before; one after which anything else is wrong is
-//! not kept. What was told and did not keep its failure away is trusted less.
+//! A fix becomes a lesson only when the build or run that it was meant to cure is green; if anything else is wrong
+//! after it, it is dropped. A shown lesson that did not prevent its failure loses trust.
 
 use super::feedback::{Category, Feedback, normalised};
 use super::supervisor::{Outcome, Step};
@@ -12,29 +12,29 @@ use crate::store::lesson::{self, Item, Kind};
 use crate::symbol::SymbolName;
 use std::collections::BTreeSet;
 
-/// Bytes of a key or a text that are kept.
+/// Largest number of bytes of a stored key or text.
 const MOST: usize = 240;
-/// Lines of a fix that speak for themselves where the model said nothing.
+/// Largest number of changed lines that can describe a fix without notes by the model.
 const FEW: usize = 3;
 
-/// What is to be stored.
+/// A change to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// `text` cured the failure `key`.
     Cured { key: String, text: String },
-    /// This was told, and what it is about came again.
+    /// This lesson was shown, and its failure occurred again.
     Failed(MemoryId),
 }
 
-/// What must be green before a fix is believed.
+/// What must be green before a fix is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Green {
     Build,
-    /// The run that accepts.
+    /// The acceptance run.
     Run,
 }
 
-/// A fix that nothing has borne out yet.
+/// A fix that is not confirmed yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Claim {
     key: String,
@@ -42,39 +42,39 @@ struct Claim {
     needs: Green,
 }
 
-/// A fix as it came from a model.
+/// A model's fix.
 #[derive(Debug, Clone, Copy)]
 pub struct Fix<'a> {
-    /// What was wrong.
+    /// The failure.
     pub feedback: &'a Feedback,
-    /// The text that it was wrong with, and the mended one.
+    /// The text with the failure, and the fixed text.
     pub before: &'a str,
     pub after: &'a str,
-    /// What the model says that it did.
+    /// The model's description of the fix.
     pub notes: Option<&'a str>,
 }
 
-/// Between the questions and the runs of one function.
+/// The lessons of one function during its port.
 #[derive(Debug, Clone)]
 pub struct Lessons {
     symbol: SymbolName,
-    /// What the last prompt was told, by the failures that it is about.
+    /// The lessons that the last prompt showed, with the keys of their failures.
     told: Vec<(MemoryId, String)>,
     claim: Option<Claim>,
 }
 
 impl Lessons {
-    /// Of a function that nobody was asked about.
+    /// The lessons of a function before its first question.
     pub fn new(symbol: SymbolName) -> Self {
         Self { symbol, told: Vec::new(), claim: None }
     }
 
-    /// These stand in the prompt that is sent, each with its key.
+    /// Records the lessons in the prompt that is sent, each with its key.
     pub fn tell(&mut self, told: Vec<(MemoryId, String)>) {
         self.told = told;
     }
 
-    /// A candidate came; `fix` where it is to mend another one.
+    /// Records a new candidate; `fix` if it should fix another one.
     pub fn answered(&mut self, fix: Option<Fix>) {
         self.claim = fix.and_then(|fix| {
             let said = fix.notes.map(one_line).filter(|text| !text.is_empty());
@@ -87,7 +87,7 @@ impl Lessons {
         });
     }
 
-    /// What came of a step; `feedback` is about it where it is a failure.
+    /// The changes that follow from the outcome of a step; `feedback` describes a failure.
     pub fn came(&mut self, step: &Step, outcome: &Outcome, feedback: Option<&Feedback>) -> Vec<Change> {
         let proof = match outcome {
             Outcome::Built => Green::Build,
@@ -96,7 +96,7 @@ impl Lessons {
             | Outcome::DoesNotCompile(_)
             | Outcome::Refuted(_)
             | Outcome::AcceptanceRefuted(_) => return self.failed(feedback),
-            // So short a run may call neither side: the next one decides.
+            // A short run may call neither side, so the next run decides.
             Outcome::Vacuous if *step != Step::Smoke => return self.failed(feedback),
             _ => return Vec::new(),
         };
@@ -112,8 +112,8 @@ impl Lessons {
         again.map(|(id, _)| Change::Failed(id)).collect()
     }
 
-    /// What a lesson about a failure is found by. A compiler's words say what is wrong anywhere; that two results differ says
-    /// it of one function only.
+    /// The key of lessons about a failure. A compiler's message means the same anywhere; differing results concern
+    /// one function only.
     fn key(&self, feedback: &Feedback) -> String {
         match feedback.category {
             category if category.is_of_compiling() || category == Category::Panic => clipped(&feedback.key),
@@ -122,18 +122,18 @@ impl Lessons {
     }
 }
 
-/// Expressions of a contract as the key of the constraint that they are.
+/// The key of the constraint that these expressions of a contract make.
 pub fn constraint_key(symbol: &SymbolName, require: &[String]) -> String {
     clipped(&normalised(&format!("{symbol}: {}", require.join(" && "))))
 }
 
-/// The same in words: what is tested is no promise about who calls it.
+/// The same constraint in words: it limits the tests and promises nothing about callers.
 pub fn constraint_text(symbol: &SymbolName, require: &[String]) -> String {
     one_line(&format!("`{symbol}` is only tested where {}", require.join(" && ")))
 }
 
-/// What a prompt is told: the kind of the function, which rides free, and the lessons, each with the function that it comes from.
-/// Empty where there is no lesson.
+/// The text for a prompt: the kind of the function, which does not count against the limit, and the lessons, each
+/// with its function. Empty where there is no lesson.
 pub fn words(kind: Option<Archetype>, lessons: &[(&Item, Option<&SymbolName>)]) -> String {
     let mut lines = lesson::within(lessons.iter().map(|(item, at)| line(item, *at)).collect());
     if let (Some(kind), false) = (kind, lines.is_empty()) {
@@ -153,7 +153,7 @@ fn line(item: &Item, at: Option<&SymbolName>) -> String {
     }
 }
 
-/// The lines that were taken out and put in, where they are few.
+/// The removed and added lines, if they are few.
 fn changed(before: &str, after: &str) -> Option<String> {
     let lines = |text: &str| -> Vec<String> {
         text.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
@@ -168,7 +168,7 @@ fn changed(before: &str, after: &str) -> Option<String> {
     (is_few(&out) && is_few(&new)).then(|| one_line(&format!("{} became {}", out.join(" "), new.join(" "))))
 }
 
-/// In one line, without control characters, cut where it is long.
+/// The text in one line, without control characters, shortened if it is long.
 fn one_line(text: &str) -> String {
     let words: Vec<&str> =
         text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! The port of one function: what is asked of a model, what its answer goes through, and when that ends.
+//! The port of one function: questions to models, the checks of their answers, and the end.
 
 pub mod c2rust;
 pub mod demo;

@@ -1,7 +1,7 @@
-//! The port of one function from the first question to its place in the tree, on a thread of its own.
+//! Ports one function, from the first question to its place in the tree, on a thread of its own.
 //!
-//! The supervisor, which is pure, names each step and what its outcome leads to. Here each step is taken: work that needs the
-//! session is a turn of it, and what takes long (models, builds, runs) happens between turns.
+//! The supervisor, which is pure, chooses each step and interprets its outcome. This module takes the steps: work
+//! that needs the session is a turn with it, and long work (models, builds, runs) happens between turns.
 
 use super::function_port::Room;
 use super::result::PortResult;
@@ -15,16 +15,16 @@ use crate::verdict::Verdict;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a budget is looked at while calls of others are under way.
+/// Interval for checking the budget while other calls are under way.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Ports a function, and puts the accepted port into the tree.
+/// Ports a function, and puts an accepted port into the tree.
 ///
 /// # Errors
 /// Those of the tool and of models, and Ctrl-C.
 pub(super) fn port_function(worker: &Worker) -> Result<PortResult> {
     let machine = worker.machine;
-    // Held from the last look at the tree until the port stands there, or has failed.
+    // Held from the final check of the tree until the port is in it or has failed.
     let mut tree = None;
     loop {
         machine.stop.check()?;
@@ -35,7 +35,7 @@ pub(super) fn port_function(worker: &Worker) -> Result<PortResult> {
                 if tree.is_none() {
                     tree = Some(machine.tree.take(&machine.stop)?);
                 }
-                // In a tree that has moved the port is audited, built and tried once more.
+                // If the tree has changed, the port is audited, built and tried again.
                 if let Some(result) = worker.turn(|port, session| port.finish(session))? {
                     return Ok(result);
                 }
@@ -68,7 +68,7 @@ fn take(worker: &Worker, step: &Step) -> Result<Outcome> {
     }
 }
 
-/// Has c2rust translate the unit of the function.
+/// Has c2rust translate the function's unit.
 fn translate(worker: &Worker) -> Result<Outcome> {
     let Some((transpiler, unit)) = worker.turn(|port, session| port.unit(session))? else {
         return Ok(Outcome::NotTranslated("no source of the library has it".into()));
@@ -77,7 +77,7 @@ fn translate(worker: &Worker) -> Result<Outcome> {
     worker.turn(move |port, session| port.translated(session, text))
 }
 
-/// Asks a model, once more with more room where its answer was cut off.
+/// Asks a model; a truncated answer is asked for once more with a larger limit.
 fn ask(worker: &Worker, enhance: bool, repeated: bool, problem: Option<String>) -> Result<Outcome> {
     let mut prompt =
         worker.turn(move |port, session| port.prompt(session, (enhance, repeated), problem.as_deref()))?;
@@ -94,7 +94,7 @@ fn ask(worker: &Worker, enhance: bool, repeated: bool, problem: Option<String>) 
     }
 }
 
-/// Waits until the budget has room for a question; none where it never will.
+/// Waits until the budget allows a question; `None` if it never will.
 fn permit(worker: &Worker, prompt: &Prompt) -> Result<Option<(Arc<Chosen>, Permit)>> {
     loop {
         worker.machine.stop.check()?;
@@ -107,7 +107,7 @@ fn permit(worker: &Worker, prompt: &Prompt) -> Result<Option<(Arc<Chosen>, Permi
     }
 }
 
-/// Builds the candidate in a copy of the tree.
+/// Builds the candidate in an overlay.
 fn build(worker: &Worker) -> Result<Outcome> {
     loop {
         let build = worker.turn(|port, session| port.build(session))?;
@@ -117,11 +117,11 @@ fn build(worker: &Worker) -> Result<Outcome> {
         if let Some(outcome) = worker.turn(move |port, session| port.built(session, built))? {
             return Ok(outcome);
         }
-        // Another port came into the tree while this copy of it was made.
+        // Another port was put into the tree while this overlay was made.
     }
 }
 
-/// Runs both sides, for the loop's budget where no other is given.
+/// Runs both sides, with the loop's budget unless another is given.
 fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome> {
     worker.say("fuzzing");
     let runs = worker.turn(|port, session| port.runs(session))?;
@@ -131,19 +131,19 @@ fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome>
     worker.turn(move |port, session| port.ran(session, &step, verdict))
 }
 
-/// The acceptance run, both sides apart, and the hidden gate.
+/// Runs the acceptance run, isolated replay, and the hidden gate.
 fn accept(worker: &Worker) -> Result<Outcome> {
     worker.say("acceptance run");
     let (runs, known, budget) = worker.turn(|port, session| port.acceptance(session))?;
     let (verdict, apart, gate) = worker.compute(|stop| {
         let mut see = |stats: &_| worker.see(stats);
         let verdict = match known {
-            // Binary, inputs and seed are the same: this run would be the loop's once more.
+            // Binary, inputs and seed are the same, so this run would repeat the loop's.
             Some(verdict) => verdict,
             None => runs.run(budget, stop, &mut see)?,
         };
         let (verdict, apart) = proofs::apart(&runs.campaign, verdict, stop)?;
-        // An exhaustive run holds nothing back.
+        // An exhaustive run leaves no held-back inputs.
         let gate = match &verdict {
             Verdict::Unrefuted(stats) if stats.space.is_none() => {
                 worker.say("hidden gate");

@@ -1,4 +1,5 @@
-//! What a run would do, before it does it: the order, and how large the first prompts are. Asks nobody and writes nothing.
+//! The plan of a run before it starts: the order, and the size of the first prompts. It calls no model and writes
+//! nothing.
 
 use super::prompt::{Question, Templates};
 use super::resume::{self, Action, Plan};
@@ -14,23 +15,23 @@ use crate::store::Store;
 use crate::symbol::SymbolName;
 use serde::Serialize;
 
-/// What a run would do about one function.
+/// The plan for one function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Preview {
     pub symbol: SymbolName,
     pub action: Action,
     pub reason: Option<String>,
-    /// Number of the cycle, from 1, whose members follow one another and fail together.
+    /// Number of its cycle, from 1; the members of a cycle are ported in sequence and fail together.
     pub cycle: Option<usize>,
-    /// Of the first prompt, where a model would be asked.
+    /// Size of the first prompt, if a model would be asked.
     pub prompt: Option<Size>,
 }
 
-/// How large a prompt is.
+/// The size of a prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Size {
     pub characters: usize,
-    /// A guess, by the length.
+    /// An estimate from the length.
     pub tokens: u64,
 }
 
@@ -43,7 +44,7 @@ impl std::iter::Sum for Size {
     }
 }
 
-/// What a run over `wanted` would do, in the order in which it would begin.
+/// The plan of a run over `wanted`, in the order in which functions would begin.
 ///
 /// # Errors
 /// Those of reading the tree, the store and the lock, and of templates.
@@ -76,7 +77,7 @@ pub fn preview(
     Ok(all)
 }
 
-/// The first prompt as the tree stands now.
+/// The size of the first prompt for the current tree.
 fn size(
     (project, store): (&Project, &Store),
     templates: &Templates,
@@ -106,7 +107,7 @@ fn size(
     Ok(Size { characters: texts.map(|text| text.chars().count()).sum(), tokens })
 }
 
-/// The number of the cycle of each function; none of those that are alone.
+/// The number of each function's cycle; `None` for functions outside cycles.
 fn cycles(schedule: &Schedule, functions: usize) -> Vec<Option<usize>> {
     let mut numbers: Vec<Option<usize>> = vec![None; functions];
     let mut last = 0;

@@ -1,6 +1,7 @@
 //! Prompts: templates filled with a context and, after a failure, with the candidate and its feedback.
 //!
-//! The order is fixed, the most stable first: rules, library, function, feedback; providers cache the first two.
+//! The order is fixed, the most stable part first: rules, library, function, feedback. Providers cache the first
+//! two.
 
 use super::context::PortContext;
 use super::feedback::Feedback;
@@ -27,25 +28,25 @@ const BUILT_IN: [(&str, &str); 10] = [
     ("repair.j2", include_str!("../../templates/prompts/repair.j2")),
 ];
 
-/// Who is asked, and what it needs besides the function.
+/// The kind of a question, with its inputs besides the function.
 #[derive(Debug, Clone, Copy)]
 pub enum Question<'a> {
-    /// For the roles of the parameters; `why` says what the C text leaves open.
+    /// Asks for the roles of the parameters; `why` says what the C text leaves open.
     Analyze { why: &'a str, sites: &'a [CallSite] },
-    /// For a fuzz target that makes the first of these `calls`, a better one than `candidate` where there was one.
+    /// Asks for a fuzz target that makes the first of these `calls`; if there is a `candidate`, for a better one.
     Target { calls: &'a [String], sites: &'a [CallSite], candidate: Option<&'a str> },
-    /// Why C itself breaks.
+    /// Asks why C crashes.
     Crash { row: &'a FindingRow },
-    /// Whether callers can bring that about; `explanation` is what was made of it.
+    /// Asks whether callers can cause that; `explanation` is the answer to the question before.
     Feasibility { row: &'a FindingRow, explanation: &'a str, sites: &'a [CallSite] },
-    /// For a first candidate.
+    /// Asks for a first candidate.
     Prototype,
-    /// For a better one than `candidate`; `repeated`: the last fix left the same failure.
+    /// Asks for a fix of `candidate`; `repeated`: the last fix left the same failure.
     Enhance { candidate: &'a str, feedback: &'a Feedback, repeated: bool },
 }
 
 impl Question<'_> {
-    /// The half of a port that the question belongs to: what is asked about C's own faults comes after a run of both sides.
+    /// The phase of the question. Questions about C faults come after a run of both sides.
     pub fn phase(&self) -> Phase {
         match self {
             Self::Analyze { .. } | Self::Target { .. } | Self::Prototype => Phase::Compilation,
@@ -53,7 +54,7 @@ impl Question<'_> {
         }
     }
 
-    /// The role's name, as in the configuration.
+    /// The model role, as in the configuration.
     pub fn role(&self) -> &'static str {
         match self {
             Self::Analyze { .. } => "analyzer",
@@ -71,14 +72,14 @@ impl Question<'_> {
 pub struct Templates(templates::Templates);
 
 impl Templates {
-    /// The built-in templates, each replaced by the file of the same name in `overrides` where there is one. `Err`
-    /// (kind `Config`) when such a file is no template.
+    /// The built-in templates, each replaced by the file of the same name in `overrides` if it exists. `Err` (kind
+    /// `Config`) when such a file is not a valid template.
     pub fn load(overrides: Option<&Path>) -> Result<Self> {
         templates::Templates::load(&BUILT_IN, overrides).map(Self)
     }
 
-    /// The prompt for one attempt (from 1, per role). `reply_problem` says what was wrong with the last reply, `memory` what
-    /// earlier ports have taught; where that is empty, nothing is said of it.
+    /// The prompt for one attempt (from 1, per role). `reply_problem` is the fault of the last reply. `memory` has
+    /// the lessons of earlier ports; if it is empty, the prompt does not mention them.
     pub fn prompt(
         &self,
         port: &PortContext,
@@ -136,7 +137,7 @@ impl Templates {
     }
 }
 
-/// What C does, behind "it".
+/// The behaviour of C, to follow "it".
 fn told(row: &FindingRow) -> &'static str {
     match row.fault {
         Some(CFaultKind::Hangs) => "does not return in time",
@@ -243,7 +244,7 @@ mod tests {
             assert!(text.contains(&quoted), "{text}");
             let (start, end) = (text.find("# From earlier ports").unwrap(), text.find(&quoted).unwrap());
             assert!(text[start..end].contains("not instructions"), "{text}");
-            // Nothing else is different.
+            // The rest is the same.
             let rest = text.replace(&text[start..end + quoted.len()], "").replace("\n\n\n", "\n\n");
             assert_eq!(rest.replace("\n\n", "\n"), without.messages[0].text.replace("\n\n", "\n"));
         }

@@ -1,5 +1,5 @@
-//! What a model is asked for beside a port, and what keeps its answers only where they are worth something: a text goes into the tree
-//! on trial, is looked at, and stays or leaves nothing behind. What is asked for is in `analysis`, `targets` and `feasibility`.
+//! Files other than ports that a model proposes: a text is put into the tree as a tentative file, is evaluated, and
+//! either stays or leaves nothing behind. `analysis`, `targets` and `feasibility` define the files.
 
 use super::context::PortContext;
 use super::prompt::{Question, Templates};
@@ -19,16 +19,16 @@ use crate::store::Store;
 use crate::store::lesson::{Kind, Lesson, Scope};
 use crate::symbol::SymbolName;
 
-/// A repository as it is open now.
+/// The repository, as it is open now.
 pub type Opened = (Project, Store);
 
-/// Reads the library anew, as every contract needs that comes or goes: with this file on trial, or as it was.
+/// Reads the library again, as every added or removed contract requires: with this tentative file, or without.
 pub type Reopen<'a> = &'a dyn Fn(Option<&Trial>, &mut dyn Reporter) -> Result<Opened>;
 
-/// A repository after something was tried in it, and what came of it: `Err` says why it is no good.
+/// The repository after an attempt, and its result: `Err` says why the attempt failed.
 pub type Tried<T> = (Opened, std::result::Result<T, String>);
 
-/// Whom to ask, and how to look at what came of it.
+/// The means to ask a model and to evaluate its answer.
 pub struct Inquiry<'a> {
     pub models: &'a mut ModelSession,
     pub templates: &'a Templates,
@@ -37,33 +37,33 @@ pub struct Inquiry<'a> {
     pub reporter: &'a mut dyn Reporter,
 }
 
-/// What a reply is.
+/// The meaning of a reply.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// What was asked for.
+    /// The requested text.
     Text(String),
-    /// There is none, in the model's words.
+    /// There can be none, in the model's words.
     Never(String),
     Unusable(String),
 }
 
-/// How often a function was asked about, from 1, and what became of the answer before.
+/// The number of the question about a function, from 1, and the fate of the last answer.
 pub(super) struct Turn<'a> {
     pub attempt: u32,
     pub last: Option<&'a str>,
     pub problem: Option<&'a str>,
 }
 
-/// A file that a model writes, one for each function that needs one.
+/// A kind of file that a model writes for functions that need one.
 pub(super) trait Proposal {
-    /// The role that writes it.
+    /// The model role that writes it.
     const ROLE: &'static str;
-    /// What it is.
+    /// The name of the file.
     const NOUN: &'static str;
-    /// What it does for a function, where there can be none: `no contract` _says how to call_ it.
+    /// Completes "no contract _says how to call_ it", where there can be none.
     const PURPOSE: &'static str;
 
-    /// The model's answer; the inner `Err` says why it is not asked any more.
+    /// Asks a model; the inner `Err` says why it is not asked again.
     fn ask(
         inquiry: &mut Inquiry,
         opened: &mut Opened,
@@ -71,10 +71,11 @@ pub(super) trait Proposal {
         turn: &Turn,
     ) -> Result<std::result::Result<Reply, String>>;
 
-    /// What a complete reply is.
+    /// Reads a complete reply.
     fn read(reply: &Reply) -> Answer;
 
-    /// Puts it into the tree, where it stays only if it is worth something; the words say who is to be thanked for it, or why not.
+    /// Puts the text into the tree, where it stays only if it passes; the result says which model made it, or why
+    /// it failed.
     fn try_out(
         inquiry: &mut Inquiry,
         opened: Opened,
@@ -83,18 +84,18 @@ pub(super) trait Proposal {
     ) -> Result<Tried<String>>;
 }
 
-/// The key of the decision not to ask again, as long as the C text stays.
+/// The key of the decision not to ask again while the C text stays the same.
 pub(super) fn never<P: Proposal>(planned: &FunctionPlan) -> String {
     format!("no {} {}", P::NOUN, &sha256(&planned.function.text)[..16])
 }
 
 impl Inquiry<'_> {
-    /// Asks for the proposals of `names`, one after the other, and keeps those that are worth something.
+    /// Asks for the proposals of each of `names` in turn, and keeps those that pass.
     ///
     /// # Errors
     /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
     pub(super) fn run<P: Proposal>(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
-        // What does not build now is no proposal's fault.
+        // A tree that does not build now is not the proposal's fault.
         if !names.is_empty()
             && let Built::Errors(errors) = Judge::new(&opened.0, self.interrupt).build(&[])?
         {
@@ -111,7 +112,7 @@ impl Inquiry<'_> {
         Ok(opened)
     }
 
-    /// One function: what came of it, in words.
+    /// Handles one function; returns the result in words.
     fn one<P: Proposal>(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<String>> {
         let (mut last, mut problem): (Option<String>, Option<String>) = (None, None);
         let most = self.models.questions(P::ROLE, &opened.0.config.limits);
@@ -152,7 +153,7 @@ impl Inquiry<'_> {
         Ok((opened, Err(format!("no {} after {most} answers; the last one: {why}", P::NOUN))))
     }
 
-    /// Keeps that nobody needs to ask again.
+    /// Stores the decision not to ask again.
     fn give_up<P: Proposal>(
         &self,
         (project, store): &mut Opened,
@@ -167,7 +168,7 @@ impl Inquiry<'_> {
         store.learn(Lesson { kind, scope, key, text, source, proven: false }).map(drop)
     }
 
-    /// Asks once; the inner `Err` says why nobody is asked any more.
+    /// Asks once; the inner `Err` says why no model is asked again.
     pub(super) fn ask(
         &mut self,
         store: &mut Store,
@@ -183,18 +184,18 @@ impl Inquiry<'_> {
         self.models.ask((store, self.reporter), (function, traced), prompt, self.interrupt)
     }
 
-    /// Puts a text into the tree and looks at what follows from it; it stays there only where that is `sound`, whose `Err` says what is
-    /// not.
+    /// Puts a text into the tree and evaluates the result. It stays only if `sound` returns `Ok`; its `Err` gives
+    /// the reason.
     ///
     /// # Errors
-    /// Those that cannot come of the text.
+    /// Errors that the text cannot cause.
     pub(super) fn try_out(
         &mut self,
         opened: Opened,
         trial: &Trial,
         sound: impl FnOnce(&mut Self, Opened) -> Result<std::result::Result<Opened, String>>,
     ) -> Result<Tried<()>> {
-        // They have the workspace.
+        // Releases the workspace lock, which the reopening needs.
         drop(opened);
         let tried = (self.reopen)(Some(trial), self.reporter).and_then(|opened| sound(self, opened));
         let why = match tried {
@@ -205,7 +206,7 @@ impl Inquiry<'_> {
             Ok(Err(why)) => why,
             Err(error) if is_of_the_trial(&error) => error.to_string(),
             Err(error) => {
-                // What was generated for it goes as well.
+                // Also remove the files generated from it.
                 drop((self.reopen)(None, self.reporter));
                 return Err(error);
             }
@@ -213,7 +214,7 @@ impl Inquiry<'_> {
         Ok(((self.reopen)(None, self.reporter)?, Err(why)))
     }
 
-    /// What the harness of a function is worth, with what is on trial; the inner `Err` says why it has no worth at all.
+    /// The measurement of a function's harness with the tentative file; the inner `Err` says why there is none.
     pub(super) fn measured(
         &mut self,
         (project, store): &mut Opened,
@@ -233,7 +234,7 @@ impl Inquiry<'_> {
     }
 }
 
-/// Whether a text on trial can be the cause, where the library could be read, and its harnesses built, before.
+/// Whether a tentative file can have caused this error, given that the library and its harnesses were fine before.
 fn is_of_the_trial(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Config | ErrorKind::Build | ErrorKind::Internal)
 }
@@ -250,7 +251,7 @@ fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// The beginning of the words of a reply, in one line.
+/// The beginning of a reply's notes, in one line.
 pub(super) fn gist(notes: &str) -> String {
     notes.trim().lines().take(2).collect::<Vec<_>>().join(" ")
 }

@@ -1,6 +1,5 @@
-//! Ports whose callees have come into the tree after them: functions that call each other, each ported and judged while those that
-//! follow still run as C, and ports that stood before the run. Their evidence is about another program, so they are judged
-//! once more as they stand.
+//! Judges ports again whose callees came into the tree after them: members of cycles, which were judged while later
+//! members still ran as C, and ports from before the run. Their evidence is about another program.
 
 use super::result::{End, PortResult};
 use super::resume::{self, Action, Standing, holds};
@@ -16,8 +15,8 @@ use crate::symbol::SymbolKey;
 use crate::verdict::Grade;
 use std::collections::BTreeSet;
 
-/// Judges the ports that call what came in by this run, where their evidence does not fit any more, and corrects the results.
-/// Ports that the run was not about get a result only where they do not hold.
+/// Judges the ports that call a port of this run and whose evidence no longer fits, and corrects the results. A
+/// port outside the run's selection gets a result only if it no longer holds.
 ///
 /// # Errors
 /// Those of builds and of running the fuzz process, and Ctrl-C.
@@ -36,7 +35,7 @@ pub fn settle(
         return Ok(());
     }
     let mut plans = resume::plan(project, store, &asked, false)?;
-    // What fits was judged as it stands.
+    // A port with fitting evidence was already judged in this tree.
     plans
         .iter_mut()
         .filter(|plan| plan.action == Action::Confirm)
@@ -45,7 +44,7 @@ pub fn settle(
     for planned in asked {
         let Some(judgement) = standing.of(planned) else { continue };
         match results.iter_mut().find(|r| r.symbol == planned.function.name) {
-            // Of what was not ported in the end, why not is what counts.
+            // For a function without a port, the reason of its failure stays.
             Some(result) if result.end.is_standing() => correct(result, judgement),
             Some(_) => {}
             None if !holds(judgement.grade) => {
@@ -59,7 +58,7 @@ pub fn settle(
     Ok(())
 }
 
-/// The ports that call one of `new` and whose evidence therefore does not fit any more, and those of cycles with one of them.
+/// The ports that call one of `new` and whose evidence no longer fits, and the members of their cycles.
 fn touched<'p>(
     project: &'p Project,
     (store, judge): (&Store, &Judge),
@@ -83,7 +82,7 @@ fn touched<'p>(
     Ok(callers.into_iter().zip(known).filter(is_asked).map(|(planned, _)| planned).collect())
 }
 
-/// The result says what is known now.
+/// Updates the result with the new judgement.
 fn correct(result: &mut PortResult, judgement: &Judgement) {
     result.grade = Some(judgement.grade);
     result.reason = judgement.reason.clone();

@@ -5,23 +5,24 @@ use crate::symbol::SymbolName;
 use crate::verdict::{Finding, Grade, Measured, Share, Verdict};
 use serde::Serialize;
 
-/// How the port of one function ended.
+/// The end of one function's port.
 #[derive(Debug)]
 pub enum Ended {
-    /// The module's new text, the run that accepted it and the one apart, and who wrote it: a model's name, or c2rust.
+    /// The module's new text, the verdict of the acceptance run, the share of the isolated replay, and the author:
+    /// a model's name, or c2rust.
     Accepted { module: String, verdict: Verdict, apart: Measured<Share>, by: String },
     /// The tree stays as it was.
     Stopped { reason: StopReason, detail: String, finding: Option<Finding> },
 }
 
-/// What became of one function.
+/// The result of one function.
 #[derive(Debug, Clone, Serialize)]
 pub struct PortResult {
     pub symbol: SymbolName,
     pub end: End,
-    /// Of an accepted port, and of one that stood before and was looked at.
+    /// Of an accepted port, or of an earlier port that was judged again.
     pub grade: Option<Grade>,
-    /// Why it is not better.
+    /// Why the grade is not better.
     pub reason: Option<String>,
     pub executions: Option<u64>,
     pub accept_rate: Option<f64>,
@@ -32,31 +33,31 @@ pub struct PortResult {
     pub finding: Option<Finding>,
 }
 
-/// How the port of a function ended.
+/// The kind of end of a function's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// In this run; how strong the evidence is, the grade says.
+    /// Accepted in this run; the grade says how strong the evidence is.
     Accepted,
-    /// It had a body before, which holds.
+    /// It had a body before, which still holds.
     AlreadyPorted,
-    /// It had a body before, which does not verify any more. It stays as it is.
+    /// It had a body before, which no longer holds. The body stays.
     NoLongerHolds,
     /// No harness can judge it yet.
     NotJudgeable,
     /// Given up; the tree is as it was.
     Failed,
-    /// Given up because the C original breaks, hangs or disagrees with itself; the tree is as it was.
+    /// Given up because of a C fault: C crashes, hangs or disagrees with itself; the tree is as it was.
     #[serde(rename = "stopped-by-c")]
     CFault,
-    /// Given up because tokens or money are spent; the tree is as it was.
+    /// Given up because the budget is exhausted; the tree is as it was.
     Budget,
-    /// Not tried: a function that it calls failed, or does not hold any more.
+    /// Not tried: a function that it calls failed or no longer holds.
     Skipped,
 }
 
 impl PortResult {
-    /// Of a port that the run was not about.
+    /// A result for a port outside the run's selection.
     pub(super) fn untouched(symbol: SymbolName) -> Self {
         Self {
             symbol,
@@ -74,17 +75,17 @@ impl PortResult {
 }
 
 impl End {
-    /// Whether nothing is left to do here.
+    /// Whether nothing is left to do.
     pub fn is_done(self) -> bool {
         matches!(self, Self::Accepted | Self::AlreadyPorted | Self::NotJudgeable)
     }
 
-    /// Whether a port stands that the run has ported, or looked at.
+    /// Whether there is a port that this run made or judged.
     pub(super) fn is_standing(self) -> bool {
         matches!(self, Self::Accepted | Self::AlreadyPorted | Self::NoLongerHolds)
     }
 
-    /// As in tables.
+    /// The wording in tables.
     pub fn text(self) -> &'static str {
         match self {
             Self::Accepted => "accepted",

@@ -1,7 +1,7 @@
-//! What a run does about each function that it is asked for; and the ports that stand already, looked at once more before
-//! anything is built on them.
+//! Plans a run's action for each requested function, and checks existing ports before others are built on them.
 //!
-//! Evidence that fits the tree is believed after the audit, the linkage proof and a short run; what has none is judged in full.
+//! A port with evidence that fits the tree needs only the audit, the linkage proof and a short run; a port without
+//! it is judged in full.
 
 use super::{analysis, targets};
 use crate::contract::types::Judgeable;
@@ -17,30 +17,30 @@ use crate::verdict::Grade;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a run does about a function.
+/// The action for a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
-    /// A model is asked for it.
+    /// A model is asked for a port.
     Port,
-    /// It is ported, and a model is asked for another port.
+    /// It is ported, and a model is asked for a new port.
     PortAgain,
-    /// It is ported, without evidence that fits: judged as `verify` does.
+    /// It is ported, without fitting evidence: judge it as `verify` does.
     Verify,
-    /// It is ported and its evidence fits: run for a short time.
+    /// It is ported, with fitting evidence: run it briefly.
     Confirm,
-    /// It is ported, its evidence fits, and says that the C original disagrees.
+    /// It is ported, and its fitting evidence refutes it.
     Refuted,
-    /// No harness can judge it, and a model is asked how it is called.
+    /// No harness can judge it, and a model is asked for its contract.
     Analyze,
     /// A model is asked for a fuzz target first.
     Target,
-    /// No harness can judge it: it is left as it is.
+    /// No harness can judge it, and it is left as it is.
     Leave,
 }
 
 impl Action {
-    /// As in tables.
+    /// The wording in tables.
     pub fn text(self) -> &'static str {
         match self {
             Self::Port => "port",
@@ -54,20 +54,20 @@ impl Action {
         }
     }
 
-    /// Whether somebody is asked for it: a model, or c2rust.
+    /// Whether a model or c2rust is asked.
     pub fn asks(self) -> bool {
         matches!(self, Self::Port | Self::PortAgain | Self::Analyze | Self::Target)
     }
 }
 
-/// What a run does about a function, and why where that is not plain.
+/// The action for a function, with a reason if it is not obvious.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     pub action: Action,
     pub reason: Option<String>,
 }
 
-/// What a run does about each of `wanted`. `redo`: ports that stand are written anew.
+/// The action for each of `wanted`. With `redo`, existing ports are written anew.
 ///
 /// # Errors
 /// Those of reading the tree, the store and the lock.
@@ -87,11 +87,11 @@ pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bo
             Judgeable::NotYet(why) => Some(why.clone()),
             Judgeable::Yes(_) => None,
         };
-        // A port that stands keeps the harness that judged it, unless a person asks for another.
+        // An existing port keeps the harness that judged it, unless a person requests another.
         let is_asked_again = |asked: &Option<String>| redo && planned.wants_target && asked.is_none();
         let target = targets.get(key).filter(|asked| !is_ported(planned) || is_asked_again(asked));
         let (action, reason) = match (&planned.judgeable, known.get(key)) {
-            // How it is called comes first where a contract may say it.
+            // If a contract is possible, it is asked for before a fuzz target.
             _ if target.is_some() && (planned.wants_target || !open.contains(key)) => match &targets[key] {
                 None => (Action::Target, why()),
                 gave_up => (Action::Leave, gave_up.clone()),
@@ -109,7 +109,7 @@ pub fn plan(project: &Project, store: &Store, wanted: &[&FunctionPlan], redo: bo
     Ok(wanted.iter().map(one).collect())
 }
 
-/// Of a port that stands, by its status.
+/// The action for an existing port, by its status.
 fn of_standing(known: &Judgement) -> (Action, Option<String>) {
     let reason = || known.reason.clone();
     match known.ask() {
@@ -120,7 +120,7 @@ fn of_standing(known: &Judgement) -> (Action, Option<String>) {
     }
 }
 
-/// The ports that a function builds on, directly or not; those that also build on it are judged together with it.
+/// The ports that a function builds on, directly or not. Those that also build on it are judged together with it.
 pub fn below<'p>(project: &'p Project, planned: &FunctionPlan) -> Vec<&'p FunctionPlan> {
     let by_key: BTreeMap<&SymbolKey, &FunctionPlan> =
         project.planned.iter().map(|planned| (&planned.function.key, planned)).collect();
@@ -130,7 +130,7 @@ pub fn below<'p>(project: &'p Project, planned: &FunctionPlan) -> Vec<&'p Functi
     let mut found = BTreeMap::new();
     while let Some(key) = open.pop() {
         let Some(port) = by_key.get(key).copied().filter(|_| !found.contains_key(key)) else { continue };
-        // What is no port runs as C, with all that it calls.
+        // A function without a port runs as C, with everything that it calls.
         if project.ported(&port.function) == Ported::Yes {
             found.insert(key, port);
             open.extend(needs(&port.function));
@@ -144,12 +144,12 @@ pub fn below<'p>(project: &'p Project, planned: &FunctionPlan) -> Vec<&'p Functi
         .collect()
 }
 
-/// What is known, now, of the ports that stood before the run.
+/// The current judgements of ports from before the run.
 #[derive(Debug, Default)]
 pub struct Standing(BTreeMap<SymbolKey, Judgement>);
 
 impl Standing {
-    /// Looks at the ports that stand, as `plans` says for each of `wanted`.
+    /// Judges the existing ports, as `plans` says for each of `wanted`.
     ///
     /// # Errors
     /// Those of the tool, of builds (a tree that does not compile among them), and Ctrl-C.
@@ -181,12 +181,12 @@ impl Standing {
         Ok(Self(all.into_iter().filter_map(|judgement| Some((key(&judgement)?, judgement))).collect()))
     }
 
-    /// Whether the port with this name stood, and nothing may be built on it any more.
+    /// Whether the existing port with this name no longer holds, so that nothing may be built on it.
     pub fn fails(&self, name: &SymbolName) -> bool {
         self.0.values().any(|judgement| judgement.symbol == *name && !holds(judgement.grade))
     }
 
-    /// A port that this function builds on and that may not be built on any more.
+    /// A port that this function builds on and that no longer holds.
     pub fn in_the_way(&self, project: &Project, planned: &FunctionPlan) -> Option<SymbolName> {
         if self.0.values().all(|judgement| holds(judgement.grade)) {
             return None;
@@ -198,7 +198,7 @@ impl Standing {
             .cloned()
     }
 
-    /// What is known of a port that stood; none of what was not looked at.
+    /// The judgement of an existing port; `None` if it was not judged.
     pub fn of(&self, planned: &FunctionPlan) -> Option<&Judgement> {
         self.0.get(&planned.function.key)
     }

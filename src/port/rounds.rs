@@ -1,6 +1,6 @@
-//! A whole run: contracts are asked for where they lack, then functions are ported, then it is asked about what C itself broke on;
-//! what may be called less freely after that is taken up once more. The library is read anew between the rounds, since
-//! every contract decides how others are judged.
+//! A whole run: ask for missing contracts, port the functions, ask about C faults, and port again where an answer
+//! narrowed the contract. The library is read again between the rounds, since every contract affects how others are
+//! judged.
 
 use super::analysis::Roles;
 use super::feasibility::Feasibility;
@@ -25,27 +25,28 @@ use crate::symbol::SymbolName;
 use crate::verdict::Grade;
 use std::sync::Arc;
 
-/// What is asked of a run.
+/// The parameters of a run.
 pub struct Request<'a> {
-    /// As the store notes it down.
+    /// The command, for the store.
     pub command: &'a str,
     /// The functions, in porting order.
     pub wanted: &'a dyn for<'p> Fn(&'p Project) -> Result<Vec<&'p FunctionPlan>>,
-    /// What stands already is ported again.
+    /// Port existing ports again.
     pub redo: bool,
-    /// So many ports go on at a time.
+    /// Number of concurrent ports.
     pub jobs: usize,
     pub reopen: Reopen<'a>,
     pub interrupt: &'a Interrupt,
 }
 
-/// What candidates and proposals are made with, beside models.
+/// Sources of candidates and proposals, besides models.
 struct Makers {
     templates: Templates,
     transpiler: Option<Arc<Transpiler>>,
 }
 
-/// Ports functions. The results say how each went; `Err` when the tool, the model or the user stopped it.
+/// Ports functions. The results have the outcome of each; `Err` when the tool, the model or the user stopped the
+/// run.
 pub fn port(
     (project, mut store): Opened,
     request: &Request,
@@ -86,7 +87,7 @@ fn rounds(
             Inquiry { models: &mut *models, templates, reopen, interrupt, reporter: &mut *reporter };
         opened = inquiry.run::<Roles>(opened, &lacking)?;
     }
-    // What the analysis was about may be next here.
+    // Functions that the analysis was about may need a fuzz target next.
     if is_to_be(Action::Analyze) || is_to_be(Action::Target) {
         let lacking = names((&opened.0, &opened.1), request, Action::Target)?;
         let mut inquiry =
@@ -106,7 +107,7 @@ fn rounds(
         if narrowed.is_empty() {
             break;
         }
-        // They may have waited for these.
+        // Skipped functions may have waited for these.
         let skipped = results.iter().filter(|r| r.end == End::Skipped).map(|r| r.symbol.clone());
         let narrowed: Vec<SymbolName> = narrowed.into_iter().chain(skipped).collect();
         for again in round(&mut opened, (request, models, makers), Some(&narrowed), reporter)? {
@@ -122,7 +123,7 @@ fn rounds(
     Ok((results, totals))
 }
 
-/// c2rust, where it is to be tried and is there.
+/// c2rust, if it is configured and installed.
 ///
 /// # Errors
 /// `Environment` where it is not there, and no model may be asked instead.
@@ -142,7 +143,7 @@ fn transpiler(project: &Project, reporter: &mut dyn Reporter) -> Result<Option<A
     Ok(found.map(Arc::new))
 }
 
-/// The functions about which this is to be done, as the tree stands now.
+/// The functions for which this action is due in the current tree.
 fn names((project, store): (&Project, &Store), request: &Request, action: Action) -> Result<Vec<SymbolName>> {
     let wanted = (request.wanted)(project)?;
     let plans = resume::plan(project, store, &wanted, request.redo)?;
@@ -150,10 +151,10 @@ fn names((project, store): (&Project, &Store), request: &Request, action: Action
     Ok(due.map(|(planned, _)| planned.function.name.clone()).collect())
 }
 
-/// Functions about whose C a model may know more: C stopped their ports, or breaks on too many inputs.
+/// Functions to ask a model about because of C: a C fault stopped their ports, or C rejects too many inputs.
 fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
     let least = project.config.grade.accept_rate;
-    // What a fuzz target lets through no precondition narrows.
+    // A precondition does not affect the inputs of a fuzz target.
     let is_aimed =
         |r: &PortResult| project.find(r.symbol.as_str()).is_ok_and(|planned| planned.target.is_some());
     let is_short = |r: &&PortResult| {
@@ -164,7 +165,7 @@ fn at_fault(results: &[PortResult], project: &Project) -> Vec<SymbolName> {
     results.iter().filter(is_short).map(|r| r.symbol.clone()).collect()
 }
 
-/// All that is wanted, or of that these alone, which were taken up before.
+/// One pass over all wanted functions, or over `only` these, which were tried before.
 fn round(
     (project, store): &mut Opened,
     (request, models, makers): (&Request, &mut ModelSession, &Makers),

@@ -1,4 +1,5 @@
-//! One pass over the functions of a run, in a library as it was read. Which function begins when is in `scheduler`.
+//! One pass over the functions of a run, in one reading of the library. `scheduler` decides when each function
+//! begins.
 
 use super::prompt::Templates;
 use super::result::{End, PortResult};
@@ -18,18 +19,19 @@ use crate::verdict::Grade;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is asked of a run.
+/// The parameters of a pass.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a, 'p> {
     /// In porting order.
     pub wanted: &'a [&'p FunctionPlan],
-    /// What stands already is ported again.
+    /// Port existing ports again.
     pub redo: bool,
-    /// So many ports go on at a time.
+    /// Number of concurrent ports.
     pub jobs: usize,
 }
 
-/// Ports functions. The results say how each went; `Err` when the tool, the model or the user stopped it.
+/// Ports functions. The results have the outcome of each; `Err` when the tool, the model or the user stopped the
+/// run.
 pub fn port<'p>(
     project: &'p Project,
     store: &'p mut Store,
@@ -73,7 +75,7 @@ pub fn port<'p>(
     run.models.or_finish(run.store, result)
 }
 
-/// Ports that the run is not about and that `asked` build on, where their evidence does not fit, and what is done about them.
+/// Ports outside the selection that `asked` build on and whose evidence does not fit, with the action for each.
 fn unfit<'p>(
     project: &'p Project,
     store: &Store,
@@ -88,7 +90,7 @@ fn unfit<'p>(
     Ok(all.filter(|(_, plan)| matches!(plan.action, Action::Verify | Action::Refuted)).unzip())
 }
 
-/// Ends a run with what became of each function, and returns what it cost.
+/// Ends a run with the results of all functions, and returns its cost.
 ///
 /// # Errors
 /// Those of the store.

@@ -1,20 +1,20 @@
-//! Which functions may be ported next: those whose callees are done. Pure: who ports them lives elsewhere.
+//! Chooses which functions may be ported next: those whose callees are done. Pure; `scheduler` runs the ports.
 //!
-//! Functions that call each other are one unit: they follow one another, and one that fails takes the rest with it.
+//! Functions that call each other form a unit: they are ported in sequence, and if one fails, the rest fails, too.
 
 use crate::c::graph::components;
 use crate::symbol::{Function, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a unit stands.
+/// The state of a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
-    /// So many of its members are done; none is running.
+    /// This many of its members are done; none is running.
     Open(usize),
-    /// This one of its members is running.
+    /// This member is running.
     Running(usize),
     Done,
-    /// This function failed: a member, or one that the unit needs.
+    /// This function failed: a member of the unit, or a function that it needs.
     Lost(usize),
 }
 
@@ -22,12 +22,12 @@ enum State {
 struct Unit {
     /// Positions among the wanted functions, in porting order.
     members: Vec<usize>,
-    /// Units that come before it.
+    /// Units that must be done first.
     needs: BTreeSet<usize>,
     state: State,
 }
 
-/// The functions of a run, by their positions in the list that it was made from.
+/// The functions of a run, by their positions in the original list.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     units: Vec<Unit>,
@@ -35,7 +35,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Of `wanted`, which stand in porting order.
+    /// The schedule of `wanted`, in porting order.
     pub fn of(wanted: &[&Function]) -> Self {
         let position: BTreeMap<&SymbolKey, usize> =
             wanted.iter().enumerate().map(|(at, function)| (&function.key, at)).collect();
@@ -59,7 +59,7 @@ impl Schedule {
         Self { units: components.into_iter().enumerate().map(make).collect(), unit_of }
     }
 
-    /// The first function, in porting order, that may begin; it counts as begun.
+    /// The first function in porting order that may begin; marks it as running.
     pub fn begin(&mut self) -> Option<usize> {
         let ready = |unit: &Unit| match unit.state {
             State::Open(done) if unit.needs.iter().all(|need| self.units[*need].state == State::Done) => {
@@ -75,8 +75,8 @@ impl Schedule {
         Some(next)
     }
 
-    /// A function that was begun has ended; what cannot begin any more because it failed comes back, each with the
-    /// function that is to blame.
+    /// Records the end of a running function. Returns the functions that can no longer begin, each with the failed
+    /// function that is the cause.
     pub fn end(&mut self, member: usize, is_done: bool) -> Vec<(usize, usize)> {
         let unit = &mut self.units[self.unit_of[member]];
         let State::Running(done) = unit.state else { return Vec::new() };
@@ -88,7 +88,7 @@ impl Schedule {
         let mut lost: Vec<(usize, usize)> =
             unit.members[done + 1..].iter().map(|other| (*other, member)).collect();
         unit.state = State::Lost(member);
-        // Units stand behind those that they need.
+        // Units come after those that they need.
         for at in 0..self.units.len() {
             let unit = &self.units[at];
             let blamed = unit.needs.iter().find_map(|need| match self.units[*need].state {
@@ -104,7 +104,7 @@ impl Schedule {
         lost
     }
 
-    /// The other functions of its unit.
+    /// The other members of its unit.
     pub fn companions(&self, member: usize) -> impl Iterator<Item = usize> + '_ {
         let unit = &self.units[self.unit_of[member]];
         unit.members.iter().copied().filter(move |other| *other != member)
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Functions with these calls, in this order.
+    /// A schedule of functions with these calls, in this order.
     fn schedule(calls: &[(&str, &[&str])]) -> Schedule {
         let functions: Vec<Function> = calls
             .iter()
@@ -184,7 +184,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever calls what, and whatever fails: each function begins or is skipped, once, and after its callees.
+        /// For any calls and any failures, each function begins or is skipped exactly once, after its callees.
         #[test]
         fn every_function_has_its_turn_once(
             edges in prop::collection::vec(prop::collection::vec(0usize..8, 0..4), 8),

@@ -1,5 +1,5 @@
-//! The functions of a run, many at a time, each on a thread of its own. The thread that began the run owns the session: it begins
-//! functions, takes the turns of their workers, and collects the results in porting order.
+//! Ports many functions at a time, each on a thread of its own. The thread that began the run owns the session: it
+//! begins functions, takes the turns of their workers, and collects the results in porting order.
 
 use super::function_port::FunctionPort;
 use super::port_function::port_function;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
-/// The functions of a run and where they stand.
+/// The functions of a run and their states.
 struct Scheduler<'r, 'w, 'p> {
     session: &'r mut Session<'p>,
     wanted: &'w [&'p FunctionPlan],
@@ -34,7 +34,7 @@ struct Running<'p> {
     lane: usize,
 }
 
-/// Ports `wanted`, so many `jobs` at a time. Results stand in the order of `wanted`; functions that were never begun have none.
+/// Ports `wanted`, `jobs` at a time. Results are in the order of `wanted`; functions that never began have none.
 ///
 /// # Errors
 /// Those of the tool, of models, and Ctrl-C. Work under way ends first.
@@ -95,7 +95,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
                 }
             };
             if let Err(error) = result {
-                // The others end at once; the first failure is the one to report.
+                // Stop the others; the first failure is reported.
                 self.machine.stop.set();
                 failed.get_or_insert(error);
             }
@@ -134,7 +134,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
         Ok(())
     }
 
-    /// A function is done with, and what needs it can begin, or never will.
+    /// Ends a function, and begins or skips those that depend on it.
     fn end(&mut self, at: usize, result: PortResult) -> Result<()> {
         let is_lost = matches!(result.end, End::Failed | End::CFault | End::Budget | End::NoLongerHolds);
         self.tell(at, &result);
@@ -169,7 +169,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
     }
 }
 
-/// Sends how a thread ended, also where it broke down.
+/// Sends the end of a thread, even after a panic.
 struct Ending<'p> {
     at: usize,
     send: Sender<Message<'p>>,

@@ -1,4 +1,4 @@
-//! Which lessons of earlier ports a prompt about a function tells.
+//! Selects the lessons of earlier ports for a prompt about a function.
 
 use super::lessons;
 use crate::contract::archetype::Archetype;
@@ -8,7 +8,7 @@ use crate::store::lesson::{self, Kind, Nearness, Scope};
 use crate::store::{MemoryId, MemoryRow, Store};
 use crate::symbol::SymbolKey;
 
-/// What the next prompt about a function says of earlier ports, and the lessons that are told so, with their keys.
+/// The text on earlier ports for the next prompt about a function, and the lessons in it, with their keys.
 ///
 /// # Errors
 /// Those of reading the store.
@@ -33,12 +33,12 @@ pub fn recalled(
     Ok((text, told.iter().map(|row| (row.id, row.item.lesson.key.clone())).collect()))
 }
 
-/// How near a lesson is; none where it says what the prompt says anyway.
+/// How near a lesson is to the function; `None` if the prompt should not show it.
 fn nearness(project: &Project, planned: &FunctionPlan, row: &MemoryRow) -> Option<Nearness> {
     let lesson = &row.item.lesson;
     match lesson.kind {
-        // About whom to ask, not about how to port.
-        // The contract of the function itself is in its prompt, and binds nobody else: callers may do what it leaves out.
+        // Decisions are about asking, not porting. A function's own contract is already in its prompt, and does not
+        // bind other functions: callers may use inputs that it excludes.
         Kind::Decision | Kind::Constraint => return None,
         Kind::Archetype | Kind::KnownFix | Kind::Insight => {}
     }

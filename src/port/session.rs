@@ -1,4 +1,4 @@
-//! What the symbols of a run share: who is asked, the store, the grounds of proofs.
+//! What the functions of a run share: models, the store, the measurements for proofs.
 
 use super::prompt::Templates;
 use super::resume::{Plan, Standing};
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Everything that the symbols of a run share.
+/// What the functions of a run share.
 pub struct Session<'p> {
     pub project: &'p Project,
     pub judge: Judge<'p>,
@@ -28,31 +28,31 @@ pub struct Session<'p> {
     pub reporter: &'p mut dyn Reporter,
     pub models: &'p mut ModelSession,
     pub templates: &'p Templates,
-    /// What proofs rest on, measured before any model was asked.
+    /// The measurements for proofs, made before any model was asked.
     pub grounds: Grounds,
-    /// What is done about each function that is asked for.
+    /// The action for each requested function.
     pub plans: BTreeMap<SymbolKey, Plan>,
-    /// The ports that stood before.
+    /// The judgements of existing ports.
     pub standing: Standing,
-    /// What is tried before any model is asked.
+    /// c2rust, which is tried before any model.
     pub transpiler: Option<Arc<Transpiler>>,
-    /// What it made of each unit.
+    /// c2rust's text of each unit.
     pub translated: BTreeMap<RelPath, std::result::Result<Rc<Text>, String>>,
-    /// No further symbol can be asked about.
+    /// The budget allows no further questions.
     pub exhausted: bool,
-    /// Ends the work of other threads: set with the user's Ctrl-C, and where the run fails.
+    /// Stops other threads: set by the user's Ctrl-C, or when the run fails.
     pub stop: Interrupt,
-    /// How many ports this run has put into the tree.
+    /// Number of ports that this run has put into the tree.
     pub tree: u64,
 }
 
 impl Session<'_> {
-    /// What a model answered: charged and stored.
+    /// Charges and stores a model's answer.
     pub fn heard(&mut self, function: &Function, exchange: &Exchange, traced: (usize, Traced)) -> Result<()> {
         self.models.heard((self.store, self.reporter), function, exchange, traced)
     }
 
-    /// Stores what this run found out about C, and says it.
+    /// Stores a C fault of this run, and reports it.
     pub fn keep_c_fault(&mut self, planned: &FunctionPlan, found: &CFault) -> Result<FindingId> {
         findings::keep_c_fault((self.store, Some(self.models.id)), planned, found, self.reporter)
     }

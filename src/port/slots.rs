@@ -1,21 +1,21 @@
-//! A semaphore whose permits have numbers: one for cores, one for places to build in, one for the turn to change the tree.
+//! A semaphore with numbered permits: for cores, for build places, and for the turn to change the tree.
 
 use crate::error::Result;
 use crate::platform::process::Interrupt;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How soon a thread that waits sees Ctrl-C.
+/// Interval at which a waiting thread checks for Ctrl-C.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// So many slots, each used by one thread at a time.
+/// Numbered slots, each used by one thread at a time.
 #[derive(Debug)]
 pub struct Slots {
     free: Mutex<Vec<usize>>,
     freed: Condvar,
 }
 
-/// A slot in use. It is free again when this is dropped.
+/// A slot in use; dropping it frees it.
 #[derive(Debug)]
 pub struct Slot<'s> {
     slots: &'s Slots,
@@ -23,7 +23,7 @@ pub struct Slot<'s> {
 }
 
 impl Slots {
-    /// Slots with the numbers from 0 to `count`.
+    /// Makes `count` slots, numbered from 0.
     pub fn new(count: usize) -> Self {
         Self { free: Mutex::new((0..count).rev().collect()), freed: Condvar::new() }
     }
@@ -43,7 +43,7 @@ impl Slots {
         }
     }
 
-    /// A list of numbers is whole after a panic, too.
+    /// A panic cannot leave a list of numbers inconsistent, so poisoning is ignored.
     fn lock(&self) -> MutexGuard<'_, Vec<usize>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }

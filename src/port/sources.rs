@@ -6,12 +6,12 @@ use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::rust::emit::stub;
 
-/// What prompts about a function are made of.
+/// The context for prompts about a function.
 pub fn context(project: &Project, planned: &FunctionPlan) -> Result<PortContext> {
     with_sources(project, planned, PortContext::build)
 }
 
-/// The same of a function that has no contract yet.
+/// The context of a function that has no contract yet.
 pub fn context_without_contract(project: &Project, planned: &FunctionPlan) -> Result<PortContext> {
     with_sources(project, planned, PortContext::without_contract)
 }

@@ -1,12 +1,12 @@
-//! Who does what next while one function is ported. Pure: [`next`] reads the state, [`apply`] changes it, neither does
-//! anything else.
+//! Chooses the next step in the port of one function. Pure: [`next`] reads the state, [`apply`] changes it, and
+//! neither has other effects.
 //!
-//! Every question that a fix costs is paid for when its reason arises, out of one counter, in [`apply`] alone; so no
-//! limit can be exceeded. Where what was asked first comes to an end, the next one goes on: after c2rust a model, after a
-//! model the one behind it in its role's list, each with limits of its own.
+//! Each fix is charged to one counter when its reason arises, in [`apply`] alone, so that no limit can be exceeded.
+//! When a candidate source ends, the next one continues: after c2rust a model, after a model the next one of its
+//! role, each with limits of its own.
 //!
-//! The words are in `step`; what a fix is told lives in `feedback`; who carries the steps out lives elsewhere; how a step is
-//! told in a trace is in `trace`.
+//! `step` defines the types; `feedback` writes the text for a fix; `port_function` takes the steps; `trace`
+//! describes a step for the trace.
 
 mod step;
 mod trace;
@@ -18,11 +18,11 @@ pub use trace::why;
 use crate::config::{Limits, Maker};
 use std::collections::BTreeMap;
 
-/// How often one step may be entered, whatever the other limits say.
+/// Largest number of visits to one step, whatever the other limits are.
 pub const NODE_VISITS: u32 = 10;
-/// How often one failure may be left by fixes on end.
+/// Largest number of consecutive fixes that leave the same failure.
 const SAME_FAILURES: u32 = 2;
-/// Executions of the run that comes before the real one.
+/// Executions of the short run before the campaign.
 pub const SMOKE_EXECUTIONS: u64 = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,51 +36,51 @@ enum Stage {
     Built,
     Smoked,
     Fuzzed,
-    /// The candidate needs a fix, which is paid for.
+    /// The candidate needs a fix, which is already charged.
     Failed(Why),
     Accepted,
     Stopped(StopReason),
 }
 
-/// How often something was paid for.
+/// Numbers of charged fixes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
     pub compile_fixes: u32,
-    /// For audit rejections, unusable replies and runs that say nothing.
+    /// For audit rejections, unusable replies and inconclusive runs.
     pub validation_fixes: u32,
     /// For counterexamples.
     pub repairs: u32,
 }
 
-/// Whom a port may turn to.
+/// The candidate sources of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Makers {
     /// c2rust translates before any model is asked.
     pub c2rust: bool,
-    /// How many models each role has, from the cheapest to the strongest; without any, none is asked.
+    /// Number of models of each role, from the cheapest to the strongest; with none, no model is asked.
     pub prototypers: usize,
     pub enhancers: usize,
 }
 
-/// Where the port of one function stands.
+/// The state of one function's port.
 #[derive(Debug, Clone)]
 pub struct PortState {
     limits: Limits,
     makers: Makers,
-    /// Who made the last candidate, or is to make the next one.
+    /// The source of the last candidate, or of the next one.
     maker: Maker,
-    /// Which model of its role is asked, from 0.
+    /// Index of the model in its role's list.
     rank: usize,
-    /// How whoever was asked before came to an end.
+    /// Why the previous candidate source ended.
     before: Option<StopReason>,
     stage: Stage,
     phase: Phase,
-    /// The candidate is accepted, and is put into a tree that has moved: it is audited, built and tried there, no more.
+    /// The candidate is accepted, but the tree has changed: it is only audited, built and tried briefly there.
     settling: bool,
     counters: Counters,
     visits: BTreeMap<Node, u32>,
     last_key: Option<String>,
-    /// How many fixes on end have left the last failure.
+    /// Number of consecutive fixes that have left the last failure.
     repeated: u32,
     reply_problem: Option<String>,
     candidates: Vec<String>,
@@ -111,22 +111,22 @@ impl PortState {
         }
     }
 
-    /// What was paid for so far.
+    /// The charges so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// How often `node` was left with an outcome.
+    /// Number of outcomes of `node`.
     pub fn visits(&self, node: Node) -> u32 {
         self.visits.get(&node).copied().unwrap_or(0)
     }
 
-    /// Who made the last candidate, or is to make the next one.
+    /// The source of the last candidate, or of the next one.
     pub fn maker(&self) -> Maker {
         self.maker
     }
 
-    /// Which model of its role is asked, from 0.
+    /// Index of the model in its role's list.
     pub fn rank(&self) -> usize {
         self.rank
     }
@@ -142,12 +142,12 @@ pub fn phase(state: &PortState) -> Phase {
     state.phase
 }
 
-/// Whether the candidate is accepted but for a look at the tree that it comes into.
+/// Whether the candidate is accepted and only needs checks in the changed tree.
 pub fn is_settling(state: &PortState) -> bool {
     state.settling
 }
 
-/// The next step. Asking twice without an outcome between gives the same answer.
+/// The next step. Without an outcome in between, the answer stays the same.
 pub fn next(state: &PortState) -> Step {
     let reply_problem = state.reply_problem.clone();
     match state.stage {
@@ -164,8 +164,8 @@ pub fn next(state: &PortState) -> Step {
     }
 }
 
-/// Takes the outcome of the step that [`next`] gave. An outcome that no such step can have ends the port as a defect;
-/// after an end nothing changes any more.
+/// Applies the outcome of the step that [`next`] gave. An outcome that this step cannot have ends the port as a
+/// defect; after the end nothing changes.
 pub fn apply(state: &mut PortState, outcome: Outcome) {
     if outcome == Outcome::TreeMoved && state.stage == Stage::Accepted {
         state.stage = Stage::Received;
@@ -179,10 +179,10 @@ pub fn apply(state: &mut PortState, outcome: Outcome) {
     }
 }
 
-/// Where an outcome of a node leads.
+/// The next stage after an outcome of a node.
 fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Stage {
     *state.visits.entry(node).or_default() += 1;
-    // What is refuted was called, too; a run that called only one side is vacuous.
+    // A refutation also called both sides; a run that called only one side is vacuous.
     let ran = matches!(outcome, Outcome::Unrefuted | Outcome::Refuted(_));
     if ran && matches!(node, Node::Smoke | Node::Fuzz) {
         state.phase = Phase::Optimization;
@@ -199,11 +199,11 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Stage {
         }
         (Node::Prototyper | Node::Enhancer, outcome) => answered(state, outcome),
         (Node::Audit, Outcome::AuditPassed) => Stage::Audited,
-        // After the build the object files are read: what no path told may show there.
+        // After the build the linkage proof reads the object files, which may show what the source did not.
         (Node::Audit | Node::Build, Outcome::AuditRejected(key)) => failed(state, Why::RejectedByAudit, key),
         (Node::Build, Outcome::Built) => Stage::Built,
         (Node::Build, Outcome::DoesNotCompile(key)) => failed(state, Why::DoesNotCompile, key),
-        // So few executions may all be inputs that C rejects: the real run decides.
+        // C may reject all inputs of such a short run, so the campaign decides.
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) if state.settling => Stage::Accepted,
         (Node::Smoke, Outcome::Unrefuted | Outcome::Vacuous) => Stage::Smoked,
         (Node::Fuzz, Outcome::Unrefuted) => Stage::Fuzzed,
@@ -215,7 +215,7 @@ fn came(state: &mut PortState, node: Node, outcome: Outcome) -> Stage {
     }
 }
 
-/// After a question to a model.
+/// The next stage after a question to a model.
 fn answered(state: &mut PortState, outcome: Outcome) -> Stage {
     match outcome {
         Outcome::CandidateReceived(text) => {
@@ -228,7 +228,7 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Stage {
             state.reply_problem = Some(problem);
             let spent = &mut state.counters.validation_fixes;
             if pay(spent, state.limits.validation_fixes) {
-                // Same question again: what the candidate needs has not changed.
+                // Ask the same again: the candidate still needs the same.
                 state.stage.clone()
             } else {
                 ended(state, StopReason::ReplyUnusable)
@@ -240,12 +240,12 @@ fn answered(state: &mut PortState, outcome: Outcome) -> Stage {
     }
 }
 
-/// The candidate is not good enough: a fix, if one can still be paid for and fixes have changed anything.
+/// The candidate failed: charge a fix, if the limits allow one and fixes have changed anything.
 fn failed(state: &mut PortState, why: Why, key: String) -> Stage {
     state.settling = false;
     state.stage = Stage::Failed(why);
     if state.maker == Maker::C2rust {
-        // It would say the same again.
+        // c2rust would give the same text again.
         return ended(state, why.into());
     }
     state.repeated = if state.last_key.as_ref() == Some(&key) { state.repeated + 1 } else { 0 };
@@ -263,12 +263,12 @@ fn failed(state: &mut PortState, why: Why, key: String) -> Stage {
     if pay(spent, limit) { Stage::Failed(why) } else { ended(state, why.into()) }
 }
 
-/// Whoever was asked comes to an end: the next one goes on, where there is one. With a candidate that needs a fix it is the
-/// enhancer's next model; else the prototyper's begins anew.
+/// Ends the current candidate source; the next one continues, if there is one. If a candidate needs a fix, the next
+/// enhancer model gets it; otherwise the next prototyper starts anew.
 fn ended(state: &mut PortState, reason: StopReason) -> Stage {
     let Makers { prototypers, enhancers, .. } = state.makers;
     let (rank, stage) = match (state.maker, &state.stage) {
-        // Its text helps no model: the C text says the same, and better.
+        // c2rust's text does not help a model: the C text says the same more clearly.
         (Maker::C2rust, _) if prototypers > 0 => (0, Stage::Empty),
         (Maker::Model, Stage::Failed(why)) if enhancers > state.rank + 1 => {
             (state.rank + 1, Stage::Failed(*why))

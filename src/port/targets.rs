@@ -1,6 +1,6 @@
-//! Fuzz targets, asked of a model before the port is: for every function in the workflow `three-step`, else for those that a person
-//! names (`harness = "model"`). A target is on trial like a contract: only one that C never differs from itself by, and that tells
-//! mutants from it, stays in the tree.
+//! Fuzz targets that a model writes before the port is asked for: for every function in the workflow `three-step`,
+//! otherwise for functions that a person names (`harness = "model"`). A target is a tentative file like a contract:
+//! it stays only if C never differs from itself and enough mutants are killed.
 
 use super::context::PortContext;
 use super::prompt::Question;
@@ -29,10 +29,10 @@ use proc_macro2::Ident;
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
 
-/// Survivors that a prompt tells.
+/// Largest number of surviving mutants in a prompt.
 const TOLD: usize = 8;
 
-/// Functions that are to have a fuzz target and have none: with a reason, where none is asked for any more.
+/// Functions that should have a fuzz target but have none, with a reason where no model is asked any more.
 ///
 /// # Errors
 /// Those of reading the store.
@@ -60,7 +60,7 @@ pub fn wanted(
         let given_up = known.iter().find(|row| row.item.lesson.key == never::<Target>(planned));
         let why = match contract(&project.library, &facts, (function, &planned.judgeable)) {
             Err(why) if planned.wants_target => Some(format!("no fuzz target can judge it: {why}")),
-            // Where the workflow alone wants one, the harness stays that there is.
+            // If only the workflow wants a target, the existing harness stays.
             Err(_) => continue,
             Ok(_) if !project.config.asks_models() && planned.wants_target => Some(
                 "no fuzz target can judge it: `candidates` names no model that could write one".to_owned(),
@@ -73,7 +73,7 @@ pub fn wanted(
     Ok(all)
 }
 
-/// What the prompt about a target is made of.
+/// The context for the prompt about a target.
 ///
 /// # Errors
 /// Those of reading what is generated.
@@ -84,7 +84,7 @@ pub fn context_of(project: &Project, planned: &FunctionPlan) -> Result<PortConte
     }
 }
 
-/// How a target calls the function, for its prompt; then what it may call beside it.
+/// The function's call in a target, for its prompt, and then the other functions that the target may call.
 pub fn calls_of(project: &Project, planned: &FunctionPlan) -> Vec<String> {
     let one = |name: Ident, c: &CSignature| {
         let params = c.params.iter().map(|(name, ty)| quote!(#name: #ty));
@@ -130,7 +130,7 @@ impl Proposal for Target {
         }
     }
 
-    /// What the audit refuses is not even built.
+    /// A target that the audit rejects is not built.
     fn try_out(
         inquiry: &mut Inquiry,
         opened: Opened,
@@ -166,8 +166,7 @@ impl Proposal for Target {
     }
 }
 
-/// Changes of C that nothing told from it, for the next prompt: never those that are held back, so that no target is written to fit
-/// the measure.
+/// Surviving mutants of C for the next prompt, without held-back ones, so that no target is fitted to the measure.
 fn survivors(adequacy: &Adequacy, hidden: &HeldBack) -> String {
     let survived = |fate: &Fate| matches!(fate, Fate::Survived);
     let shown =

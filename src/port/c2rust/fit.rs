@@ -1,5 +1,5 @@
-//! One function out of c2rust's text, made fit for its module: our types and signature, our way to callees, tables and the
-//! system's functions. All that it needs beside that is inside of it, so that nothing of it gets in anybody's way.
+//! Takes one function out of c2rust's text and fits it to its module: our types and signature, our paths to
+//! callees, tables and libc functions. All other items that it needs go inside it, so that no names clash.
 
 use super::text::{Text, unstable};
 use crate::audit::FfiNames;
@@ -15,10 +15,10 @@ use quote::{ToTokens, format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit_mut::{self, VisitMut};
 
-/// The translated function itself, where an inner function with another signature stands around it.
+/// Name of the translated function where an inner function with another signature wraps it.
 const CORE: &str = "in_c";
 
-/// The candidate for `planned` in the text that c2rust made of its unit, or why there is none.
+/// The candidate for `planned` from c2rust's text of its unit, or why there is none.
 pub fn fitted(project: &Project, planned: &FunctionPlan, text: &Text) -> std::result::Result<String, String> {
     let ffi = project.ffi_names().map_err(|error| error.to_string())?;
     let function = text.function(&planned.function.c_name)?.clone();
@@ -43,17 +43,17 @@ pub fn fitted(project: &Project, planned: &FunctionPlan, text: &Text) -> std::re
     }
 }
 
-/// A function on its way from c2rust's module to ours.
+/// The conversion of one function from c2rust's module to ours.
 struct Fit<'a> {
     project: &'a Project,
     planned: &'a FunctionPlan,
     text: &'a Text,
     ffi: &'a FfiNames,
-    /// What it brings along, by name: constants, tables, functions of headers.
+    /// Items that it needs, by name: constants, tables, functions of headers.
     items: BTreeMap<String, TokenStream>,
-    /// Functions of the library that it calls by C's signatures, by the names that they have here.
+    /// Library functions that it calls with C's signatures, by the names that the candidate gives them.
     calls: BTreeMap<String, TokenStream>,
-    /// Why nothing comes of it.
+    /// Why there is no candidate.
     trouble: Option<String>,
 }
 
@@ -74,7 +74,7 @@ impl Fit<'_> {
             slices.filter(|(name, _)| used.contains(*name)).map(|(_, text)| text).collect();
         let calls = self.calls.values();
         let (name, statements) = (ident(bound.function), &block.stmts);
-        // Warnings would be about a text that nobody wrote.
+        // c2rust's text is generated, so warnings about it help nobody.
         let allow = quote!(#[allow(warnings, clippy::all)]);
         if bound.safe().is_none() {
             return Ok(quote! {
@@ -94,7 +94,7 @@ impl Fit<'_> {
         })
     }
 
-    /// c2rust's names of the parameters, with our types.
+    /// The parameters with c2rust's names and our types.
     fn params(&self, translated: &syn::Signature) -> std::result::Result<Vec<TokenStream>, String> {
         let own = &self.planned.c.params;
         if own.len() != translated.inputs.len() {
@@ -118,7 +118,7 @@ impl Fit<'_> {
         self.trouble.get_or_insert(why.into());
     }
 
-    /// The function of the library that the unit knows by this name.
+    /// The library function that the unit knows by this name.
     fn function(&self, name: &str) -> Option<&FunctionPlan> {
         let module = &self.planned.function.module;
         let is_it =
@@ -135,7 +135,7 @@ impl Fit<'_> {
         all().find(|g| g.module == *module).or_else(|| all().next())
     }
 
-    /// How a call by C's name is written here.
+    /// The path for a call of a C name.
     fn callee(&mut self, name: &str) -> Option<syn::Path> {
         if let Some(planned) = self.function(name) {
             let bound = planned.bound();
@@ -146,7 +146,7 @@ impl Fit<'_> {
                 (true, false) => syn::Path::from(callee),
                 (false, false) => syn::parse_quote!(callee::#callee),
                 (false, true) => {
-                    // What it is called here no item of the library is called.
+                    // No item of the library has this name.
                     let name = format_ident!("{callee}_of_c");
                     let call = from_c(&bound, &name, &quote!(callee::#callee));
                     self.calls.insert(name.to_string(), call);
@@ -161,7 +161,7 @@ impl Fit<'_> {
         None
     }
 
-    /// Takes along what the text of the unit has under this name.
+    /// Adds the unit's item of this name.
     fn bring(&mut self, name: &str) {
         if self.items.contains_key(name) {
             return;
@@ -171,7 +171,7 @@ impl Fit<'_> {
             (None, Some(value)) => value.clone(),
             (None, None) => return,
         };
-        // It may lead back to itself.
+        // Inserted first, because the item may refer to itself.
         self.items.insert(name.to_owned(), TokenStream::new());
         let mut item = found;
         self.visit_item_mut(&mut item);
@@ -189,7 +189,8 @@ impl VisitMut for Fit<'_> {
             syn::Item::Const(value) => (value.attrs, value.vis) = (Vec::new(), syn::Visibility::Inherited),
             syn::Item::Static(value) => {
                 (value.attrs, value.vis) = (Vec::new(), syn::Visibility::Inherited);
-                // c2rust calls constant tables `mut`, too; what is changed does not compile then.
+                // c2rust makes constant tables `mut`, too. If a changed table loses its `mut`, the candidate does
+                // not compile.
                 value.mutability = syn::StaticMutability::None;
             }
             _ => {}
@@ -198,7 +199,7 @@ impl VisitMut for Fit<'_> {
     }
 
     fn visit_type_mut(&mut self, ty: &mut syn::Type) {
-        // A name may stand for another name.
+        // An alias may stand for another alias.
         while let syn::Type::Path(path) = &*ty
             && let Some(name) = single(&path.path)
             && !self.ffi.items.contains(&name)
@@ -209,7 +210,7 @@ impl VisitMut for Fit<'_> {
         visit_mut::visit_type_mut(self, ty);
     }
 
-    /// A type, also where a value of it is made.
+    /// A type, also in a constructor.
     fn visit_path_mut(&mut self, path: &mut syn::Path) {
         visit_mut::visit_path_mut(self, path);
         let Some(name) = single(path) else { return };
@@ -222,7 +223,7 @@ impl VisitMut for Fit<'_> {
         }
     }
 
-    /// A value. c2rust gives no variable the name of an item.
+    /// A value. c2rust never gives a variable the name of an item.
     fn visit_expr_path_mut(&mut self, value: &mut syn::ExprPath) {
         visit_mut::visit_path_mut(self, &mut value.path);
         let Some(name) = single(&value.path) else { return };
@@ -251,13 +252,13 @@ impl VisitMut for Fit<'_> {
     }
 }
 
-/// The name of a path that is nothing but a name.
+/// The name of a path that is only a name.
 fn single(path: &syn::Path) -> Option<String> {
     let is_plain = path.leading_colon.is_none() && path.segments.len() == 1;
     path.segments.first().filter(|segment| is_plain && segment.arguments.is_none()).map(|s| plain(&s.ident))
 }
 
-/// All words of a text.
+/// All identifiers in a text.
 fn words(tokens: TokenStream) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for token in tokens {

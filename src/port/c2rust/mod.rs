@@ -1,5 +1,5 @@
-//! What c2rust makes of a C source: the program is started on one unit, with compile commands of our own, and its text is fitted
-//! to the module of a port (`fit`). What comes of that is a candidate like any other; who judges it lives elsewhere.
+//! Runs c2rust on one unit of C with generated compile commands; `fit` fits its text to the module of a port. The
+//! result is a candidate like any other, judged elsewhere.
 
 mod fit;
 mod text;
@@ -21,15 +21,15 @@ use std::time::Duration;
 /// The command that installs c2rust.
 pub const MENDING_COMMAND: &str = "cargo install --locked c2rust";
 
-/// The text of a unit in Rust, or why there is none.
+/// The Rust text of a unit, or why there is none.
 pub type Translation = std::result::Result<Arc<str>, String>;
 
-/// Time for one unit.
+/// Time limit for one unit.
 const TIMEOUT: Duration = Duration::from_secs(120);
 /// Largest text of a unit that is read, bytes.
 const MOST: u64 = 64 << 20;
 
-/// c2rust, and what it has translated in this run.
+/// c2rust, and its translations in this run.
 #[derive(Debug)]
 pub struct Transpiler {
     program: PathBuf,
@@ -39,7 +39,7 @@ pub struct Transpiler {
 }
 
 impl Transpiler {
-    /// The program of this machine, if it is there.
+    /// Finds the program on this machine.
     pub fn find(workspace: &Workspace, search: &Search) -> Option<Self> {
         Some(Self {
             program: search.program(&["c2rust"])?,
@@ -49,14 +49,14 @@ impl Transpiler {
         })
     }
 
-    /// A source in Rust. Each is translated once; who asks for it meanwhile waits.
+    /// Translates a unit to Rust. Each unit is translated once; other threads that ask for it wait.
     ///
     /// # Errors
     /// Those of files and of starting the program, and Ctrl-C.
     pub fn unit(&self, unit: &Unit, interrupt: &Interrupt) -> Result<Translation> {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         let own = Arc::clone(done.entry(unit.file.clone()).or_default());
-        // Other units are translated meanwhile.
+        // Release the map, so that other units are translated meanwhile.
         drop(done);
         let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = own.as_ref() {
@@ -80,7 +80,7 @@ impl Transpiler {
             .timeout(TIMEOUT)
             .limits(Limits { file_size: Some(MOST), cpu_seconds: Some(TIMEOUT.as_secs()), no_core: true });
         let output = job.run(interrupt)?;
-        // It says what it cannot translate, and leaves that out: only a text says whether there is one.
+        // c2rust reports and omits what it cannot translate, so only the output file shows whether there is a text.
         Ok(match (output.exit, written(&out)?) {
             (Exit::TimedOut, _) => {
                 Err(format!("c2rust took more than {} s for {}", TIMEOUT.as_secs(), unit.file))
@@ -111,7 +111,7 @@ fn written(out: &Path) -> Result<Option<String>> {
             if path.is_dir() {
                 dirs.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
-                // What is no text is no Rust either, which whoever reads it says.
+                // Invalid UTF-8 is invalid Rust, too; the parser reports it.
                 return Ok(Some(String::from_utf8_lossy(&fs_err::read(&path)?).into_owned()));
             }
         }
@@ -119,7 +119,7 @@ fn written(out: &Path) -> Result<Option<String>> {
     Ok(None)
 }
 
-/// The last line that a program wrote, behind a colon.
+/// The last line that a program wrote, after a colon.
 fn last(stderr: &str) -> String {
     let line = stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
     line.map_or_else(String::new, |line| format!(": {line}"))

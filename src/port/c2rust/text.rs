@@ -1,11 +1,11 @@
-//! c2rust's text of a unit, taken apart into its items by name.
+//! c2rust's text of a unit, split into its items by name.
 
 use crate::rust::item::{self, item_name, plain};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use std::collections::{HashMap, HashSet};
 
-/// What says that a text is none for stable Rust, where this stands behind it, and why.
+/// Words that need unstable Rust if followed by this character, with the reason.
 const UNSTABLE: [(&str, &str, &str); 6] = [
     ("asm", "!", "inline assembly"),
     ("global_asm", "!", "inline assembly"),
@@ -19,20 +19,20 @@ const UNSTABLE: [(&str, &str, &str); 6] = [
 #[derive(Debug, Default)]
 pub struct Text {
     functions: HashMap<String, syn::ItemFn>,
-    /// Functions whose text cannot be read, with the reason.
+    /// Functions whose text does not parse, with the reason.
     unread: HashMap<String, String>,
     /// Constants and statics.
     values: HashMap<String, syn::Item>,
-    /// What names of types stand for.
+    /// Type aliases, by name.
     aliases: HashMap<String, syn::Type>,
-    /// Structs, unions, and types of which nothing but the name is known.
+    /// Structs, unions, and opaque types.
     records: HashSet<String>,
-    /// Functions and statics of other units and of the system.
+    /// Functions and statics of other units and of libc.
     foreign: HashSet<String>,
 }
 
 impl Text {
-    /// Reads it, item by item: one that cannot be read leaves the others as they are.
+    /// Reads the text item by item, so that an item that does not parse does not affect the others.
     ///
     /// # Errors
     /// Text that has no items at all.
@@ -46,7 +46,7 @@ impl Text {
 
     fn take_all(&mut self, tokens: TokenStream) {
         for one in cut(tokens) {
-            // A header's items, which the others import.
+            // The items of a header, which other modules import.
             if let Some(content) = module(&one) {
                 self.take_all(content);
                 continue;
@@ -65,7 +65,7 @@ impl Text {
             let name = item_name(&item).unwrap_or_default();
             match item {
                 syn::Item::Fn(function) => {
-                    // Where the name is no name in Rust, the C name stands beside it.
+                    // An exported C name that is no Rust name is in an attribute.
                     let exported = function.attrs.iter().find_map(export_name);
                     self.functions.insert(exported.unwrap_or(name), function);
                 }
@@ -80,7 +80,7 @@ impl Text {
         }
     }
 
-    /// What other units and the system have.
+    /// Records a declaration of another unit or of libc.
     fn declared(&mut self, item: &syn::ForeignItem) {
         match item {
             syn::ForeignItem::Fn(function) => drop(self.foreign.insert(plain(&function.sig.ident))),
@@ -90,7 +90,7 @@ impl Text {
         }
     }
 
-    /// The function, with the reason why it is none for a port.
+    /// The function of this name, or why a port cannot use it.
     pub fn function(&self, name: &str) -> std::result::Result<&syn::ItemFn, String> {
         let missing = || match self.unread.get(name) {
             Some(why) => format!("c2rust's text of it cannot be read: {why}"),
@@ -124,17 +124,17 @@ impl Text {
     }
 }
 
-/// `#[export_name = "…"]`, also as `#[unsafe(export_name = "…")]`.
+/// The name in `#[export_name = "…"]` or `#[unsafe(export_name = "…")]`.
 fn export_name(attr: &syn::Attribute) -> Option<String> {
     let text = attr.meta.to_token_stream().to_string();
     let (_, value) = text.split_once("export_name")?;
     value.split('"').nth(1).map(str::to_owned)
 }
 
-/// The items of a text, or of a module.
+/// The items of a text or of a module.
 fn cut(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     let (mut all, mut one) = (Vec::new(), Vec::new());
-    // Behind these a brace is part of a value, or of a list of names.
+    // After these words, a brace belongs to a value or to a list of names.
     let mut to_the_semicolon = false;
     for token in tokens {
         let ends = match &token {
@@ -157,7 +157,7 @@ fn cut(tokens: TokenStream) -> Vec<Vec<TokenTree>> {
     all
 }
 
-/// What is in a module, if an item is one.
+/// The content of a module, if the item is one.
 fn module(item: &[TokenTree]) -> Option<TokenStream> {
     after("mod", item)?;
     match item.last() {
@@ -166,7 +166,7 @@ fn module(item: &[TokenTree]) -> Option<TokenStream> {
     }
 }
 
-/// The name behind a word of an item.
+/// The name after a keyword of an item.
 fn after(word: &str, item: &[TokenTree]) -> Option<String> {
     item.windows(2).find_map(|pair| match pair {
         [TokenTree::Ident(first), TokenTree::Ident(name)] if first == word => Some(plain(name)),
@@ -174,7 +174,7 @@ fn after(word: &str, item: &[TokenTree]) -> Option<String> {
     })
 }
 
-/// Why a text is none for stable Rust.
+/// Why a text needs unstable Rust.
 pub(super) fn unstable(tokens: TokenStream) -> Option<String> {
     let mut rest = tokens.into_iter().peekable();
     while let Some(token) = rest.next() {

@@ -1,9 +1,9 @@
-//! What is said of each kind of failure: its name, the hint that the next prompt gets, and whether the text ever ran.
+//! Each kind of failure: its name, its hint for the next prompt, and whether the candidate ever ran.
 
 use super::Category;
 
 impl Category {
-    /// A few words for people.
+    /// A short name for people.
     pub fn word(self) -> &'static str {
         match self {
             Self::Syntax => "syntax",
@@ -83,7 +83,7 @@ impl Category {
         }
     }
 
-    /// Whether the compiler, the linker or the audit said it, of a text that never ran.
+    /// Whether the compiler, the linker or the audit reported it, so that the candidate never ran.
     pub fn is_of_compiling(self) -> bool {
         match self {
             Self::Syntax

@@ -1,11 +1,11 @@
-//! What a linker says of a candidate: names that nothing defines, at the lines that ask for them.
+//! Linker errors of a candidate: undefined names, at the lines that use them.
 
 use super::{Candidate, UNDEFINED};
 use crate::fuzz::build::Diagnostic;
 use std::collections::BTreeMap;
 
-/// The errors of a build as errors of the candidate, where all of them are a linker's and the candidate is what asks for a name
-/// that nothing defines. `path`: the function as linkers show it, `module::name`.
+/// The errors of a build as errors of the candidate, if all come from a linker and the candidate uses an undefined
+/// name. `path` is the function as linkers show it, `module::name`.
 pub fn undefined(candidate: &Candidate, path: &str, errors: &[Diagnostic]) -> Option<Vec<Diagnostic>> {
     if errors.iter().any(|error| !error.message.starts_with("linking with")) {
         return None;
@@ -14,7 +14,8 @@ pub fn undefined(candidate: &Candidate, path: &str, errors: &[Diagnostic]) -> Op
         errors.iter().flat_map(|error| missing(&error.rendered)).collect();
     let own = missing.into_iter().filter_map(|(name, wanted_by)| {
         let at = candidate.text.lines().position(|line| words(line).any(|word| word == name));
-        // What was inlined elsewhere is known by its text alone, what has another name there by its place alone.
+        // A use inlined elsewhere is recognised by the text alone; a name that the linker shows differently, by its
+        // line alone.
         let is_own = at.is_some() || wanted_by.contains(path);
         is_own.then(|| Diagnostic {
             code: None,
@@ -28,10 +29,10 @@ pub fn undefined(candidate: &Candidate, path: &str, errors: &[Diagnostic]) -> Op
     (!own.is_empty()).then_some(own)
 }
 
-/// Each name that a linker did not find, with the lines that say who asks for it.
+/// Each undefined name, with the functions that use it.
 fn missing(rendered: &str) -> Vec<(String, String)> {
     let mut all: Vec<(String, String)> = Vec::new();
-    // GNU's linkers name the function before, LLVM's behind.
+    // GNU's linkers name the function before the message, LLVM's after it.
     let (mut function, mut is_behind) = ("", false);
     for line in rendered.lines() {
         let Some(rest) = UNDEFINED.iter().find_map(|words| line.split_once(words)).map(|(_, rest)| rest)
@@ -60,10 +61,10 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 mod tests {
     use super::*;
 
-    /// As rustc tells of GNU's linker; shortened where nothing is lost.
+    /// rustc's report of GNU's linker, shortened.
     const GNU: &str = "error: linking with `cc` failed: exit status: 1\n  |\n  = note: /usr/bin/ld.bfd: a.a.4c2-cgu.0.rcgu.o: in function `a::sum::twice':\n          \
         a.4c2-cgu.0:(.text._ZN1a3sum5twice17h37E+0x3): undefined reference to `frobnicate'\n          collect2: error: ld returned 1 exit status\n";
-    /// As rustc tells of LLVM's.
+    /// rustc's report of LLVM's linker.
     const LLVM: &str = "error: linking with `cc` failed: exit status: 1\n  |\n  = note: rust-lld: error: undefined symbol: frobnicate\n          \
         >>> referenced by a.4c2-cgu.0\n          >>>               a.a.4c2-cgu.0.rcgu.o:(a::sum::twice::h373419ac96a6c936)\n          collect2: error: ld returned 1 exit status\n";
 

@@ -8,7 +8,7 @@ use crate::port::session::Session;
 use crate::port::supervisor::Outcome;
 
 impl<'p> FunctionPort<'p> {
-    /// The next question. `repeated`: the last fix left the same failure; `problem`: what was wrong with the last reply.
+    /// The next question. `repeated`: the last fix left the same failure; `problem`: the fault of the last reply.
     pub fn prompt(
         &mut self,
         session: &mut Session<'p>,
@@ -32,7 +32,7 @@ impl<'p> FunctionPort<'p> {
         Ok(prompt)
     }
 
-    /// Whether the budget has room for a question; where it has, the room is set aside.
+    /// Checks whether the budget allows a question, and if so reserves its cost.
     pub fn permit(&mut self, session: &mut Session<'p>, prompt: Prompt) -> Result<Room> {
         let chosen = session.models.model(&prompt, self.state.rank())?;
         let prices = &chosen.settings.prices;
@@ -51,7 +51,7 @@ impl<'p> FunctionPort<'p> {
         }
     }
 
-    /// Charges and stores an exchange, and reads its reply, which is of no use where it was cut off for the first time.
+    /// Charges and stores an exchange, and reads its reply. A reply truncated for the first time is not used.
     pub fn answered(&mut self, session: &mut Session<'p>, exchange: Exchange) -> Result<Outcome> {
         session.heard(&self.planned.function, &exchange, self.traced())?;
         if exchange.longer().is_some() {
@@ -72,7 +72,7 @@ impl<'p> FunctionPort<'p> {
     }
 }
 
-/// What there is to say of a reply that is no answer.
+/// The problem of a reply that is no answer.
 fn trouble(reply: &Reply, max_tokens: u64) -> Option<String> {
     Some(match reply.stop {
         StopReason::Refusal if reply.text.trim().is_empty() => "the model refused without a word".into(),

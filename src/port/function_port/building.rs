@@ -1,4 +1,4 @@
-//! Builds of candidates, each in a copy of the tree with the candidate in it.
+//! Builds of candidates, each in an overlay.
 
 use super::FunctionPort;
 use crate::audit::linkage::Linkage;
@@ -14,11 +14,11 @@ use crate::rust::signature::ident;
 use std::path::PathBuf;
 
 impl<'p> FunctionPort<'p> {
-    /// A build of the tree with the candidate in it.
+    /// Prepares a build of the tree with the candidate.
     pub fn build(&mut self, session: &mut Session<'p>) -> Result<LaterBuild<'p>> {
         self.say(session, "building");
         let file = format!("src/{}.rs", self.planned.function.module);
-        // As the tree will be: functions that call each other call the candidate, and not its original.
+        // As in the future tree: in a cycle, other functions call the candidate instead of its original.
         let callees = init::callees(session.project, (&self.planned.function.module, &self.spliced))?;
         let replaced =
             [(PathBuf::from(&file), self.spliced.clone()), (PathBuf::from("src/callee.rs"), callees)];
@@ -26,7 +26,7 @@ impl<'p> FunctionPort<'p> {
         session.judge.build_later(&self.bin, replaced.into())
     }
 
-    /// Reads a build, and where its code leads. None where it must be built anew, because another port came into the tree.
+    /// Reads a build and its linkage. `None` if it must be repeated because another port was put into the tree.
     pub fn built(&mut self, session: &mut Session<'p>, built: Built) -> Result<Option<Outcome>> {
         let file = format!("src/{}.rs", self.planned.function.module);
         match built {
@@ -66,7 +66,7 @@ impl<'p> FunctionPort<'p> {
         Outcome::AuditRejected(feedback::normalised(&reason))
     }
 
-    /// Line of the module on which the candidate begins.
+    /// The line of the module on which the candidate begins.
     fn first_line(&self, candidate: &str) -> usize {
         let first = candidate.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         self.spliced.lines().position(|line| line == first).map_or(1, |at| at + 1)

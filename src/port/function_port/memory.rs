@@ -1,5 +1,5 @@
-//! What earlier ports have taught, told to the model that is asked now; and what this one teaches, stored. Both on the thread that
-//! decides.
+//! Lessons of earlier ports for the next prompt, and lessons of this port for the store. Both happen on the
+//! session's thread.
 
 use super::FunctionPort;
 use crate::error::Result;
@@ -14,14 +14,14 @@ use crate::store::lesson::{Kind, Lesson, Scope};
 use crate::verdict::RunStats;
 
 impl<'p> FunctionPort<'p> {
-    /// What the next prompt says of earlier ports.
+    /// The text on earlier ports for the next prompt.
     pub(super) fn recall(&mut self, session: &Session<'p>) -> Result<String> {
         let (text, told) = recalled(session.project, session.store, self.planned)?;
         self.lessons.tell(told);
         Ok(text)
     }
 
-    /// Takes note of what the model says that it mended.
+    /// Records the fix that the model claims.
     pub(super) fn claim(&mut self, outcome: &Outcome, reply: &Reply) {
         let Outcome::CandidateReceived(after) = outcome else { return };
         let is_fix = matches!(supervisor::next(&self.state), Step::AskEnhancer { .. });
@@ -32,7 +32,7 @@ impl<'p> FunctionPort<'p> {
         self.lessons.answered(feedback.map(|feedback: &Feedback| Fix { feedback, before, after, notes }));
     }
 
-    /// Stores what a step has taught.
+    /// Stores the lessons of a step.
     pub(super) fn learn(&mut self, session: &mut Session<'p>, step: &Step, outcome: &Outcome) -> Result<()> {
         for change in self.lessons.came(step, outcome, self.feedback.as_ref()) {
             match change {
@@ -49,7 +49,7 @@ impl<'p> FunctionPort<'p> {
         Ok(())
     }
 
-    /// Stores with what alone the function is tested: what the contract demands, which is proven where C took inputs under it.
+    /// Stores the contract's preconditions as a constraint; they are proven when C accepted inputs under them.
     pub(super) fn learn_constraint(&self, session: &mut Session<'p>, stats: &RunStats) -> Result<()> {
         let Some(contract) = self.planned.judgeable.contract() else { return Ok(()) };
         let function = &self.planned.function;

@@ -1,4 +1,4 @@
-//! The runs of a candidate: in the loop, the one that accepts it, both sides apart, and the hidden gate.
+//! The runs of a candidate: in the loop, the acceptance run, isolated replay, and the hidden gate.
 
 use super::FunctionPort;
 use crate::digest::sha256;
@@ -14,14 +14,14 @@ use crate::project::ported::PortModule;
 use crate::verdict::{Measured, RunStats, Share, Verdict};
 use std::path::PathBuf;
 
-/// Whether the model may be told what a run found.
+/// Whether prompts may show the inputs of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inputs {
     Shown,
     Hidden,
 }
 
-/// The runs of a binary, with all that they need on a thread of their own.
+/// The runs of a binary, with everything that they need on a thread of their own.
 pub struct Runs {
     pub campaign: Campaign,
     points: Option<u64>,
@@ -29,12 +29,12 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// One run of both sides.
+    /// Runs both sides once.
     pub fn run(&self, budget: Budget, stop: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Verdict> {
         self.campaign.judge_with(self.points, budget, stop, see)
     }
 
-    /// The run over inputs that no prompt shows, after one with this verdict.
+    /// Runs the held-back inputs, after a run with this verdict.
     pub fn gate(
         &self,
         budget: Budget,
@@ -44,7 +44,7 @@ impl Runs {
     ) -> Result<Verdict> {
         let part = |n: u64| (n / 4).max(1);
         let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
-        // What the run before found out about C is no news.
+        // C faults that the earlier run found are not new.
         let known = self.campaign.known_breaks.iter().flatten().chain(before.stats().broken.keys());
         let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..self.campaign.clone() };
         campaign.gate(budget, self.hidden.clone(), stop, see)
@@ -52,7 +52,7 @@ impl Runs {
 }
 
 impl<'p> FunctionPort<'p> {
-    /// The runs of the binary that was built last.
+    /// The runs of the last binary.
     pub fn runs(&self, session: &Session<'p>) -> Result<Runs> {
         let internal = || Error::new(ErrorKind::Internal, "fuzzing before building");
         let binary = self.binary.as_ref().ok_or_else(internal)?;
@@ -72,20 +72,21 @@ impl<'p> FunctionPort<'p> {
         let (budget, asked) = (session.judge.loop_budget(), session.judge.acceptance_budget());
         if *step == Step::Fuzz {
             self.learn_constraint(session, verdict.stats())?;
-            // Same binary, same inputs, same seed: the acceptance run would be this one once more.
+            // With the same binary, inputs and seed, the acceptance run would repeat this run.
             self.looped = budget.covers(&asked).then_some(verdict);
-            // What it says about C is kept already.
+            // Its C faults are already stored.
             self.looped.iter_mut().for_each(|verdict| verdict.stats_mut().c_faults.clear());
         }
         Ok(outcome)
     }
 
-    /// What the acceptance needs, and the verdict of the loop's run where that was as large.
+    /// The runs and the budget for acceptance, and the loop's verdict if its run was as large.
     pub fn acceptance(&mut self, session: &mut Session<'p>) -> Result<(Runs, Option<Verdict>, Budget)> {
         Ok((self.runs(session)?, self.looped.take(), session.judge.acceptance_budget()))
     }
 
-    /// Reads the verdicts of the acceptance and of the hidden gate, which is absent where the run before decided.
+    /// Reads the verdicts of the acceptance run and of the hidden gate, which does not run if the acceptance run
+    /// decided.
     pub fn judged(
         &mut self,
         session: &mut Session<'p>,
@@ -130,7 +131,7 @@ impl<'p> FunctionPort<'p> {
             Verdict::Refuted { finding, .. } => {
                 let symbol = self.planned.function.name.clone();
                 session.reporter.event(Event::Found { symbol: symbol.clone(), finding: finding.clone() });
-                // As the tree would have it: `status` asks whether what stands there was refuted once.
+                // The hash that the tree would have: `status` checks whether the text in the tree was ever refuted.
                 let hash = PortModule::read(self.spliced.clone()).hash(&self.planned.function);
                 let hash = hash.map(|hash| hash.as_str().to_owned()).unwrap_or_default();
                 let judge = &session.judge;
@@ -142,7 +143,7 @@ impl<'p> FunctionPort<'p> {
                 self.feedback = Some(feedback);
                 self.finding = Some((**finding).clone());
                 self.trouble = format!("{}: {}", finding.class, finding.what);
-                // Another input that tells both apart is another failure.
+                // Another input with a difference is another failure.
                 let key = format!("{} {}", feedback::normalised(&self.trouble), sha256(&finding.input));
                 Ok(bad(key))
             }

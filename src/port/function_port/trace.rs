@@ -1,4 +1,4 @@
-//! What a port leaves in the store: a row for each step with its reason, and a row for each candidate.
+//! The rows of a port in the store: one for each step with its reason, and one for each candidate.
 
 use super::FunctionPort;
 use crate::digest::sha256;
@@ -9,7 +9,7 @@ use crate::port::supervisor::{self, Outcome, Step};
 use crate::store::{Attempt, NewStep, StepId};
 use std::time::Instant;
 
-/// The step that is being taken.
+/// The current step.
 #[derive(Debug)]
 pub(super) struct Taking {
     id: StepId,
@@ -17,7 +17,7 @@ pub(super) struct Taking {
 }
 
 impl<'p> FunctionPort<'p> {
-    /// Puts a step into the trace before it is taken, so that one that never ends is there too.
+    /// Adds a step to the trace before it is taken, so that a step that never ends is there, too.
     pub fn begin(&mut self, session: &mut Session<'p>, step: &Step) -> Result<()> {
         let new = NewStep {
             run: session.models.id,
@@ -31,18 +31,18 @@ impl<'p> FunctionPort<'p> {
         Ok(())
     }
 
-    /// What came of it: a word, and what there is to say.
+    /// Ends the step in the trace, with a word and details.
     pub(super) fn end(&mut self, session: &mut Session<'p>, came: (&str, &str)) -> Result<()> {
         let Some(taking) = self.taking.take() else { return Ok(()) };
         session.store.end_step(taking.id, came, millis(taking.started))
     }
 
-    /// The same of a step that is given up because the run ends.
+    /// Ends a step that is abandoned because the run ends.
     fn abandon(&mut self, session: &mut Session<'p>) -> Result<()> {
         self.end(session, ("interrupted", "the run ended"))
     }
 
-    /// The same of a step that has an outcome, or that failed with the tool, the model or the user.
+    /// Ends a step with its outcome, or with the error of the tool, the model or the user.
     pub(super) fn end_with(&mut self, session: &mut Session<'p>, result: &Result<Outcome>) -> Result<()> {
         match result {
             Ok(outcome) => self.end(session, (outcome.word(), &self.detail(outcome))),
@@ -51,13 +51,13 @@ impl<'p> FunctionPort<'p> {
         }
     }
 
-    /// Where in the trace a question is asked.
+    /// The position in the trace of a question.
     pub(super) fn traced(&self) -> (usize, Traced) {
         let (phase, rank) = (supervisor::phase(&self.state), self.state.rank());
         (rank, Traced { phase: Some(phase), step: self.taking.as_ref().map(|taking| taking.id) })
     }
 
-    /// One row per candidate, or reply that became none: what became of it.
+    /// Adds one row for each candidate, or reply without one, with its outcome.
     pub(super) fn note(&mut self, session: &mut Session<'p>, step: &Step, outcome: &Outcome) -> Result<()> {
         let decides = match outcome {
             Outcome::CandidateReceived(_)
@@ -65,7 +65,7 @@ impl<'p> FunctionPort<'p> {
             | Outcome::Built
             | Outcome::Unrefuted
             | Outcome::TreeMoved => false,
-            // So short a run may call neither side: the next one decides.
+            // A short run may call neither side, so the next run decides.
             Outcome::Vacuous => *step != Step::Smoke,
             _ => true,
         };
@@ -89,10 +89,10 @@ impl<'p> FunctionPort<'p> {
         session.store.add_attempt(&attempt)
     }
 
-    /// What there is to say of an outcome beside its word.
+    /// Details of an outcome besides its word.
     fn detail(&self, outcome: &Outcome) -> String {
         match outcome {
-            // The full text, with its place, was noted when it was found.
+            // The full text, with its position, was recorded when the problem was found.
             Outcome::AuditRejected(_)
             | Outcome::DoesNotCompile(_)
             | Outcome::Refuted(_)

@@ -1,4 +1,4 @@
-//! A candidate that c2rust makes of the C text, before any model is asked.
+//! A candidate that c2rust makes from the C text, before any model is asked.
 
 use super::FunctionPort;
 use crate::config::Maker;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 impl<'p> FunctionPort<'p> {
-    /// The unit to translate; none where no source of the library has the function.
+    /// The unit to translate; `None` where no source of the library has the function.
     pub fn unit(&mut self, session: &mut Session<'p>) -> Result<Option<(Arc<Transpiler>, Unit)>> {
         (self.translated, self.role) = (true, Maker::C2rust.word());
         self.say(session, "c2rust translates");
@@ -23,7 +23,7 @@ impl<'p> FunctionPort<'p> {
         Ok(unit.map(|unit| (transpiler, unit)))
     }
 
-    /// Takes the function out of the text of its unit.
+    /// Takes the function out of its unit's text.
     pub fn translated(&mut self, session: &mut Session<'p>, text: Translation) -> Result<Outcome> {
         let read = || text.and_then(|text| Text::read(&text).map(Rc::new));
         let text = match session.project.library.unit_of.get(&self.planned.function.key) {

@@ -1,4 +1,4 @@
-//! What is kept, what is trusted less, and how it reads.
+//! Which lessons are stored, which lose trust, and their text.
 
 use super::super::feedback::{AuditNote, Candidate, audit, compiler, refuted};
 use super::*;

@@ -1,36 +1,36 @@
-//! What the supervisor speaks of: steps, what comes of them, and the ends of a port.
+//! The supervisor's types: steps, their outcomes, and the ends of a port.
 
 use crate::verdict::CFaultKind;
 
-/// What is to be done.
+/// The next action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// Have c2rust translate the C text.
     Translate,
-    /// Ask for a first candidate; `reply_problem` is what was wrong with the last reply, if there was one.
+    /// Ask for a first candidate; `reply_problem` is the fault of the last reply, if any.
     AskPrototyper {
         reply_problem: Option<String>,
     },
-    /// Ask for a better candidate. `repeated`: the last fix left the same failure.
+    /// Ask for a fix. `repeated`: the last fix left the same failure.
     AskEnhancer {
         why: Why,
         repeated: bool,
         reply_problem: Option<String>,
     },
-    /// Look for what no candidate may do.
+    /// Check the source rules.
     Audit,
     Build,
-    /// Fuzz for `SMOKE_EXECUTIONS`, to find coarse errors at once.
+    /// Fuzz for `SMOKE_EXECUTIONS`, to find gross errors quickly.
     Smoke,
     Fuzz,
-    /// Run the acceptance.
+    /// Run the acceptance run.
     Accept,
     /// The last candidate is accepted.
     Done,
     Stop(StopReason),
 }
 
-/// Steps that are entered and counted.
+/// Steps whose visits are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Node {
     Translator,
@@ -44,7 +44,7 @@ pub enum Node {
 }
 
 impl Step {
-    /// The node that this step enters; none for the two ends.
+    /// The node of this step; `None` for the two ends.
     pub fn node(&self) -> Option<Node> {
         Some(match self {
             Self::Translate => Node::Translator,
@@ -60,25 +60,25 @@ impl Step {
     }
 }
 
-/// Why a candidate is not good enough.
+/// Why a candidate needs a fix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     RejectedByAudit,
     DoesNotCompile,
-    /// The C original disagrees.
+    /// It differs from the C original.
     Refuted,
-    /// The run said nothing: one of the two sides was never called.
+    /// The run was inconclusive: one of the two sides was never called.
     Vacuous,
 }
 
-/// How a port goes round in circles.
+/// A way in which a port makes no progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Circle {
-    /// A candidate came that was there before.
+    /// A candidate has the same text as an earlier one.
     SameText,
-    /// Two fixes on end left the same failure.
+    /// Two consecutive fixes left the same failure.
     SameFailure,
-    /// A step was entered too often.
+    /// A step was visited too often.
     SameStep(Node),
 }
 
@@ -89,18 +89,18 @@ pub enum StopReason {
     RejectedByAudit,
     Refuted,
     TargetNotCalled,
-    /// C alone is the reason why its port cannot be judged: no fix is paid for, and nobody is asked.
+    /// A C fault prevents judging the port: no fix is charged, and no model is asked.
     CFault(CFaultKind),
     /// c2rust has no candidate.
     NotTranslated,
     ReplyUnusable,
     ModelTruncated,
     ModelRefused,
-    /// Tokens, money or time are spent.
+    /// The tokens, money or time of the budget are used up.
     Budget,
-    /// It goes round in circles.
+    /// The port makes no progress.
     Loop(Circle),
-    /// An outcome that does not belong to the step: a defect of this tool.
+    /// The outcome does not belong to the step: a defect of this tool.
     Defect,
 }
 
@@ -135,14 +135,14 @@ impl From<Why> for StopReason {
     }
 }
 
-/// What came of a step. Keys are normalised, so that the same failure has the same key.
+/// The outcome of a step. Keys are normalised, so that the same failure has the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// The text of the candidate.
     CandidateReceived(String),
-    /// c2rust has none, for this reason.
+    /// c2rust has no candidate, with the reason.
     NotTranslated(String),
-    /// What is wrong with the reply, in words for the next prompt.
+    /// The fault of the reply, in words for the next prompt.
     ReplyUnusable(String),
     ModelTruncated,
     ModelRefused,
@@ -153,11 +153,11 @@ pub enum Outcome {
     Unrefuted,
     Refuted(String),
     Vacuous,
-    /// An input told both sides apart, and C alone is the reason.
+    /// An input distinguished both sides, because of a C fault.
     CFault(CFaultKind),
     AcceptanceUnrefuted,
     AcceptanceRefuted(String),
     BudgetExhausted,
-    /// Other ports came into the tree after the accepted candidate was put into a copy of it.
+    /// Other ports came into the tree after the accepted candidate's overlay was made.
     TreeMoved,
 }

@@ -1,4 +1,4 @@
-//! Every edge, every limit, and random walks.
+//! Tests each transition and each limit, and random walks.
 
 mod makers;
 mod told;
@@ -11,7 +11,7 @@ fn candidate(n: u32) -> Outcome {
     Outcome::CandidateReceived(format!("fn f() {{ {n} }}"))
 }
 
-/// Models alone, one of each role.
+/// Models only, one for each role.
 const ONE: Makers = Makers { c2rust: false, prototypers: 1, enhancers: 1 };
 
 fn after(outcomes: &[Outcome]) -> PortState {
@@ -28,7 +28,7 @@ fn enhancer(why: Why) -> Step {
     Step::AskEnhancer { why, repeated: false, reply_problem: None }
 }
 
-/// Outcomes that lead to the step before which each row of the table stands.
+/// Outcomes that lead to the step that each row of the table is about.
 fn path(node: Node) -> Vec<Outcome> {
     let to = [
         (Node::Prototyper, candidate(1)),
@@ -103,7 +103,7 @@ fn every_edge() {
         (Node::Accept, O::Vacuous, enhancer(Why::Vacuous)),
         (Node::Accept, O::CFault(CFaultKind::Differs), stop(StopReason::CFault(CFaultKind::Differs))),
         (Node::Accept, O::Unrefuted, stop(StopReason::Defect)),
-        // Where C has not run, it is nobody's reason; a tree moves only under what is accepted.
+        // Before C has run there is no C fault; a changed tree matters only to an accepted candidate.
         (Node::Audit, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
         (Node::Build, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
         (Node::Enhancer, O::CFault(CFaultKind::Breaks), stop(StopReason::Defect)),
@@ -119,7 +119,7 @@ fn every_edge() {
     }
 }
 
-/// What leads to an accepted candidate, into a tree that has moved since.
+/// Outcomes that lead to an accepted candidate and then a changed tree.
 fn moved() -> Vec<Outcome> {
     [&path(Node::Accept)[..], &[Outcome::AcceptanceUnrefuted, Outcome::TreeMoved]].concat()
 }
@@ -137,7 +137,7 @@ fn every_edge_of_a_port_that_settles_in_a_tree_that_moved() {
         (audited.clone(), O::Built, Step::Smoke, true),
         (audited.clone(), O::DoesNotCompile(key()), enhancer(Why::DoesNotCompile), false),
         (audited, O::AuditRejected(key()), enhancer(Why::RejectedByAudit), false),
-        // It was fuzzed before: a short run is enough, also one in which C rejects everything.
+        // It was fuzzed before, so a short run is enough, even one in which C rejects every input.
         (built.clone(), O::Unrefuted, Step::Done, true),
         (built.clone(), O::Vacuous, Step::Done, true),
         (built.clone(), O::Refuted(key()), enhancer(Why::Refuted), false),
@@ -161,7 +161,7 @@ fn a_tree_may_move_again_and_what_fails_in_it_is_fuzzed_whole_again() {
     assert_eq!((next(&state), is_settling(&state)), (Step::Audit, true));
     let failed = [&moved()[..], &look[..2], &[O::Refuted("k".into()), candidate(2)], &look].concat();
     assert_eq!(next(&after(&failed)), Step::Fuzz, "a new candidate was let in without its runs");
-    // However often it moves, it ends.
+    // However often the tree changes, the port ends.
     let mut state = after(&moved());
     for _ in 0..NODE_VISITS {
         look.iter().for_each(|outcome| apply(&mut state, outcome.clone()));
@@ -183,18 +183,18 @@ fn what_c_does_wrong_costs_no_fix() {
     }
 }
 
-/// Fails new candidates with `outcome` at `node` until the port ends; how many fixes there were, and the end.
+/// Fails new candidates with `outcome` at `node` until the port ends; returns the number of fixes, and the end.
 fn fail_at(node: Node, outcome: &Outcome) -> (u32, Step) {
     let (fixes, state) = failing_at(node, outcome);
     (fixes, next(&state))
 }
 
-/// The same with the state at its end. Each failure is another one.
+/// The same, with the final state. Each failure has a key of its own.
 fn failing_at(node: Node, outcome: &Outcome) -> (u32, PortState) {
     failing(PortState::new(Limits::default(), ONE), node, &|round| numbered(outcome, round))
 }
 
-/// The outcome with the number behind its key.
+/// The outcome with the number appended to its key.
 fn numbered(outcome: &Outcome, n: u32) -> Outcome {
     match outcome.clone() {
         Outcome::DoesNotCompile(key) => Outcome::DoesNotCompile(format!("{key}{n}")),
@@ -247,7 +247,7 @@ fn a_step_entered_too_often_is_a_loop_whatever_the_limits() {
         apply(&mut state, Outcome::DoesNotCompile(format!("{built}")));
         built += 1;
     }
-    // The tenth build failed, and an eleventh is not begun.
+    // The tenth build failed, and there is no eleventh.
     assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameStep(Node::Audit))));
     assert_eq!(state.visits(Node::Build), NODE_VISITS);
 }
@@ -275,18 +275,18 @@ fn two_fixes_that_leave_the_same_failure_are_a_circle() {
             (2, Step::Stop(StopReason::Loop(Circle::SameFailure))),
             "{outcome:?}"
         );
-        // Another failure between is progress.
+        // A different failure in between is progress.
         let other = |n: u32| if n % 2 == 1 { numbered(&outcome, n) } else { outcome.clone() };
         let (fixes, state) = failing(PortState::new(Limits::default(), ONE), node, &other);
         assert_eq!(fixes, 3, "{:?}", next(&state));
     }
-    // Where the limit is met at the same time, it is what ends the port.
+    // If the limit is reached at the same time, the limit ends the port.
     let outcome = Outcome::AuditRejected("k".into());
     let (fixes, state) = failing(PortState::new(Limits::default(), ONE), Node::Audit, &|_| outcome.clone());
     assert_eq!((fixes, next(&state)), (2, Step::Stop(StopReason::RejectedByAudit)));
 }
 
-/// Something that `node` can have as its outcome; small dice go on, large ones do not.
+/// A possible outcome of `node`: a small `dice` continues, a large one does not.
 fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
     use Outcome as O;
     let key = (n % 3).to_string();
@@ -306,7 +306,7 @@ fn outcome_of(node: Node, dice: u8, n: u32) -> Outcome {
     match dice {
         0..=59 => forward,
         60..=98 => other[dice as usize % other.len()].clone(),
-        // Of some other step, most often.
+        // Mostly an outcome of another step.
         _ => [O::Unrefuted, O::AcceptanceUnrefuted, O::Built, O::BudgetExhausted][n as usize % 4].clone(),
     }
 }
@@ -354,7 +354,7 @@ proptest! {
                 prop_assert_eq!(order[3], &Outcome::Unrefuted);
             }
         }
-        // There were as many dice as there can be visits.
+        // There were as many dice as possible visits.
         prop_assert!(next(&state).node().is_none(), "{:?} did not end", state);
     }
 }
@@ -380,7 +380,7 @@ fn the_phase_changes_when_both_sides_were_called_and_stays() {
         apply(&mut state, outcome.clone());
         assert_eq!(phase(&state), expected, "{node:?} then {outcome:?}");
     }
-    // The short run said nothing; the next one called both sides.
+    // The short run was inconclusive; the next one called both sides.
     let vacuous = [&path(Node::Smoke)[..], &[O::Vacuous]].concat();
     assert_eq!(phase(&after(&[&vacuous[..], &[O::Vacuous]].concat())), Phase::Compilation);
     let refuted = [&vacuous[..], &[O::Refuted(key())]].concat();

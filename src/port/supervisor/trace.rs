@@ -1,4 +1,4 @@
-//! How a trace tells steps: their names, why each is taken, and what came of it. Pure, as all of the supervisor.
+//! The text of steps in a trace: their names, reasons and outcomes. Pure, like the whole supervisor.
 
 use super::{Circle, NODE_VISITS, Node, Outcome, PortState, SAME_FAILURES, Stage, Step, StopReason, Why};
 use crate::config::Maker;
@@ -31,7 +31,7 @@ impl Node {
 }
 
 impl Outcome {
-    /// One word, as in the trace and among the attempts.
+    /// One word, as in the trace and in the list of attempts.
     pub fn word(&self) -> &'static str {
         match self {
             Self::CandidateReceived(_) => "candidate",
@@ -54,7 +54,7 @@ impl Outcome {
     }
 }
 
-/// Why `step`, which must be the state's next one, is taken.
+/// The reason for `step`, which must be the state's next one.
 pub fn why(state: &PortState, step: &Step) -> String {
     match step {
         Step::Translate => "c2rust is to be tried before any model".into(),
@@ -81,12 +81,12 @@ pub fn why(state: &PortState, step: &Step) -> String {
     }
 }
 
-/// Whether somebody else was asked before, and this one for the first time now.
+/// Whether a new candidate source is asked for the first time after another one.
 fn is_first(state: &PortState) -> bool {
     state.before.is_some() && state.visits(Node::Prototyper) + state.visits(Node::Enhancer) == 0
 }
 
-/// Why the next one is asked.
+/// Why the next candidate source is asked.
 fn after(state: &PortState) -> String {
     let how = match (&state.before, state.rank) {
         (Some(StopReason::NotTranslated), 0) => return "c2rust has no candidate: a model is asked".into(),
@@ -102,7 +102,7 @@ fn after(state: &PortState) -> String {
     format!("the model before ended as {how}: model {own} of {all} {goes_on}")
 }
 
-/// An unusable reply is paid for as a run that says nothing is.
+/// An unusable reply is charged like an inconclusive run.
 const UNUSABLE: Why = Why::Vacuous;
 
 fn why_stopped(state: &PortState, reason: StopReason) -> String {
@@ -136,7 +136,7 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
     }
 }
 
-/// What is wrong with a candidate, behind "the candidate".
+/// The fault of a candidate, to follow "the candidate".
 fn lacks(why: Why) -> &'static str {
     match why {
         Why::RejectedByAudit => "was rejected by the audit",
@@ -146,7 +146,7 @@ fn lacks(why: Why) -> &'static str {
     }
 }
 
-/// What is paid for this reason, how often it was, and how often it may be.
+/// The name of the fix charged for this reason, the number charged, and the limit.
 fn paid(state: &PortState, why: Why) -> (&'static str, u32, u32) {
     let (counters, limits) = (state.counters, &state.limits);
     match why {
@@ -158,7 +158,7 @@ fn paid(state: &PortState, why: Why) -> (&'static str, u32, u32) {
     }
 }
 
-/// The fix that was paid for last, for this reason.
+/// The last charged fix for this reason.
 fn fix(state: &PortState, why: Why) -> String {
     let (word, spent, limit) = paid(state, why);
     format!("{word} {spent} of {limit}")

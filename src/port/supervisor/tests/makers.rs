@@ -1,13 +1,13 @@
-//! Who is asked after whom: c2rust before models, a cheap model before a strong one.
+//! The order of candidate sources: c2rust before models, a cheap model before a strong one.
 
 use super::*;
 
 const FIRST: Makers = Makers { c2rust: true, ..ONE };
 const ALONE: Makers = Makers { c2rust: true, prototypers: 0, enhancers: 0 };
 
-/// From c2rust's candidate to the step before which each row of the table stands.
+/// Outcomes from c2rust's candidate to the step that each row of the table is about.
 fn translated(node: Node) -> Vec<Outcome> {
-    // The path of a model's candidate, whose first step is another one.
+    // The path is that of a model's candidate, except for the first step.
     if node == Node::Translator { Vec::new() } else { path(node) }
 }
 
@@ -22,7 +22,7 @@ fn every_edge_of_a_candidate_of_c2rust() {
     let stop = Step::Stop;
     let model = || Step::AskPrototyper { reply_problem: None };
     let refused = |word: &str| format!("c2rust's candidate ended as {word}: a model is asked");
-    // Where it leads with a model behind, why, and where without.
+    // The next step with a model as next source, the reason, and the next step without one.
     let table = [
         (
             Node::Translator,
@@ -69,7 +69,7 @@ fn every_edge_of_a_candidate_of_c2rust() {
         let (state, lone) = (after_with(FIRST, &outcomes), after_with(ALONE, &outcomes));
         assert_eq!((next(&state), told(&state)), (step, why), "{node:?} then {outcome:?}");
         assert_eq!(next(&lone), alone, "{node:?} then {outcome:?}");
-        // Nothing of a model's limits was paid for it.
+        // Nothing was charged to the limits of a model.
         assert_eq!(state.counters(), Counters::default());
     }
 }
@@ -108,7 +108,7 @@ fn c2rust_is_told_as_it_is() {
     assert_eq!(told(&alone), "c2rust has no candidate, and no model may be asked");
     let alone = after_with(ALONE, &[candidate(1), Outcome::AuditRejected("k".into())]);
     assert_eq!(told(&alone), "the candidate was rejected by the audit, and no model may be asked");
-    // Behind its first question a model is told of as any other.
+    // After its first question, a model's trace is as usual.
     let state = after_with(FIRST, &[Outcome::NotTranslated("w".into()), Outcome::ReplyUnusable("p".into())]);
     assert_eq!(told(&state), "the reply was of no use: validation fix 1 of 2");
 }
@@ -121,11 +121,11 @@ fn where_a_model_comes_to_an_end_the_next_one_of_its_role_goes_on() {
     let until = |makers: Makers, node: Node, outcome: &dyn Fn(u32) -> O| {
         failing(PortState::new(Limits::default(), makers), node, outcome)
     };
-    // Four candidates of the cheap model, and after its next one's three fixes the end.
+    // Four candidates of the cheap model, then three fixes of the next one, then the end.
     let (rounds, state) = until(both, Node::Build, &does_not_compile);
     assert_eq!((rounds, next(&state), state.rank()), (7, Step::Stop(StopReason::DoesNotCompile), 1));
     for (makers, outcomes, step, rank, why) in [
-        // With a candidate that needs a fix, the enhancer's next model goes on with it.
+        // If a candidate needs a fix, the next enhancer model continues with it.
         (
             both,
             [path(Node::Enhancer), vec![O::ModelRefused]].concat(),
@@ -140,7 +140,7 @@ fn where_a_model_comes_to_an_end_the_next_one_of_its_role_goes_on() {
             1,
             "the model before ended as loop: model 2 of 2 goes on with its candidate",
         ),
-        // Without, or where the enhancer has none, the prototyper's next one begins anew.
+        // Without one, or without another enhancer model, the next prototyper starts anew.
         (
             both,
             vec![O::ReplyUnusable("p".into()); 3],
@@ -155,7 +155,7 @@ fn where_a_model_comes_to_an_end_the_next_one_of_its_role_goes_on() {
             1,
             "the model before ended as model-truncated: model 2 of 3 begins anew",
         ),
-        // Nobody is left.
+        // No source is left.
         (
             Makers { enhancers: 3, ..ONE },
             vec![O::ModelRefused],
@@ -163,7 +163,7 @@ fn where_a_model_comes_to_an_end_the_next_one_of_its_role_goes_on() {
             0,
             "the model refused",
         ),
-        // What no model can help is no reason to ask another one.
+        // Another model cannot help with these, so none is asked.
         (
             both,
             vec![O::BudgetExhausted],
@@ -194,7 +194,7 @@ fn a_stronger_model_has_limits_of_its_own_and_knows_what_was_there() {
     for outcome in [candidate(1), Outcome::AuditPassed, Outcome::DoesNotCompile("k".into()), candidate(1)] {
         apply(&mut state, outcome);
     }
-    // The same text was proposed again: the next one begins with nothing paid for.
+    // The same text was proposed again: the next source starts with nothing charged.
     assert_eq!((state.rank(), state.counters(), state.visits(Node::Audit)), (1, Counters::default(), 0));
     apply(&mut state, candidate(1));
     assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameText)));

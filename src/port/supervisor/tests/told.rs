@@ -1,4 +1,4 @@
-//! What the supervisor says of its steps and ends, for `port --explain`.
+//! The supervisor's reasons for steps and ends, for `port --explain`.
 
 use super::*;
 
