@@ -1,5 +1,5 @@
-//! Fuzz targets that a model wrote, `rust/fuzz/targets/<symbol>.rs`: what stands in such a file, what may, and whose it is. What a
-//! target has to do with is in `templates/fuzz/side.rs`.
+//! Fuzz targets that a model wrote, `rust/fuzz/targets/<symbol>.rs`: the file's text, what it may contain, and who
+//! wrote it. `templates/fuzz/side.rs` is the interface of a target.
 
 use crate::audit::{self, Allowed, Candidate, FfiNames};
 use crate::harness::emit::target::target_file;
@@ -7,16 +7,16 @@ use proc_macro2::{TokenStream, TokenTree};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a target may name beside Rust's own.
+/// The names that a target may use besides Rust's own.
 const IMPORT: &str = "use super::{Input, Side, ffi};";
 const PROPOSED: &str = "// Proposed by `";
 
-/// The file of a symbol's target; `rust` is the crate of the port.
+/// The file of a symbol's target; `rust` is the port crate.
 pub fn path(rust: &Path, symbol: &str) -> PathBuf {
     rust.join(target_file(symbol))
 }
 
-/// The file's text for what a model replied.
+/// The text of the file for a model's reply.
 pub fn proposed(symbol: &str, model: &str, reply: &str) -> String {
     let model = model.replace(['`', '\n'], " ");
     format!(
@@ -26,20 +26,21 @@ pub fn proposed(symbol: &str, model: &str, reply: &str) -> String {
     )
 }
 
-/// The model that a target is from, until a person approves of it.
+/// The model that wrote a target, until a person approves the target.
 pub fn proposed_by(text: &str) -> Option<&str> {
     let line = text.lines().find(|line| line.starts_with(PROPOSED))?;
     line.strip_prefix(PROPOSED)?.split('`').next()
 }
 
-/// The text once a person has approved of it; none where there is nothing to approve of.
+/// The text after a person's approval; `None` where there is nothing to approve.
 pub fn approved(text: &str) -> Option<String> {
     proposed_by(text)?;
     let line = text.lines().find(|line| line.starts_with(PROPOSED))?;
     Some(text.replacen(&format!("{line}\n"), "", 1))
 }
 
-/// What is wrong with the text of a target: line and reason. It builds what a call gets, and computes; it reaches nothing else.
+/// The problems of a target's text: line and reason. A target may build arguments and compute, but reach nothing
+/// else.
 pub fn problems(text: &str, ffi: &Arc<FfiNames>) -> Vec<(usize, String)> {
     let signature: syn::Signature = syn::parse_quote!(fn target(input: &mut Input, side: &mut Side));
     let allowed = Allowed { ffi: Arc::clone(ffi), ..Allowed::new(signature) };
@@ -56,7 +57,7 @@ pub fn problems(text: &str, ffi: &Arc<FfiNames>) -> Vec<(usize, String)> {
     problems
 }
 
-/// The line in which the C library of the system is named.
+/// The line that names `libc`.
 fn named_libc(tokens: TokenStream) -> Option<usize> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(ident) if ident == "libc" => Some(ident.span().start().line),

@@ -1,4 +1,5 @@
-//! Structs that C makes itself, for functions that take one: a buffer with the number of what is in it is hardly ever right by chance.
+//! Structs that C makes, for functions that take one: random bytes rarely form a consistent buffer-and-length
+//! struct.
 
 use super::{FunctionPlan, Project};
 use crate::contract::producers::{maker, pointed, taken};
@@ -6,11 +7,11 @@ use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{LibraryIndex, SymbolName};
 
-/// A function that makes structs, and of which name.
+/// A function that makes structs, and the key of the struct.
 type Maker<'p> = (&'p FunctionPlan, String);
 
 impl Project {
-    /// Names the makers of such structs in inferred contracts; those that a person named must be some.
+    /// Adds the makers of such structs to inferred contracts, and checks those that a person listed.
     pub(super) fn settle_makers(&mut self) -> Result<()> {
         let index = LibraryIndex::of(&self.library);
         let makers: Vec<Maker> = self.planned.iter().filter_map(made).collect();
@@ -27,7 +28,7 @@ impl Project {
         Ok(())
     }
 
-    /// The makers of what each parameter of a function needs.
+    /// The makers of the structs that each parameter of a function needs.
     fn makers_of(
         &self,
         planned: &FunctionPlan,
@@ -48,7 +49,7 @@ impl Project {
                 return Err(self.no_maker(planned, name, &others));
             }
         }
-        // What leads to the function itself says nothing about it.
+        // A maker that calls the function under test would not be independent of it.
         let is_apart = |maker: &FunctionPlan| {
             index.reached(&maker.function).all(|other| other.key != planned.function.key)
         };
@@ -63,7 +64,7 @@ impl Project {
             .collect())
     }
 
-    /// `others` are those that are makers of what is wanted.
+    /// The error for a listed function that is no maker; `others` are functions that are.
     fn no_maker(&self, planned: &FunctionPlan, name: &SymbolName, others: &[String]) -> Error {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
@@ -80,7 +81,7 @@ impl Project {
     }
 }
 
-/// What a function makes, if its harness can make one for others.
+/// The struct that a function makes, if its harness can make one for others.
 fn made(planned: &FunctionPlan) -> Option<Maker<'_>> {
     let at = maker(&planned.function, planned.judgeable.contract()?)?;
     Some((planned, pointed(&planned.function.params[at].ty)?))

@@ -1,4 +1,4 @@
-//! A target repository, opened: its configuration, the C library as read, and what is known of each function.
+//! An opened target repository: its configuration, the C library, and the plan of each function.
 
 pub mod fuzz_target;
 pub mod init;
@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What the command line says about the repository.
+/// Command line options that concern the repository.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// `-C DIR`.
@@ -52,27 +52,27 @@ pub struct Project {
     pub workspace: Workspace,
     pub config: Config,
     pub library: Library,
-    /// Where the flags of the C side come from.
+    /// The source of the C side's compiler flags.
     pub flags: FlagSource,
-    /// Ways to find them that did not work.
+    /// Sources of flags that did not work.
     pub flag_warnings: Vec<Warning>,
     /// The text of `ffi.rs`.
     pub ffi: String,
-    /// Initial values of C globals, or why there is none.
+    /// Initial values of C globals, or why a global has none.
     pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
-    /// C files that were read anew.
+    /// C files that were analysed in this run rather than cached.
     pub read: Vec<RelPath>,
-    /// Hash of all that the library, and what follows from it, came from.
+    /// Hash of all inputs of the analysis.
     pub fingerprint: String,
-    /// Found when it is needed: opening a repository whose C did not change starts no tool.
+    /// Searched on demand: opening a repository with unchanged C starts no tool.
     toolchain: OnceCell<Toolchain>,
-    /// Functions that have a stub or a port, in porting order.
+    /// Functions with a stub or a port, in porting order.
     pub planned: Vec<FunctionPlan>,
-    /// Variables of C that have no Rust static, and why.
+    /// Variables of C without a Rust static, with the reason.
     without_static: BTreeMap<SymbolName, String>,
-    /// Read when they are needed.
+    /// Read on demand.
     ffi_names: OnceCell<Arc<FfiNames>>,
-    /// Modules as they were read last.
+    /// Modules as last read.
     modules: RefCell<BTreeMap<String, Rc<PortModule>>>,
 }
 
@@ -84,18 +84,18 @@ pub struct FunctionPlan {
     pub judgeable: Judgeable,
     /// A person wrote the contract.
     pub edited: bool,
-    /// The text of the fuzz target that judges it, where it is not the roles that do.
+    /// The text of its fuzz target, if one judges it instead of the roles.
     pub target: Option<String>,
-    /// A person wants a model to write one, and none is there.
+    /// A person requested a fuzz target, and there is none.
     pub wants_target: bool,
-    /// What a fuzz target may call beside it.
+    /// Other functions that a fuzz target may call.
     pub helpers: Vec<SymbolName>,
-    /// The variables of the library that C code reached from here may change: both sides have a copy.
+    /// The variables of the library that C code reached from here may change; both sides have a copy.
     pub shared: Vec<SymbolName>,
 }
 
 impl FunctionPlan {
-    /// As the generators see it.
+    /// The function in the generators' form.
     pub fn bound(&self) -> Bound<'_> {
         let contract = self.judgeable.contract();
         Bound { function: &self.function, contract, c: &self.c, shared: &self.shared }
@@ -108,7 +108,7 @@ impl Project {
         Self::load(Workspace::open(options.dir.as_deref())?, options, interrupt)
     }
 
-    /// The same for who changes nothing in the tree, also while another process works there.
+    /// Like [`Project::open`], but only reads the tree, even while another process works there.
     ///
     /// # Errors
     /// Those of reading it.
@@ -185,12 +185,12 @@ impl Project {
         Ok(project)
     }
 
-    /// The tools of the machine. `Environment` error when one is missing.
+    /// The tools of the machine. Fails with `Environment` when one is missing.
     pub fn toolchain(&self, interrupt: &Interrupt) -> Result<&Toolchain> {
         found(&self.toolchain, &self.config, interrupt)
     }
 
-    /// The name of the port's crate.
+    /// The name of the port crate.
     pub fn crate_name(&self) -> String {
         self.config.rust.crate_name.clone().unwrap_or_else(|| {
             let name = self.workspace.root().file_name().unwrap_or_default().to_string_lossy().to_lowercase();
@@ -211,7 +211,7 @@ impl Project {
         })
     }
 
-    /// The port's crate.
+    /// The directory of the port crate.
     pub fn rust_dir(&self) -> PathBuf {
         self.workspace.root().join(&self.config.rust.dir)
     }
@@ -221,17 +221,17 @@ impl Project {
         Self::contract_below(&self.rust_dir(), symbol)
     }
 
-    /// The same where no project is, since a contract is wrong.
+    /// The contract file where no project can be opened because a contract is wrong.
     pub fn contract_below(rust_dir: &Path, symbol: &str) -> PathBuf {
         rust_dir.join("contracts").join(format!("{symbol}.toml"))
     }
 
-    /// The module that holds a function's port.
+    /// The file of a module.
     pub fn module_path(&self, module: &str) -> PathBuf {
         self.rust_dir().join("src").join(format!("{module}.rs"))
     }
 
-    /// A module as it stands in the tree now; it is parsed anew only when its text has changed.
+    /// A module as it is in the tree now; it is parsed again only when its text has changed.
     pub fn module(&self, name: &str) -> Result<Rc<PortModule>> {
         let text = fs::read_to_string(self.module_path(name)).map_err(|error| {
             Error::new(ErrorKind::Io, error.to_string())
@@ -246,7 +246,7 @@ impl Project {
         Ok(module)
     }
 
-    /// Whether a function has a body in Rust, as its module stands in the tree.
+    /// Whether a function has a body in Rust in its module in the tree.
     pub fn ported(&self, function: &Function) -> Ported {
         self.module(&function.module).map_or(Ported::Missing, |module| module.state(function))
     }
@@ -295,7 +295,7 @@ impl Project {
         Ok((self.with_statics(judgeable), false))
     }
 
-    /// Not judged where a variable of the contract has no Rust static.
+    /// Refuses a contract that has a variable without a Rust static.
     fn with_statics(&self, judgeable: Judgeable) -> Judgeable {
         let Some(contract) = judgeable.contract() else { return judgeable };
         let without = |used: &&GlobalUse| self.without_static.contains_key(&used.name);
@@ -316,7 +316,7 @@ impl Project {
     }
 }
 
-/// A contract must name the C parameters, in order.
+/// Checks that a contract names the C parameters, in order.
 fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
     if contract.params.is_empty() && contract.harness == Harness::Model {
         return Ok(());
@@ -345,7 +345,7 @@ fn settings(config: &Config) -> CSettings {
     }
 }
 
-/// The tools of the machine, looked for once.
+/// The tools of the machine, searched once.
 fn found<'c>(cell: &'c OnceCell<Toolchain>, config: &Config, interrupt: &Interrupt) -> Result<&'c Toolchain> {
     if let Some(toolchain) = cell.get() {
         return Ok(toolchain);
@@ -357,7 +357,7 @@ fn found<'c>(cell: &'c OnceCell<Toolchain>, config: &Config, interrupt: &Interru
     Ok(cell.get_or_init(|| toolchain))
 }
 
-/// Variables that compilers, libclang and bindgen read by themselves.
+/// Environment variables that compilers, libclang and bindgen read.
 const VARIABLES: &[&str] = &[
     "CPATH",
     "C_INCLUDE_PATH",
@@ -372,13 +372,14 @@ const VARIABLES: &[&str] = &[
     "CLANG_PATH",
 ];
 
-/// Everything outside the repository that decides how C is read: compilers, libclang, this program.
+/// The identity of everything outside the repository that affects the reading of C: compilers, libclang, this
+/// program.
 fn identity(config: &Config) -> String {
     let program = std::env::current_exe().and_then(|path| path.metadata());
     let program =
         program.map_or_else(|_| String::new(), |meta| format!("{} {:?}", meta.len(), meta.modified()));
     let compiler = config.c.compiler.as_deref().unwrap_or_default();
-    // Another build of the same compiler has another size or date.
+    // Another build of the same compiler differs in size or date.
     let path = Search::from_env().program(&[compiler]).unwrap_or_else(|| compiler.into());
     let meta = std::fs::metadata(path).map(|meta| format!("{} {:?}", meta.len(), meta.modified()));
     let compiler = format!("{compiler} {}", meta.unwrap_or_default());

@@ -1,10 +1,10 @@
-//! Functions by the names that people type.
+//! Finds functions by names that people type.
 
 use super::{FunctionPlan, Project};
 use crate::error::{Error, ErrorKind, Result};
 
 impl Project {
-    /// The planned function with this name, or the nearest names.
+    /// The planned function with this name; the error suggests the nearest names.
     pub fn find(&self, name: &str) -> Result<&FunctionPlan> {
         if let Some(function) = self.library.find(name) {
             if let Some(planned) = self.planned.iter().find(|p| p.function.key == function.key) {
@@ -18,12 +18,12 @@ impl Project {
             .help(self.nearest(name)))
     }
 
-    /// The line of help for a name that no function has.
+    /// The help for a name that no function has.
     pub fn nearest(&self, name: &str) -> String {
         let names = self.library.functions.iter().map(|f| f.name.as_str()).filter(|known| *known != name);
         let mut rated: Vec<(f64, &str)> = names
             .map(|known| {
-                // `crc` for `kit_crc32`: what contains the word is as near as a misspelling.
+                // A name that contains the word, such as `kit_crc32` for `crc`, counts as near as a misspelling.
                 let part = if name.len() > 1 && known.contains(name) { 0.9 } else { 0.0 };
                 (strsim::jaro_winkler(name, known).max(part), known)
             })

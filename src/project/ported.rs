@@ -1,4 +1,4 @@
-//! A module of the port as it stands: which of its functions have a body in Rust yet, and what they mention.
+//! A module of the port in the tree: which of its functions have a body in Rust, and what they mention.
 
 use crate::rust::hash::{Index, TokenHash};
 use crate::rust::item::{self, plain};
@@ -22,11 +22,11 @@ pub enum Ported {
     Yes,
 }
 
-/// The text of a module, parsed once for all of its functions.
+/// The text of a module, parsed once for all its functions.
 #[derive(Debug)]
 pub struct PortModule {
     text: String,
-    /// What does not parse has no items.
+    /// Empty if the text does not parse.
     items: syn::File,
     /// Index of the item, and whether it is a stub, by name.
     functions: BTreeMap<String, (usize, bool)>,
@@ -41,7 +41,7 @@ impl PortModule {
         Self::of(text, items)
     }
 
-    /// Reads a module that must be Rust.
+    /// Reads a module; fails if it does not parse.
     pub fn parse(text: String) -> syn::Result<Self> {
         let items = item::parse(&text)?;
         Ok(Self::of(text, items))
@@ -79,8 +79,8 @@ impl PortModule {
         self.functions.get(name).is_some_and(|(_, is_stub)| *is_stub)
     }
 
-    /// The lines of items that code can mean without a name of this module, and of what decides for the whole file in which
-    /// build it means what.
+    /// The lines of items that code can use without a name of this module, and of file attributes that could change
+    /// its meaning in another build.
     pub fn open_lines(&self) -> Vec<usize> {
         let items = &self.items.items;
         let attrs = self.items.attrs.iter().filter(|attr| !is_remark(attr)).map(Spanned::span);
@@ -88,7 +88,7 @@ impl PortModule {
         attrs.chain(open).map(|span| span.start().line).collect()
     }
 
-    /// The items that were read.
+    /// The parsed items.
     pub fn items(&self) -> &syn::File {
         &self.items
     }
@@ -107,7 +107,7 @@ impl PortModule {
         }
     }
 
-    /// The function with this Rust name as it stands here.
+    /// The function with this Rust name.
     pub fn function(&self, name: &str) -> Option<&syn::ItemFn> {
         match &self.items.items[self.position(name)?] {
             syn::Item::Fn(item) => Some(item),
@@ -115,34 +115,34 @@ impl PortModule {
         }
     }
 
-    /// The signature of `function` as it stands here.
+    /// The signature of `function` in this module.
     pub fn signature(&self, function: &Function) -> Option<&syn::Signature> {
         self.function(&ident(function).to_string()).map(|item| &item.sig)
     }
 
-    /// The hash of `function` and of what it reaches here.
+    /// The hash of `function` and of the items that it reaches here.
     pub fn hash(&self, function: &Function) -> Option<TokenHash> {
         self.hash_of(&ident(function).to_string())
     }
 
-    /// The hash of the function with this Rust name and of what it reaches here.
+    /// The hash of the function with this Rust name and of the items that it reaches here.
     pub fn hash_of(&self, name: &str) -> Option<TokenHash> {
         Some(self.index().hash(self.position(name)?))
     }
 
-    /// The names that the code of `function`, and what it reaches here, mentions.
+    /// The names that the code of `function` and the items that it reaches here mention.
     pub fn mentioned(&self, function: &Function) -> Rc<BTreeSet<String>> {
         self.mentioned_by(&ident(function).to_string())
     }
 
-    /// The same by the function's Rust name.
+    /// Like [`Self::mentioned`], by the function's Rust name.
     pub fn mentioned_by(&self, name: &str) -> Rc<BTreeSet<String>> {
         let Some(at) = self.position(name) else { return Rc::default() };
         let mut known = self.mentioned.borrow_mut();
         Rc::clone(known.entry(at).or_insert_with(|| Rc::new(self.index().mentioned(&self.items, at))))
     }
 
-    /// The function with this Rust name and the private items that it reaches, imports left out.
+    /// The function with this Rust name and the private items that it reaches, without imports.
     pub fn own_items(&self, name: &str) -> Vec<&syn::Item> {
         let Some(at) = self.position(name) else { return Vec::new() };
         let mut own = self.index().reached(at);

@@ -1,4 +1,4 @@
-//! The functions that a harness on handles calls besides the one under test: all of them must be steps themselves.
+//! The other functions in a harness on handles: each must itself be a possible step.
 
 use super::{FunctionPlan, Project};
 use crate::contract::types::Judgeable;
@@ -7,8 +7,9 @@ use crate::symbol::SymbolName;
 use std::collections::BTreeMap;
 
 impl Project {
-    /// What a contract calls before and after its function must be steps with the same handle. Inferred lists are cut to
-    /// those, since a person may have skipped one or given it another contract; edited ones must be right.
+    /// Checks that each function in a contract's call sequence is a step with the same handle. Inferred lists are
+    /// reduced to such functions, since a person may have skipped one or changed its contract; edited lists must be
+    /// right.
     pub(super) fn settle_sequences(&mut self) -> Result<()> {
         loop {
             let of = |p: &FunctionPlan| Some(p.judgeable.contract()?.sequence.as_ref()?.of.clone());

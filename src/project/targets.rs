@@ -1,4 +1,4 @@
-//! Which functions a fuzz target judges that a model wrote: where one stands in the tree, it takes the place of the roles.
+//! Functions that a fuzz target written by a model judges: a target in the tree replaces the roles.
 
 use super::{FunctionPlan, Project};
 use crate::audit::FfiNames;
@@ -12,17 +12,17 @@ use crate::symbol::{Function, SymbolName};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What becomes of a contract where there is, or is to be, a fuzz target.
+/// The contract of a function that has or wants a fuzz target.
 pub(super) struct Aimed {
     pub judgeable: Judgeable,
     pub target: Option<String>,
     pub wanted: bool,
-    /// What it may call beside the function.
+    /// Other functions that the target may call.
     pub helpers: Vec<SymbolName>,
 }
 
 impl Aimed {
-    /// A target that judges nothing, for this reason.
+    /// A target that cannot judge, with the reason.
     fn useless(text: String, why: String) -> Self {
         let judgeable = Judgeable::NotYet(why);
         Self { judgeable, target: Some(text), wanted: false, helpers: Vec::new() }

@@ -1,6 +1,6 @@
-//! Files of generated tests in `rust/tests`: how they are called and how they begin.
+//! The names and first lines of generated test files in `rust/tests`.
 
-/// The file of a function is called this and then the function's name.
+/// The prefix of a test file's name; the function's name follows.
 pub const PREFIX: &str = "testgen_";
 
 /// The first line of every file of generated tests. `init` removes such a file when the library has lost the function.

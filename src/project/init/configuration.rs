@@ -1,4 +1,4 @@
-//! The first `implfuzz.toml`: what was found out, for the user to correct.
+//! The first `implfuzz.toml`: the detected configuration, for the user to correct.
 
 use crate::c::flags::FlagSource;
 use crate::project::Project;
@@ -33,7 +33,7 @@ pub fn render(project: &Project) -> String {
             text += &format!("# {}\n", found.replace('\n', "\n# "));
         }
     }
-    // What the first `init` was told on its command line counts for the commands after it too.
+    // Options on the command line of the first `init` also apply to later commands.
     let c = &project.config.c;
     for (key, told, example) in [
         ("defines", &c.defines, "NAME=value"),
@@ -61,7 +61,7 @@ pub fn render(project: &Project) -> String {
     text
 }
 
-/// What stands behind this flag in any unit, each once, in order.
+/// The values after this flag in any unit, each once, in order.
 fn values(project: &Project, flag: &str) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for value in project.library.units.iter().flat_map(|u| &u.flags).filter_map(|f| f.strip_prefix(flag)) {

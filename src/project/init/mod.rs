@@ -1,6 +1,7 @@
-//! `init`: everything in the target repository that follows from the C library and the contracts.
+//! `init`: all files of the target repository that follow from the C library and the contracts.
 //!
-//! Idempotent: what is generated is written anew only where it differs, what people edit is edited by byte range.
+//! Idempotent: generated files are written only if they differ, and files that people edit are edited by byte
+//! range.
 
 mod configuration;
 mod modules;
@@ -26,13 +27,13 @@ use std::path::{Path, PathBuf};
 pub struct Summary {
     /// Files written or changed, relative to the root.
     pub changed: Vec<PathBuf>,
-    /// Globals that have no Rust static, and why.
+    /// Globals without a Rust static, with the reason.
     pub globals_left_out: Vec<(String, String)>,
-    /// Rust functions whose C signature changed although they are ported already.
+    /// Ported functions whose C signature has changed.
     pub outdated: Vec<String>,
 }
 
-/// Reads the library in `dir` and writes everything that follows from it.
+/// Reads the library in `dir` and writes all files that follow from it.
 pub fn init(
     dir: &Path,
     options: &Options,
@@ -114,7 +115,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     let written = transaction.paths();
     let changed = transaction.commit()?;
     summary.changed = changed.iter().map(|p| p.strip_prefix(root).unwrap_or(p).to_owned()).collect();
-    // What belongs to a file that cannot be read now is wanted again when it can.
+    // Files that belong to an unreadable source are needed again when it can be read.
     if !project.library.left_out.iter().any(|left| left.broken) {
         remove_stale(&rust, &generated, project)?;
         remove_tests_of_nobody(&rust, project, reporter)?;
@@ -128,7 +129,7 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
     Ok(summary)
 }
 
-/// What the user should hear of before anything is written or shown.
+/// Reports problems before anything is written or shown.
 pub fn warn(project: &Project, reporter: &mut dyn Reporter) {
     if let Recovery::Finished(files) = project.workspace.recovery() {
         let text = format!("finished an interrupted change: wrote the {files} files that were left");
@@ -150,7 +151,7 @@ pub fn warn(project: &Project, reporter: &mut dyn Reporter) {
     }
 }
 
-/// The text of `callee.rs` once the module `changed` has this text.
+/// The text of `callee.rs` if the module `changed` has this text.
 pub fn callees(project: &Project, changed: (&str, &str)) -> Result<String> {
     let mut modules = modules::plan(project)?;
     if let Some(module) = modules.iter_mut().find(|m| m.name == changed.0) {
@@ -171,7 +172,7 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
         let helpers: Vec<_> = project.helpers(planned).map(FunctionPlan::bound).collect();
         let text = emit::harness(&planned.bound(), contract, (&krate, &helpers))?;
         all.push((format!("fuzz/src/harness/{}.rs", planned.function.name), text));
-        // What stands behind a handle is not decoded, and a struct that is lent not as a value.
+        // Handles are not decoded as structs, and lent structs not as values.
         let params = planned.function.params.iter().zip(&contract.params);
         let is_value = |role: &Role| !matches!(role, Role::Handle { .. } | Role::Lent { .. });
         let decoded = params.filter(|(_, p)| is_value(&p.role)).map(|(p, _)| &p.ty);
@@ -188,7 +189,8 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
     Ok(all)
 }
 
-/// A contract as people read it. Where a fuzz target makes the calls there is next to nothing in it, so it says where they are.
+/// A contract's text. With a fuzz target, the contract says little about calls, so the text names the target's
+/// file.
 fn contract_text(project: &Project, planned: &FunctionPlan, contract: &Contract) -> String {
     let text = contract_file::render(contract);
     if planned.target.is_none() {
@@ -199,7 +201,7 @@ fn contract_text(project: &Project, planned: &FunctionPlan, contract: &Contract)
     format!("# The calls, and with what, are in {path}: edit that file to change them.\n{text}")
 }
 
-/// The text of `globals.rs`, and the globals that it has not.
+/// The text of `globals.rs`, and the globals that it lacks.
 fn globals(project: &Project) -> (String, Vec<(String, String)>) {
     let (text, left_out) = globals_file(&project.library, &project.values);
     let name = |key: &crate::symbol::SymbolKey| {
@@ -208,7 +210,7 @@ fn globals(project: &Project) -> (String, Vec<(String, String)>) {
     (text, left_out.into_iter().map(|(key, why)| (name(&key), why)).collect())
 }
 
-/// Header files of the library, which the build watches beside the sources.
+/// Header files of the library, which the build watches like the sources.
 pub fn headers(project: &Project) -> Vec<String> {
     let functions = project.library.functions.iter().map(|f| &f.place.file);
     let macros = project.library.macros.iter().map(|m| &m.place.file);
@@ -217,7 +219,7 @@ pub fn headers(project: &Project) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// Removes generated harnesses and contracts of functions that are gone; what people wrote stays.
+/// Removes generated harnesses and contracts of functions that no longer exist; edited files stay.
 fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -> Result<()> {
     for dir in ["fuzz/src/harness", "fuzz/fuzz_targets"] {
         for entry in fs::read_dir(rust.join(dir))? {
@@ -246,7 +248,7 @@ fn remove_stale(rust: &Path, generated: &BTreeSet<PathBuf>, project: &Project) -
     Ok(())
 }
 
-/// Tests of functions that the library has no more: they would not compile.
+/// Removes tests of functions that the library no longer has, because they would not compile.
 fn remove_tests_of_nobody(rust: &Path, project: &Project, reporter: &mut dyn Reporter) -> Result<()> {
     let tests = rust.join("tests");
     if !tests.is_dir() {

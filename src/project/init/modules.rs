@@ -1,4 +1,4 @@
-//! One Rust module per C file: new functions get a stub, stubs follow their C signature, everything else stays.
+//! One Rust module for each C file: new functions get a stub, stubs follow their C signature, all other text stays.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::project::ported::{PortModule, Ported};
@@ -11,21 +11,21 @@ use crate::symbol::Function;
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A module as it should be.
+/// A module in its new state.
 #[derive(Debug)]
 pub struct Module {
     pub name: String,
     pub text: String,
-    /// What changed that the user should hear of.
+    /// Changes to report to the user.
     pub notes: Vec<String>,
-    /// Ported functions whose C signature is another one now.
+    /// Ported functions whose C signature has changed.
     pub outdated: Vec<String>,
-    /// The module as it was before.
+    /// The module in its old state.
     found: PortModule,
 }
 
 impl Module {
-    /// The module with this text.
+    /// Replaces the module's text.
     pub fn set_text(&mut self, text: &str) {
         text.clone_into(&mut self.text);
         self.found = PortModule::read(text.to_owned());
@@ -43,11 +43,11 @@ pub fn plan(project: &Project) -> Result<Vec<Module>> {
 
 /// Whether a function has a body in one of these modules.
 pub fn is_ported(modules: &[Module], function: &Function) -> bool {
-    // New stubs change nothing about what was ported before.
+    // New stubs do not change which functions are ported.
     modules.iter().any(|m| m.name == function.module && m.found.state(function) == Ported::Yes)
 }
 
-/// Public functions of a module that the C library has no longer. None while a file of it cannot be read.
+/// Public functions of a module that the C library no longer has. Empty while a C file cannot be read.
 fn gone(project: &Project, name: &str, found: &PortModule) -> Vec<String> {
     if project.library.left_out.iter().any(|left| left.broken) {
         return Vec::new();
@@ -57,7 +57,7 @@ fn gone(project: &Project, name: &str, found: &PortModule) -> Vec<String> {
     found.public().filter(|name| !known.contains(*name)).map(str::to_owned).collect()
 }
 
-/// What is told of a port whose contract has changed below it.
+/// The message for a port whose signature in the contract has changed.
 pub(super) fn another_signature(planned: &FunctionPlan) -> String {
     let (name, head) = (&planned.function.name, head(&planned.bound()));
     format!("`{name}` is ported, but its signature is another one now: {head}")
@@ -91,7 +91,7 @@ fn module(project: &Project, name: &str, mut functions: Vec<&FunctionPlan>) -> R
                 let wanted = stub(&planned.bound());
                 text = match replace_fn(&text, &ident(function).to_string(), &wanted, "")? {
                     Spliced::Done(text) => text,
-                    // A stub brings no helpers that could be in conflict.
+                    // A stub has no helpers that could conflict.
                     Spliced::Conflict(_) => text,
                 };
                 notes.push(format!("{name}.rs: the stub `{}` follows its changed signature", function.name));
@@ -108,7 +108,7 @@ fn module(project: &Project, name: &str, mut functions: Vec<&FunctionPlan>) -> R
         if !found.is_stub(&gone) {
             notes.push(format!("{name}.rs: `{gone}` is no longer in the C library"));
         } else if let Some(place) = item::find_fn(&text, &gone) {
-            // A stub may name types that are gone too.
+            // A stub may name types that no longer exist.
             text.replace_range(place.bytes, "");
             notes.push(format!("{name}.rs: the stub `{gone}` is gone with its C function"));
         }
@@ -116,7 +116,7 @@ fn module(project: &Project, name: &str, mut functions: Vec<&FunctionPlan>) -> R
     Ok(Module { name: name.to_owned(), text, notes, outdated, found })
 }
 
-/// Types and safety, whatever the parameters are called.
+/// Compares types and safety, but not parameter names.
 fn same_signature(module: &PortModule, planned: &FunctionPlan) -> bool {
     let bound = planned.bound();
     let wanted = inner(bound.function, bound.contract, bound.c);

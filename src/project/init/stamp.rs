@@ -1,5 +1,5 @@
-//! Whether the tree is as the library wants it already: the hashes of everything that [`super::sync`] read and wrote, kept
-//! in the store. What has to be written is not known here.
+//! Whether the tree is up to date: the store has the hashes of everything that [`super::sync`] read and wrote.
+//! `sync` decides what to write.
 
 use crate::digest::sha256;
 use crate::error::Result;
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What `sync` tells even when there is nothing to do.
+/// Messages that `sync` repeats even when nothing has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Told {
     pub globals_left_out: Vec<(String, String)>,
     pub outdated: Vec<String>,
 }
 
-/// What was told when the tree was last brought up to date, if nothing changed since.
+/// The messages of the last update, if nothing has changed since.
 pub(super) fn holds(project: &Project) -> Result<Option<Told>> {
     let store = Store::open(&project.workspace.state_db())?;
     let Some(kept) = store.kept(AnalysisKind::Sync, "", &fingerprint(project))? else { return Ok(None) };
@@ -31,7 +31,7 @@ pub(super) fn holds(project: &Project) -> Result<Option<Told>> {
     Ok(if same { serde_json::from_slice(&kept.value).ok() } else { None })
 }
 
-/// Remembers that the tree is up to date now. `written` are the files that were brought up to date.
+/// Records that the tree is up to date. `written` are the updated files.
 pub(super) fn set(project: &Project, written: &[PathBuf], told: &Told) -> Result<()> {
     let all = written.iter().cloned().chain(watched(project));
     let inputs: BTreeMap<String, String> =
@@ -41,13 +41,13 @@ pub(super) fn set(project: &Project, written: &[PathBuf], told: &Told) -> Result
     Store::open(&project.workspace.state_db())?.keep(AnalysisKind::Sync, &[(String::new(), kept)])
 }
 
-/// The analysis, and what the configuration says of the Rust side.
+/// The hash of the analysis and of the configuration.
 fn fingerprint(project: &Project) -> String {
     let config = format!("{:?}", project.config);
     sha256(format!("{}\n{config}", project.fingerprint))
 }
 
-/// Files that count when they appear: modules, contracts, harnesses, targets of either kind.
+/// Files that matter as soon as they exist: modules, contracts, harnesses, fuzz targets of both kinds.
 fn watched(project: &Project) -> Vec<PathBuf> {
     let rust = project.rust_dir();
     let dirs = ["src", "contracts", "fuzz/src/harness", "fuzz/fuzz_targets", "fuzz/targets"];
@@ -59,7 +59,7 @@ fn relative(project: &Project, path: &Path) -> String {
     path.strip_prefix(project.workspace.root()).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Empty for a file that is not there.
+/// The hash of a file, or an empty text if it does not exist.
 fn hash_of(path: &Path) -> String {
     fs::read(path).map(sha256).unwrap_or_default()
 }

@@ -1,10 +1,10 @@
-//! Globals, types and macros of a library, as `list --kind` shows them. Functions have rows of their own.
+//! Globals, types and macros of a library, for `list --kind`. Functions have rows of their own.
 
 use super::Kind;
 use crate::symbol::{Global, Library, Macro, Place, RelPath, SymbolKey, TypeDefinition, TypeForm};
 use serde::Serialize;
 
-/// Something that the library's own files define and that is no function.
+/// A symbol other than a function that the library's own files define.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Definition {
     pub name: String,
@@ -19,7 +19,7 @@ pub struct Definition {
     pub comment: String,
 }
 
-/// All definitions of these kinds, in the order of their places.
+/// All definitions of these kinds, in the order of their positions.
 pub fn definitions(library: &Library, kinds: &[Kind]) -> Vec<Definition> {
     let globals = library.globals.iter().map(of_global);
     let types = library.types.iter().map(of_type);

@@ -1,4 +1,5 @@
-//! The call graph for graphviz: functions with their tiers, calls as lines, taken addresses dashed, cycles in boxes.
+//! The call graph for Graphviz: functions with their tiers, calls as solid lines, taken addresses as dashed lines,
+//! cycles in boxes.
 
 use super::Row;
 use crate::symbol::SymbolName;
@@ -37,7 +38,9 @@ fn node(row: &Row) -> String {
     format!("{} [label={}];", quoted(name), quoted(&format!("{name}\n{}", row.tier)))
 }
 
-/// A string of the dot language, in which `\n` is a line break of a label.
+/// A string of the DOT language, in which `
+///
+/// ` is a line break in a label.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for c in text.chars() {

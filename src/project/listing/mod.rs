@@ -1,5 +1,5 @@
-//! The symbols of a library as `list` shows them: order, tier, calls, state in Rust, harness; and what is left out.
-//! Selection and order are in `select`, the graph in `dot`; nothing here prints.
+//! The symbols of a library for `list`: order, tier, calls, state in Rust, harness; and left-out files. `select`
+//! selects and sorts, `dot` draws the graph; nothing here prints.
 
 mod definitions;
 mod dot;
@@ -20,7 +20,7 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// What kind of symbol a row is about.
+/// The kind of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum, strum::IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "kebab-case")]
@@ -50,15 +50,15 @@ pub struct Row {
     pub file: RelPath,
     pub line: u32,
     pub end_line: u32,
-    /// Place in the porting order, from 1.
+    /// Position in the porting order, from 1.
     pub order: usize,
-    /// Number of the cycle, from 1, whose members are ported together.
+    /// Number of its cycle, from 1; the members of a cycle are ported together.
     pub cycle: Option<usize>,
     pub tier: Tier,
     pub tier_reason: String,
-    /// How many other functions call it or take its address.
+    /// Number of other functions that call it or take its address.
     pub fan_in: usize,
-    /// How many other functions it calls or takes the address of.
+    /// Number of other functions that it calls or takes the address of.
     pub fan_out: usize,
     pub calls: Vec<SymbolName>,
     pub address_taken: Vec<SymbolName>,
@@ -68,15 +68,15 @@ pub struct Row {
     pub macros: Vec<String>,
     /// `external` or `static`.
     pub linkage: &'static str,
-    /// `ported`, `stub` or `missing`; absent where there is nothing to port.
+    /// `ported`, `stub` or `missing`; `None` where nothing can be ported.
     pub state: Option<&'static str>,
     /// Whether a harness can judge it.
     pub judged: bool,
-    /// The same in words, with the reason.
+    /// The harness in words, with the reason.
     pub harness: String,
 }
 
-/// A symbol without stub and binding.
+/// A symbol without a stub or binding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unsupported {
     pub symbol: SymbolName,
@@ -87,13 +87,13 @@ pub struct Unsupported {
     pub reason: String,
 }
 
-/// Everything that `list` knows.
+/// The data of `list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Listing {
     pub symbols: Vec<Row>,
     pub unsupported: Vec<Unsupported>,
     pub left_out: Vec<LeftOut>,
-    /// What libclang and the C compiler do not agree on.
+    /// Disagreements between libclang and the C compiler.
     pub gaps: Vec<Gap>,
     /// Empty unless asked for.
     pub definitions: Vec<Definition>,
@@ -125,7 +125,7 @@ impl Listing {
     }
 }
 
-/// What the rows are made from, gathered once for all of them.
+/// The inputs of the rows, collected once.
 struct Rows<'a> {
     index: &'a LibraryIndex<'a>,
     tiers: Tiers<'a>,
@@ -187,18 +187,18 @@ impl Rows<'_> {
     }
 }
 
-/// Each module of the port, read once: [`Project::ported`] reads the file for every function.
+/// Each module of the port, read once, because [`Project::ported`] reads the file for each function.
 fn modules(project: &Project) -> BTreeMap<&str, Option<Rc<PortModule>>> {
     let mut modules = BTreeMap::new();
     for planned in &project.planned {
         let name = planned.function.module.as_str();
-        // A module that is not there yet has no functions: they are shown as missing.
+        // A module that does not exist yet has no functions; they are shown as missing.
         modules.entry(name).or_insert_with(|| project.module(name).ok());
     }
     modules
 }
 
-/// The other functions that one calls or takes the address of.
+/// The other functions that a function calls or takes the address of.
 fn callees(function: &Function) -> BTreeSet<&SymbolKey> {
     let all = function.calls.iter().chain(&function.address_taken);
     all.filter(|key| **key != function.key).collect()
@@ -241,7 +241,7 @@ fn unsupported_function(function: &Function) -> Unsupported {
     }
 }
 
-/// Globals that cannot be bound, and those that have no Rust static.
+/// Globals without a binding, and globals without a Rust static.
 fn unsupported_globals(project: &Project) -> Vec<Unsupported> {
     let (_, missing) = globals_file(&project.library, &project.values);
     let index = LibraryIndex::of(&project.library);

@@ -1,4 +1,4 @@
-//! Which rows of a listing are shown, and in which order.
+//! Selects and sorts the rows of a listing.
 
 use super::{Listing, Row};
 use crate::c::glob;
@@ -6,7 +6,7 @@ use crate::contract::tier::Tier;
 use crate::symbol::RelPath;
 use std::cmp::Reverse;
 
-/// Orders of a listing; what is equal stays in porting order.
+/// Sort orders of a listing; equal rows stay in porting order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Sort {
     /// Callees before callers.
@@ -19,8 +19,8 @@ pub enum Sort {
 }
 
 impl Listing {
-    /// Keeps what one of these patterns matches: the symbol, its C name, its file, or `file:name`. Without patterns
-    /// everything stays. A pattern that matches nothing at all is given back.
+    /// Keeps the rows that a pattern matches, by symbol, C name, file, or `file:name`. Without patterns all rows
+    /// stay. Returns a pattern that matches nothing.
     pub fn keep<'p>(&mut self, patterns: &'p [String]) -> Option<&'p str> {
         if patterns.is_empty() {
             return None;
@@ -43,12 +43,12 @@ impl Listing {
         used.iter().position(|used| !used).map(|at| patterns[at].as_str())
     }
 
-    /// Keeps the functions of these tiers; of all, if there are none.
+    /// Keeps the functions of these tiers; with no tiers, all.
     pub fn keep_tiers(&mut self, tiers: &[Tier]) {
         self.symbols.retain(|row| tiers.is_empty() || tiers.contains(&row.tier));
     }
 
-    /// Brings the functions in this order.
+    /// Sorts the functions in this order.
     pub fn sort(&mut self, by: Sort) {
         match by {
             Sort::Order => self.symbols.sort_by_key(|row| row.order),
@@ -58,18 +58,18 @@ impl Listing {
         }
     }
 
-    /// How many functions each tier has, easiest first.
+    /// The number of functions of each tier, easiest first.
     pub fn per_tier(&self) -> [(Tier, usize); 5] {
         Tier::ALL.map(|tier| (tier, self.count(|row| row.tier == tier)))
     }
 
-    /// How many functions are like this.
+    /// The number of functions with this property.
     pub fn count(&self, like: impl Fn(&Row) -> bool) -> usize {
         self.symbols.iter().filter(|row| like(row)).count()
     }
 }
 
-/// Whether a pattern means a file, or what has these names (the symbol's and C's) in it.
+/// Whether a pattern matches a file, or one of these names (the symbol's and C's) in it.
 pub fn matches(pattern: &str, file: &RelPath, names: Option<(&str, &str)>) -> bool {
     let in_file = |pattern: &str| {
         glob::matches(pattern, file.0.as_str())
