@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Options whose value is the next word.
+/// Options whose value is the next argument.
 const WITH_VALUE: &[&str] = &[
     "-o",
     "-I",
@@ -40,25 +40,25 @@ const WITH_VALUE: &[&str] = &[
     "-rpath",
 ];
 
-/// Options with which nothing is linked.
+/// Options that prevent linking.
 const NO_LINK: &[&str] = &["-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "--version", "-###"];
 
-/// What a compiler is asked to do.
+/// A parsed command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Line {
     pub links: bool,
     pub is_static: bool,
     pub output: Option<String>,
-    /// Texts in C.
+    /// C sources.
     pub sources: Vec<PathBuf>,
-    /// Whatever else is named: objects, archives, shared libraries, scripts.
+    /// Other inputs: objects, archives, shared libraries, scripts.
     pub inputs: Vec<PathBuf>,
     libraries: Vec<String>,
     folders: Vec<PathBuf>,
 }
 
 impl Line {
-    /// Reads the words behind the compiler's name, of which those in `@file` are part.
+    /// Parses the arguments, including those in `@file` response files.
     pub fn read(words: &[String]) -> Self {
         let mut line = Self { links: true, ..Self::default() };
         let words = expanded(words, 0);
@@ -102,7 +102,7 @@ impl Line {
         }
     }
 
-    /// Objects and archives that become part of what is linked. A library that is there as a shared one is not.
+    /// Objects and archives that are linked statically. A library found as a shared library is not among them.
     pub fn linked(&self) -> Vec<PathBuf> {
         let found = self.libraries.iter().filter_map(|name| self.archive(name));
         self.inputs.iter().cloned().chain(found).collect()
@@ -123,7 +123,7 @@ impl Line {
     }
 }
 
-/// The words with those of response files in the place of `@file`.
+/// The arguments with response files expanded.
 fn expanded(words: &[String], depth: u8) -> Vec<String> {
     let mut all = Vec::new();
     for word in words {

@@ -3,29 +3,29 @@
 use super::side::{Ran, last_lines};
 use crate::platform::process::Exit;
 
-/// How many lines of each side a difference shows.
+/// Number of lines of each side that a difference shows.
 const SHOWN: usize = 5;
 
-/// A command, and how it ended with C alone and with the port.
+/// A command, and its exit with C alone and with the port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compared {
     pub command: Vec<String>,
     pub c: Exit,
     pub port: Exit,
-    /// How many lines C alone says.
+    /// Number of lines that C alone prints.
     pub lines: usize,
     pub difference: Option<Difference>,
 }
 
-/// Where two outputs part.
+/// The first difference of two outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
-    /// Number of the first line of standard output that differs, from 1; absent where only the ends differ.
+    /// Number of the first differing line of standard output, from 1; `None` if only the exits differ.
     pub line: Option<usize>,
-    /// What stands there.
+    /// The lines from there on.
     pub c: Vec<String>,
     pub port: Vec<String>,
-    /// The last of what the port's side says on standard error.
+    /// The end of standard error with the port.
     pub stderr: String,
 }
 
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!((difference.line, difference.c.len()), (None, 0));
         let late = Ran { exit: Exit::TimedOut, ..ran(0, "x\n") };
         assert!(Compared::of(&[], &late, &late).difference.is_some());
-        // Not even a line break at the end may be missing.
+        // Even a missing final line break is a difference.
         assert!(Compared::of(&[], &ran(0, "x\n"), &ran(0, "x")).difference.is_some());
     }
 }

@@ -1,9 +1,9 @@
-//! The port in the place of C: the library's own tests and programs are built twice, with C alone and with the port, and
-//! must do the same. What is not ported yet stays C, in the same program.
+//! Runs the port in place of C: the library's own tests and programs are built twice, with C alone and with the
+//! port, and must behave the same. Functions without a port stay C in the same program.
 //!
-//! `plan` says which C functions are replaced and how the text of a source is edited for it, `port` builds the port for a
-//! program that has C's functions and variables, `wrapper` is the compiler that links it in, `runtime` counts in the
-//! program, `side` runs the commands, `compare` tells what differs.
+//! `plan` selects the C functions to replace and edits the sources; `port` builds the port for a program that has
+//! C's functions and variables; `wrapper` is the compiler that links it; `runtime` counts calls in the program;
+//! `side` runs the commands; `compare` finds differences.
 
 mod arguments;
 mod compare;
@@ -35,40 +35,40 @@ use std::path::PathBuf;
 use std::time::Duration;
 use wrapper::Settings;
 
-/// What came of it.
+/// The result of a comparison of both sides.
 #[derive(Debug, Clone)]
 pub struct Report {
     pub commands: Vec<Compared>,
     /// Every function that has a body in Rust.
     pub functions: Vec<Counted>,
-    /// Variables of which C and the port have one each.
+    /// Variables of which C and the port have separate copies.
     pub apart: Vec<String>,
-    /// Programs and shared libraries that got the port.
+    /// Number of programs and shared libraries linked with the port.
     pub linked: usize,
-    /// How often a program with the port was started.
+    /// Number of starts of programs with the port.
     pub started: u64,
 }
 
-/// A port, and who ran.
+/// A port with its call counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counted {
     pub symbol: SymbolName,
-    /// Why C callers stay with the C function, where they do.
+    /// Why C callers keep the C function, if they do.
     pub kept_by_c: Option<String>,
-    /// Calls of the port by C; absent where C callers stay with C.
+    /// Calls of the port by C; `None` where C callers keep the C function.
     pub calls: Option<u64>,
-    /// How often the C function ran; absent where its text could not be marked.
+    /// Number of runs of the C function; `None` where its source could not be marked.
     pub ran_as_c: Option<u64>,
 }
 
-/// What it means.
+/// The verdict of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     Same,
-    /// A command ends or says something else with the port.
+    /// A command's exit or output differs with the port.
     Differs,
-    /// C functions ran that the port replaces.
+    /// C functions ran although the port replaces them.
     RanAsC,
     /// No program called any port.
     NothingCalled,
@@ -89,7 +89,7 @@ impl Counted {
 }
 
 impl Report {
-    /// The worst that is in it.
+    /// The worst verdict that applies.
     pub fn verdict(&self) -> Verdict {
         match () {
             () if self.commands.iter().any(|command| command.difference.is_some()) => Verdict::Differs,
@@ -99,7 +99,7 @@ impl Report {
         }
     }
 
-    /// Calls of ports by C.
+    /// Number of calls of ports by C.
     pub fn calls(&self) -> u64 {
         self.functions.iter().filter_map(|one| one.calls).sum()
     }
@@ -145,7 +145,7 @@ fn nothing_ported(ported: &[PortedFunction]) -> Error {
     Error::new(ErrorKind::Usage, format!("there is no port that a C program could call{why}")).help(help)
 }
 
-/// Everything below `.implfuzz/cache/dropin/`.
+/// The directory `.implfuzz/cache/dropin/`, and what the run needs.
 struct Work<'a, 'p> {
     judge: &'a Judge<'p>,
     dir: PathBuf,
@@ -157,11 +157,11 @@ impl<'p> Work<'_, 'p> {
         self.judge.project
     }
 
-    /// Both sides work at the same place, so that what they say of paths is the same.
+    /// Prepares the directory. Both sides use the same one, so that paths in their output are the same.
     fn place(&self) -> Result<Place> {
         let config = &self.project().config;
         let bin = self.dir.join("bin");
-        // By its name alone it is found in `bin`, and a blank in our path is in nobody's way.
+        // A bare name is found in `bin`, and spaces in the repository's path cause no trouble.
         let compilers = ["CC", "CXX"].into_iter().filter_map(|variable| {
             let (path, arguments) = side::named(variable)?;
             let mut value = path.file_name()?.to_owned();
@@ -201,12 +201,12 @@ impl<'p> Work<'_, 'p> {
         for (unit, edit) in plan::edits(project, &self.ported, &port.needed) {
             let path = place.tree.join(&unit.0);
             if !path.is_file() {
-                // A build makes it; its functions are not intercepted.
+                // A file that the build generates; its functions are not intercepted.
                 continue;
             }
             let time = fs::metadata(&path)?.modified()?;
             fs::write(&path, edit.apply(&fs::read(&path)?))?;
-            // To make it is the source that it was.
+            // The time stays, so that make does not rebuild.
             fs::OpenOptions::new().append(true).open(&path)?.file().set_modified(time)?;
         }
         let [counts, runtime, log, settings] =

@@ -1,5 +1,5 @@
-//! Names of a C program as its linker has them: what the library has, what an object or archive defines, what the port
-//! leaves open.
+//! Linker names in a C program: those of the library, those that an object or archive defines, and those that the
+//! port leaves undefined.
 
 use crate::c::archive::reached_by;
 use crate::symbol::Library;
@@ -7,7 +7,7 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSymbol};
 use std::collections::BTreeSet;
 
-/// Something of the C library that other code reaches by a name.
+/// A function or variable of the C library that other code can reach by name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name {
     pub linker_name: String,
@@ -15,7 +15,7 @@ pub(super) struct Name {
     pub is_variable: bool,
 }
 
-/// Everything of the library that can be reached.
+/// All functions and variables of the library that can be reached.
 pub(super) fn of_library(library: &Library) -> BTreeSet<Name> {
     let functions = library.functions.iter().map(|f| (f.linkage, &f.module, &f.c_name, false));
     let variables = library.globals.iter().map(|g| (g.linkage, &g.module, &g.c_name, true));
@@ -27,13 +27,13 @@ pub(super) fn of_library(library: &Library) -> BTreeSet<Name> {
     all.collect()
 }
 
-/// What the objects of a static library want and none of them has.
+/// The names that the objects of a static library use but none of them defines.
 pub(super) fn open(archive: &[u8]) -> Result<BTreeSet<String>, object::Error> {
     let (mut wanted, mut defined) = (BTreeSet::new(), BTreeSet::new());
     let file = ArchiveFile::parse(archive)?;
     for member in file.members() {
         let member = member?;
-        // Archives of rustc hold only objects; the index and the like are no members.
+        // Archives of rustc contain only objects; the index is not a member.
         let Ok(object) = object::File::parse(member.data(archive)?) else { continue };
         for symbol in object.symbols() {
             let Ok(name) = symbol.name() else { continue };
@@ -47,11 +47,11 @@ pub(super) fn open(archive: &[u8]) -> Result<BTreeSet<String>, object::Error> {
     Ok(wanted.difference(&defined).cloned().collect())
 }
 
-/// Whether an object or an archive of objects defines one of these names; other files define nothing.
+/// Whether an object or an archive of objects defines one of these names; other files define none.
 pub(super) fn defines(file: &[u8], names: &BTreeSet<String>) -> bool {
     let is_ours = |name: &[u8]| std::str::from_utf8(name).is_ok_and(|name| names.contains(name));
     if let Ok(archive) = ArchiveFile::parse(file) {
-        // The index is there in thin archives too, whose members are elsewhere.
+        // Thin archives have an index too, although their members are elsewhere.
         let index = archive.symbols().ok().flatten();
         return index.into_iter().flatten().any(|symbol| symbol.is_ok_and(|symbol| is_ours(symbol.name())));
     }

@@ -6,12 +6,12 @@ use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::symbol::{Function, Linkage, RelPath};
 
-/// What becomes of calls that C makes.
+/// The target of C's calls of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Route {
-    /// They come to the port.
+    /// The port.
     Port,
-    /// They stay in C, for this reason.
+    /// C, for this reason.
     C(String),
 }
 
@@ -19,21 +19,21 @@ pub(super) enum Route {
 #[derive(Debug, Clone)]
 pub(super) struct PortedFunction<'p> {
     pub planned: &'p FunctionPlan,
-    /// The source that the C function is compiled in.
+    /// The source with the C function.
     pub unit: Option<&'p RelPath>,
     pub route: Route,
-    /// Where in that source its body begins: what stands there runs whenever the C function does.
+    /// Byte position of its body in that source; code inserted there runs whenever the C function does.
     pub body: Option<usize>,
 }
 
 impl PortedFunction<'_> {
-    /// Whether C calls come to the port.
+    /// Whether C's calls reach the port.
     pub fn is_intercepted(&self) -> bool {
         self.route == Route::Port
     }
 }
 
-/// All ports of the tree, those that C programs call first.
+/// All ports in the tree, those that C programs call first.
 pub(super) fn ported(project: &Project) -> Vec<PortedFunction<'_>> {
     let ported = project.planned.iter().filter(|p| project.ported(&p.function) == Ported::Yes);
     let mut all: Vec<PortedFunction> = ported
@@ -47,7 +47,8 @@ pub(super) fn ported(project: &Project) -> Vec<PortedFunction<'_>> {
     all
 }
 
-/// The begin of a body that stands in the source itself: what is added to a source is not in front of all headers.
+/// The start of a function body in the source file itself; bodies in headers cannot be marked, because the added
+/// text comes after some headers.
 fn body_of(project: &Project, function: &Function, unit: Option<&RelPath>) -> Option<usize> {
     let place = unit.filter(|unit| **unit == function.place.file).map(|_| &function.place)?;
     let text = std::fs::read(project.workspace.root().join(&place.file.0)).ok()?;
@@ -71,20 +72,20 @@ fn route(project: &Project, planned: &FunctionPlan, unit: Option<&RelPath>) -> R
     }
 }
 
-/// What is put into and around the text of a source in the copy.
+/// The changes to the copy of a source.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// Different for every source, from 1.
+    /// A unique number for each source, from 1.
     pub number: usize,
-    /// Functions of it that may be replaced by the linker.
+    /// Functions in it that the linker may replace.
     pub weak: Vec<String>,
-    /// Begins of bodies, the last one first, and the numbers of their counters.
+    /// Starts of bodies, the last one first, with the numbers of their counters.
     pub marks: Vec<(usize, usize)>,
-    /// Second names for statics.
+    /// Aliases for statics.
     pub lines: Vec<String>,
 }
 
-/// What is done to each source. `needed` is what the port reaches in C.
+/// The changes to each source. `needed` are the C names that the port uses.
 pub(super) fn edits(project: &Project, ported: &[PortedFunction], needed: &[Name]) -> Vec<(RelPath, Edit)> {
     let edits = (1..).zip(&project.library.units).map(|(number, unit)| {
         let here = ported.iter().enumerate().filter(|(_, one)| one.unit == Some(&unit.file));
@@ -95,14 +96,14 @@ pub(super) fn edits(project: &Project, ported: &[PortedFunction], needed: &[Name
         marks.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
         let lines = alias_lines(project, &unit.file);
         let lines = lines.filter(|line| needed.iter().any(|name| names(line, &name.linker_name)));
-        // Two objects of a program may have the same static: a header's, or that of a source which a test includes.
+        // Two objects of a program may have the same static, from a header or from a source that a test includes.
         let lines = lines.map(|line| line.replace(ALIAS, "__attribute__((weak, alias(")).collect();
         (unit.file.clone(), Edit { number, weak, marks, lines })
     });
     edits.collect()
 }
 
-/// The second names of a source, without its assertions.
+/// The aliases of a source, without its assertions.
 fn alias_lines<'p>(project: &'p Project, unit: &RelPath) -> impl Iterator<Item = &'p String> {
     let lines = project.library.alias_lines.get(unit).into_iter().flatten();
     lines.filter(|line| line.contains(ALIAS))
@@ -110,20 +111,20 @@ fn alias_lines<'p>(project: &'p Project, unit: &RelPath) -> impl Iterator<Item =
 
 const ALIAS: &str = "__attribute__((alias(";
 
-/// Whether a line of C has this name in it.
+/// Whether a line of C contains this name.
 fn names(line: &str, name: &str) -> bool {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).any(|word| word == name)
 }
 
-/// In front of the outermost source. The counter is absent in what is linked without the port. A declaration may stand in
-/// front of all others.
+/// Text before the outermost source. The counter is absent in programs linked without the port. The declaration can
+/// precede all others.
 const MARK: &str = "extern int implfuzz_dropin_ran(unsigned) __attribute__((weak));\n\
     #define IMPLFUZZ_RAN(number) __attribute__((unused)) int implfuzz_ran = \
     implfuzz_dropin_ran ? implfuzz_dropin_ran(number) : 0;\n";
 
 impl Edit {
-    /// The source as it is compiled: its lines keep their numbers, and its file its name. Sources of a library include each
-    /// other, or a part of each other; then only the outermost has what is added around it.
+    /// The source as it is compiled, with the same line numbers and file name. Sources of a library may include
+    /// each other, or parts of themselves; then only the outermost one gets the added text.
     pub fn apply(&self, text: &[u8]) -> Vec<u8> {
         let number = self.number;
         let weak: String = self.weak.iter().map(|name| format!("#pragma weak {name}\n")).collect();
@@ -150,7 +151,7 @@ mod tests {
     use crate::platform::process::{Interrupt, Job};
     use crate::platform::toolchain::Search;
 
-    /// What a compiler sees of a source.
+    /// The preprocessed text of a source.
     fn preprocessed(dir: &std::path::Path, source: &str) -> Vec<String> {
         let cc = Search::from_env().program(&["cc", "gcc", "clang"]).unwrap();
         let job = Job::new(cc).args(["-E", "-P", source]).dir(dir);

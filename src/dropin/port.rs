@@ -1,4 +1,5 @@
-//! Builds the port for a C program: the program provides the library's variables and the functions that the port lacks.
+//! Builds the port for a C program: the program provides the library's variables and the functions that the port
+//! lacks.
 
 use super::names::{Name, of_library, open};
 use super::plan::PortedFunction;
@@ -14,19 +15,19 @@ use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The port as a library, and what it needs.
+/// The port as a library, with its requirements.
 #[derive(Debug)]
 pub(super) struct PortSide {
     pub archive: PathBuf,
-    /// What rustc wants behind it.
+    /// rustc's linker arguments after it.
     pub native: Vec<String>,
-    /// What it reaches in C.
+    /// The C names that it uses.
     pub needed: Vec<Name>,
-    /// Variables that C and the port have one each of.
+    /// Variables of which C and the port have separate copies.
     pub apart: Vec<String>,
 }
 
-/// Builds it below `dir`. The functions that C programs call come first in `ported`.
+/// Builds it below `dir`. Functions that C programs call come first in `ported`.
 pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Result<PortSide> {
     let (texts, apart) = generated(judge.project, ported)?;
     let archive = dir.join("libport.a");
@@ -40,14 +41,14 @@ pub(super) fn build(judge: &Judge, dir: &Path, ported: &[PortedFunction]) -> Res
     Ok(PortSide { archive, native, needed, apart })
 }
 
-/// A file of the port's crate: its path and its text.
+/// A file of the port crate: its path and its text.
 type File = (PathBuf, String);
 
-/// The files that differ from those in the tree, and the variables that stay apart.
+/// The files that differ from the tree, and the variables with separate copies.
 fn generated(project: &Project, ported: &[PortedFunction]) -> Result<(Vec<File>, Vec<String>)> {
     let intercepted = ported.iter().filter(|one| one.is_intercepted());
     let exported: Vec<Bound> = intercepted.map(|one| one.planned.bound()).collect();
-    // A variable has one home, so that there is nothing to lend.
+    // Each variable exists once, so nothing must be copied between sides.
     let all: Vec<Bound> = project.planned.iter().map(|p| Bound { shared: &[], ..p.bound() }).collect();
     let callee = callee_file(&all, &|function| project.ported(function) == Ported::Yes);
     let variables = project.library.globals.iter();

@@ -1,5 +1,5 @@
-//! The C file that is linked behind every program with the port: counters, and stand-ins for what a program has
-//! not. The counters are in a file, where no end of a process loses them.
+//! The C file linked into each program with the port: counters, and stand-ins for names that a program lacks. The
+//! counters are in a file, so that they survive any end of a process.
 
 use super::names::Name;
 use crate::error::{Error, ErrorKind, Result};
@@ -10,17 +10,17 @@ use std::time::Duration;
 
 const TEXT: &str = include_str!("../../templates/dropin/runtime.c");
 
-/// What was counted.
+/// The counters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Programs that were started.
+    /// Number of started programs.
     pub programs: u64,
-    /// Per function: calls of the port, and how often the C function ran.
+    /// For each function: calls of the port, and runs of the C function.
     pub functions: Vec<(u64, u64)>,
 }
 
 impl Counts {
-    /// Makes the file for this many functions, all zero.
+    /// Creates the file for this number of functions, all zero.
     pub fn reset(path: &Path, functions: usize) -> Result<()> {
         Ok(fs::write(path, vec![0; 8 * (1 + 2 * functions)])?)
     }
@@ -43,11 +43,11 @@ impl Counts {
     }
 }
 
-/// The C file for so many functions; `needed` is what the port reaches in C.
+/// The C file for this number of functions; `needed` are the C names that the port uses.
 pub(super) fn source(functions: usize, needed: &[Name], counts: &Path) -> String {
     let counts = counts.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     let mut text = format!("#define FUNCTIONS {functions}\n#define COUNTS \"{counts}\"\n{TEXT}");
-    // The linker's name behind a name of ours: nothing that the headers declare is in the way.
+    // Names of our own, mapped to the linker names, cannot clash with declarations in headers.
     for (number, name) in needed.iter().enumerate() {
         let Name { linker_name, c_name, is_variable } = name;
         let absent = format!("implfuzz_absent_{number}");
@@ -64,7 +64,7 @@ pub(super) fn source(functions: usize, needed: &[Name], counts: &Path) -> String
     text
 }
 
-/// Compiles it to an object.
+/// Compiles the file to an object.
 pub(super) fn compile(compiler: &Path, text: &str, object: &Path, interrupt: &Interrupt) -> Result<()> {
     let source = object.with_extension("c");
     fs::write(&source, text)?;

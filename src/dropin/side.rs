@@ -1,4 +1,4 @@
-//! One side: runs the configured commands in a copy of the library, with our compiler wrappers first in `PATH`.
+//! One side: runs the configured commands in a copy of the library, with the compiler wrappers first in `PATH`.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
@@ -8,24 +8,24 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How many lines of a failed build are told.
+/// Number of lines shown of a failed build.
 const TOLD: usize = 15;
 
-/// What the commands of both sides have in common.
+/// The environment that the commands of both sides share.
 #[derive(Debug)]
 pub(super) struct Place {
     /// The copy of the library.
     pub tree: PathBuf,
-    /// Programs with the names of compilers.
+    /// The directory of the compiler wrappers.
     pub bin: PathBuf,
     /// `CC` and `CXX`, where they are set.
     pub compilers: Vec<(&'static str, OsString)>,
-    /// Variables that are nobody's business there.
+    /// Environment variables with secrets, which the commands do not get.
     pub secrets: Vec<String>,
     pub timeout: Duration,
 }
 
-/// Who the library is on a side.
+/// The implementation of the library on a side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Who {
     C,
@@ -40,7 +40,7 @@ impl Who {
         }
     }
 
-    /// What is to be done where a build fails.
+    /// The error kind and help for a failed build.
     fn advice(self) -> (ErrorKind, &'static str) {
         match self {
             Self::C => (ErrorKind::C, "correct `build` under [dropin] in implfuzz.toml"),
@@ -51,7 +51,7 @@ impl Who {
     }
 }
 
-/// What a command left behind.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ran {
     pub exit: Exit,
@@ -59,11 +59,11 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// By which a make that started us would speak to the makes below.
+/// Variables by which an outer make would influence the makes of the commands.
 const OF_MAKE: [&str; 3] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"];
 
 impl Place {
-    /// Builds, then runs.
+    /// Runs the build commands, then the run commands.
     pub fn run(
         &self,
         (build, run): (&[Vec<String>], &[Vec<String>]),
@@ -140,7 +140,7 @@ pub(super) fn last_lines(text: &str, count: usize) -> String {
     lines.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
-/// How a command ended, in words.
+/// The exit of a command, in words.
 pub fn shown(exit: Exit) -> String {
     match exit {
         Exit::Code(code) => format!("exit {code}"),
@@ -149,7 +149,7 @@ pub fn shown(exit: Exit) -> String {
     }
 }
 
-/// The program that a variable such as `CC` names, and the arguments behind it with their blanks.
+/// The program in a variable such as `CC`, and the rest of its text, with the leading space.
 pub(super) fn named(variable: &str) -> Option<(PathBuf, String)> {
     let text = std::env::var(variable).ok()?;
     let text = text.trim();

@@ -1,5 +1,5 @@
-//! The C compiler as a build with the port sees it: the real one, which gets the port where the library is linked. On the
-//! C side the same names stand at the same places, and lead to the real compiler alone.
+//! The C compiler in a build with the port: it calls the real compiler, and adds the port when the library is
+//! linked. On the C side, wrappers with the same names and paths only call the real compiler.
 
 use super::arguments::Line;
 use super::names::defines;
@@ -15,32 +15,32 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The first argument that makes this program a compiler; behind it stand the settings and the real compiler.
+/// The first argument that turns this program into a compiler; the settings and the real compiler follow.
 pub const COMMAND: &str = "dropin-cc";
 
-/// What a compiler must know, in a file.
+/// The settings of a compiler wrapper, stored in a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Settings {
     /// The copy of the library.
     pub tree: PathBuf,
     pub units: BTreeSet<RelPath>,
-    /// Functions that the port has, by their names in C.
+    /// Functions in the port, by their C names.
     pub functions: BTreeSet<String>,
-    /// The port.
+    /// The port's library.
     pub archive: PathBuf,
     pub runtime: PathBuf,
-    /// What the port needs of the system.
+    /// The system libraries that the port needs.
     pub native: Vec<String>,
-    /// A line for each program that got the port.
+    /// A file with one line for each program linked with the port.
     pub log: PathBuf,
 }
 
-/// How many programs and shared libraries got the port; without a log it is none.
+/// Number of programs and shared libraries linked with the port; 0 without a log.
 pub(super) fn linked(log: &Path) -> usize {
     fs::read_to_string(log).unwrap_or_default().lines().count()
 }
 
-/// Runs as a compiler. Whether the real one had success.
+/// Runs as a compiler. Returns whether the real compiler succeeded.
 ///
 /// # Errors
 /// Where the settings cannot be read, or the compiler cannot be started.
@@ -66,10 +66,10 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
     }
     job = job.args(arguments);
     if !units.is_empty() {
-        // What is added to a source must not make a warning an error.
+        // Warnings about the added text must not become errors.
         job = job.arg("-Wno-error");
     }
-    // Objects must be such as can be read.
+    // `defines` cannot read the objects of link-time optimisation.
     if words.iter().any(|word| word.starts_with("-flto")) {
         job = job.arg("-fno-lto");
     }
@@ -79,17 +79,17 @@ pub fn run(arguments: &[OsString]) -> Result<bool> {
     Ok(job.inherit().run(&Interrupt::none())?.exit.success())
 }
 
-/// Set for what a compiler starts: where that is a compiler again, its command line has the port already.
+/// Set for child processes: a compiler started by a compiler already has the port on its command line.
 const INSIDE: &str = "IMPLFUZZ_DROPIN_COMPILER";
 
-/// The compiler that a launcher is given (`CC = ccache gcc`), and the words behind it.
+/// Splits off the compiler after a launcher (`CC = ccache gcc`).
 fn launched(words: &[OsString]) -> (&[OsString], &[OsString]) {
     let name = words.first().and_then(|word| Path::new(word).file_name()?.to_str());
     words.split_at(usize::from(name.is_some_and(is_compiler)))
 }
 
 impl Settings {
-    /// The library's sources that a line compiles.
+    /// The library's sources that a command line compiles.
     fn units_of(&self, line: &Line) -> Vec<&RelPath> {
         let relative = |source: &PathBuf| {
             let path = source.canonicalize().ok()?;
@@ -99,7 +99,7 @@ impl Settings {
         line.sources.iter().filter_map(relative).collect()
     }
 
-    /// Whether what is linked has functions of the library in it that the port replaces.
+    /// Whether the linked files include functions of the library that the port replaces.
     fn is_library(&self, line: &Line, units: &[&RelPath]) -> Result<bool> {
         if !units.is_empty() || line.sources.iter().any(|source| includes_source(source)) {
             return Ok(true);
@@ -109,7 +109,7 @@ impl Settings {
     }
 
     fn native(&self, is_static: bool) -> Vec<String> {
-        // Only the archive of the unwinder can be linked statically.
+        // Of the unwinder, only the archive can be linked statically.
         let word =
             |word: &String| if is_static && word == "-lgcc_s" { "-lgcc_eh".into() } else { word.clone() };
         self.native.iter().map(word).collect()
@@ -121,7 +121,7 @@ impl Settings {
     }
 }
 
-/// Tests like to include the source that they test.
+/// Whether a source includes a C source, as tests often include the source under test.
 fn includes_source(path: &Path) -> bool {
     let text = fs::read(path).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
@@ -129,8 +129,8 @@ fn includes_source(path: &Path) -> bool {
     lines.any(|line| line.trim_start().starts_with("include") && line.contains(".c\""))
 }
 
-/// Writes a program for every compiler of the machine, all of the names by which builds call them. Without settings they are
-/// the compilers alone.
+/// Writes a wrapper for each compiler of the machine, under each name that builds use. Without settings a wrapper
+/// only calls its compiler.
 pub(super) fn install(
     dir: &Path,
     compilers: &BTreeMap<String, PathBuf>,
@@ -154,7 +154,7 @@ fn quoted(path: &Path) -> String {
     format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"))
 }
 
-/// The compilers on a search path by name, the first of each name, and what `CC` and `CXX` name beside them.
+/// The compilers on a search path by name, the first of each name, and those in `CC` and `CXX`.
 pub(super) fn compilers(path: &[PathBuf], named: &[PathBuf]) -> BTreeMap<String, PathBuf> {
     let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
     let listed =
@@ -168,7 +168,7 @@ pub(super) fn compilers(path: &[PathBuf], named: &[PathBuf]) -> BTreeMap<String,
     found
 }
 
-/// `cc`, `gcc-12`, `x86_64-linux-gnu-g++`.
+/// Whether the name is a compiler's, such as `cc`, `gcc-12`, `x86_64-linux-gnu-g++`.
 fn is_compiler(name: &str) -> bool {
     let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     let plain = plain.strip_suffix('-').unwrap_or(plain);
