@@ -1,9 +1,9 @@
-//! Progress bars on standard error: one over the symbols, one for the running step.
+//! Progress bars on standard error: one for the symbols, one for the running step.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use std::time::Duration;
 
-/// The bars of a terminal.
+/// The progress bars of a terminal.
 pub(super) struct Bars {
     all: MultiProgress,
     symbols: Option<ProgressBar>,
@@ -15,12 +15,12 @@ impl Bars {
         Self { all: MultiProgress::new(), symbols: None, step: None }
     }
 
-    /// Runs `print` while the bars are out of its way.
+    /// Runs `print` while the bars are hidden.
     pub(super) fn suspend(&self, print: impl FnOnce()) {
         self.all.suspend(print);
     }
 
-    /// Work on symbol `index` (from 1) of `total` begins.
+    /// Starts symbol `index` (from 1) of `total`.
     pub(super) fn symbol(&mut self, name: &str, index: usize, total: usize) {
         if total > 1 {
             let bar = self.symbols.get_or_insert_with(|| {
@@ -33,7 +33,7 @@ impl Bars {
         }
     }
 
-    /// So many symbols are done; the bar goes with the last.
+    /// Ends a symbol; the bar disappears with the last one.
     pub(super) fn symbol_done(&mut self) {
         self.end_step();
         if let Some(bar) = &self.symbols {
@@ -45,7 +45,7 @@ impl Bars {
         }
     }
 
-    /// A step begins; without a total it spins.
+    /// Starts a step; without a total it shows a spinner.
     pub(super) fn step(&mut self, message: &str, total: Option<u64>) {
         self.end_step();
         let bar = match total {
@@ -58,7 +58,7 @@ impl Bars {
         self.step = Some(bar);
     }
 
-    /// The running step got further.
+    /// Updates the message of the running step.
     pub(super) fn progress(&mut self, message: &str) {
         if self.step.is_none() {
             self.step(message, None);
@@ -68,7 +68,7 @@ impl Bars {
         }
     }
 
-    /// The running step ended.
+    /// Ends the running step.
     pub(super) fn end_step(&mut self) {
         if let Some(bar) = self.step.take() {
             bar.finish_and_clear();
@@ -86,6 +86,6 @@ impl Drop for Bars {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    // The templates are the literals above.
+    // The templates are the valid literals above.
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
 }

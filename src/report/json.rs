@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io::Write;
 
-/// Version of every object; it grows when a field changes its meaning or goes away.
+/// Version of every object; it increases when a field changes its meaning or disappears.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Writes events to standard output.
@@ -17,12 +17,12 @@ pub struct Json {
 }
 
 impl Json {
-    /// To standard output.
+    /// Writes to standard output.
     pub fn stdout() -> Self {
         Self::to(Box::new(std::io::stdout()))
     }
 
-    /// To any stream.
+    /// Writes to any stream.
     pub fn to(out: Box<dyn Write>) -> Self {
         Self { out }
     }
@@ -35,7 +35,7 @@ impl Reporter for Json {
     }
 }
 
-/// One object with its line break. What is not an object stands in the field `value`.
+/// One object with its line break. A value that is not an object is put in the field `value`.
 pub(super) fn line<T: Serialize>(kind: &str, value: &T) -> String {
     let value =
         serde_json::to_value(value).unwrap_or_else(|error| json!({ "unprintable": error.to_string() }));
@@ -99,7 +99,7 @@ fn object(event: Event) -> (&'static str, Value) {
     }
 }
 
-/// A finding; its input as hexadecimal digits, named parts as objects in order.
+/// A finding: its input in hexadecimal digits, its named parts as objects in order.
 pub fn finding_json(finding: &Finding) -> Value {
     let input: String = finding.input.iter().map(|byte| format!("{byte:02x}")).collect();
     let parts = |parts: &[(String, String)]| -> Value {

@@ -1,5 +1,5 @@
-//! The only code that prints. Reporters show what happens while the tool works; `screen` writes results; `render` makes
-//! text of them and prints nothing.
+//! The only code that prints. Reporters show progress while the tool works; `screen` writes results; `tables`
+//! formats them and prints nothing.
 
 mod bars;
 mod json;
@@ -22,11 +22,11 @@ pub use testgen::one_line;
 
 use std::io::ErrorKind::BrokenPipe;
 
-/// Ends the process quietly when nobody reads any more, as `head` does; other failures to print are let pass: there is
-/// nowhere to tell them.
+/// Ends the process quietly when the reader has closed the pipe, as `head` does. Other output errors are ignored,
+/// because there is no stream left to report them.
 fn settle(result: std::io::Result<()>) {
     if result.is_err_and(|error| error.kind() == BrokenPipe) {
-        // The database and the tree are crash safe, and the kernel gives the lock back.
+        // The database and the tree are crash-safe, and the kernel releases the lock.
         std::process::exit(0);
     }
 }

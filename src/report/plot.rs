@@ -7,24 +7,25 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const WIDTH: f64 = 960.0;
-/// Edges of the area in which the lines are.
+/// Edges of the plotting area.
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 936.0;
 const TOP: f64 = 48.0;
 const BOTTOM: f64 = 408.0;
-/// Where the first line of the legend is, and how far the next one is from it.
+/// Position of the first line of the legend, and distance of the lines.
 const LEGEND: f64 = 476.0;
 const LEGEND_LINE: f64 = 22.0;
 const LEGEND_COLUMNS: usize = 3;
-/// Characters of a name that a column of the legend has room for; the whole name is in its tooltip.
+/// Number of characters of a name in a column of the legend; the tooltip has the whole name.
 const NAME_CHARS: usize = 28;
 
-/// Told apart also by those who do not see all colours (Okabe and Ito); after the last the first comes again with other dashes.
+/// Colours that people with colour blindness can distinguish (Okabe and Ito). After the last colour, the first one
+/// is used again with other dashes.
 const COLORS: [&str; 7] = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"];
 const DASHES: [&str; 4] = ["none", "7 3", "2 3", "9 3 2 3"];
 
-/// The scores of runs in the order of time, a line for each symbol under the name that `name` gives it. A line has a gap where
-/// a run has no score; a cross on the axis says which run that is. None without any run.
+/// Plots the scores of runs in order of time: one line for each symbol, labelled by `name`. A run without a score
+/// leaves a gap in the line, and a cross on the axis marks it. `None` without any run.
 pub fn plot(moments: &[Moment], name: impl Fn(&SymbolKey) -> String) -> Option<String> {
     let mut moments: Vec<&Moment> = moments.iter().collect();
     moments.sort_by_key(|moment| moment.created_at);
@@ -55,11 +56,11 @@ pub fn plot(moments: &[Moment], name: impl Fn(&SymbolKey) -> String) -> Option<S
 /// The runs of one symbol.
 struct Line<'a> {
     name: String,
-    /// Each with its place in the order of all runs.
+    /// Each run with its position in the order of all runs.
     runs: Vec<(usize, &'a Moment)>,
 }
 
-/// By name.
+/// The lines, sorted by name.
 fn lines<'a>(moments: &[&'a Moment], name: impl Fn(&SymbolKey) -> String) -> Vec<Line<'a>> {
     let mut by_symbol: BTreeMap<(String, &str), Vec<(usize, &Moment)>> = BTreeMap::new();
     for (place, moment) in moments.iter().enumerate() {
@@ -88,7 +89,7 @@ impl Line<'_> {
             let told = run.score.map_or_else(|| "no score".to_owned(), |score| score.to_string());
             let title = format!("<title>{}, {}: {told}</title>", text(&self.name), run.run_id);
             match run.score {
-                // A point also where its neighbours are gaps, and no line leads to it.
+                // The point makes a run visible even between two gaps, where it has no line.
                 Some(score) => {
                     let score = y(score);
                     let _ = writeln!(
@@ -139,7 +140,7 @@ fn cross(svg: &mut String, x: f64, y: f64, color: &str, title: &str) {
     );
 }
 
-/// Where a run is, counted from 0; a single one stands in the middle.
+/// The position of a run, counted from 0; a single run is in the middle.
 fn x(place: usize, runs: usize) -> f64 {
     match runs {
         0 | 1 => f64::midpoint(LEFT, RIGHT),
@@ -192,7 +193,7 @@ fn ticks(runs: usize) -> Vec<usize> {
     (1..=runs).filter(|number| *number == 1 || number % step == 0).collect()
 }
 
-/// As text of XML, which has no control characters at all and not every other one.
+/// Text for XML, which allows no control characters and excludes a few others.
 fn text(text: &str) -> String {
     let mut out = String::new();
     for c in printable(text).chars() {
@@ -216,7 +217,7 @@ mod tests {
     use crate::test_record::{ConfigId, RunId};
     use jiff::{SignedDuration, Timestamp};
 
-    /// Runs a minute apart, by the key of the symbol and the score.
+    /// Runs at intervals of one minute, by the symbol's key and the score.
     fn moments(runs: &[(&str, Option<u32>)]) -> Vec<Moment> {
         let begin: Timestamp = "2026-01-31T23:58:00Z".parse().unwrap();
         let moment = |(number, (symbol, score)): (u32, &(&str, Option<u32>))| {
@@ -239,7 +240,7 @@ mod tests {
         svg
     }
 
-    /// Every tag is closed by its own, attributes are quoted, and nothing stands in text that XML forbids there.
+    /// Asserts that tags match, attributes are quoted, and text has only characters that XML allows.
     fn well_formed(svg: &str) {
         let mut open: Vec<&str> = Vec::new();
         let (mut rest, mut roots) = (svg, 0);

@@ -9,14 +9,14 @@ use crate::verdict::RunStats;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 
-/// How much is shown.
+/// The amount of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Verbosity {
-    /// `-q`: warnings, findings and nothing else.
+    /// `-q`: only warnings and findings.
     Quiet,
     #[default]
     Normal,
-    /// `-v`: every step, also where there are no bars to show it.
+    /// `-v`: every step, even without progress bars.
     Verbose,
 }
 
@@ -25,18 +25,18 @@ pub struct Terminal {
     out: Box<dyn Write>,
     verbosity: Verbosity,
     bars: Option<Bars>,
-    /// Symbols that are worked on now: of several, each line says which it is about.
+    /// Symbols in work; if there are several, each line names its symbol.
     open: BTreeSet<SymbolName>,
 }
 
 impl Terminal {
-    /// To standard error: bars on a terminal, colours unless `NO_COLOR` is set.
+    /// Writes to standard error: bars on a terminal, colours unless `NO_COLOR` is set.
     pub fn stderr(verbosity: Verbosity) -> Self {
         let bars = std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet;
         Self { bars: bars.then(Bars::new), ..Self::to(Box::new(anstream::stderr()), verbosity) }
     }
 
-    /// To any stream, as plain lines; ANSI colours are in them.
+    /// Writes to any stream as plain lines with ANSI colours.
     pub fn to(out: Box<dyn Write>, verbosity: Verbosity) -> Self {
         Self { out, verbosity, bars: None, open: BTreeSet::new() }
     }
@@ -53,7 +53,7 @@ impl Terminal {
         }
     }
 
-    /// A line of the running step: in its bar, or as a line for who wants every step.
+    /// Shows a line of the running step in its bar, or prints it in verbose mode.
     fn progress(&mut self, message: &str) {
         let message = printable(message);
         match &mut self.bars {
@@ -135,7 +135,7 @@ pub(super) mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    /// A stream that can be read back.
+    /// A stream whose content tests can read.
     #[derive(Clone, Default)]
     pub(in crate::report) struct Buffer(Rc<RefCell<Vec<u8>>>);
 

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use serde::Serialize;
 use std::io::{BufRead, IsTerminal, Write};
 
-/// Where a command's results go, as text or as JSON.
+/// Writes a command's results as text or JSON.
 #[derive(Debug, Clone, Copy)]
 pub struct Screen {
     /// One JSON object per line instead of text.
@@ -19,13 +19,13 @@ impl Screen {
         settle(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
     }
 
-    /// Writes bytes as they are: files, inputs, generated code.
+    /// Writes bytes unchanged: files, inputs, generated code.
     pub fn bytes(self, bytes: &[u8]) {
         let mut out = std::io::stdout().lock();
         settle(out.write_all(bytes).and_then(|()| out.flush()));
     }
 
-    /// Writes a result: `value` as a JSON object of this type, or else what `text` makes of it.
+    /// Writes a result: `value` as a JSON object of this type, or the output of `text`.
     pub fn result<T: Serialize>(self, kind: &str, value: &T, text: impl FnOnce() -> String) {
         if self.json {
             self.bytes(json::line(kind, value).as_bytes());
@@ -34,7 +34,7 @@ impl Screen {
         }
     }
 
-    /// Says what failed: on standard error, or as a JSON object of type `error` among the results.
+    /// Reports a failure: on standard error, or as a JSON object of type `error` among the results.
     pub fn error(self, error: &Error) {
         if self.json {
             self.bytes(json::error_line(error).as_bytes());
@@ -45,7 +45,7 @@ impl Screen {
     }
 }
 
-/// Overrides what the streams find out about colour; `None` leaves it to them, `NO_COLOR` included.
+/// Overrides the automatic choice of colour; `None` keeps it, `NO_COLOR` included.
 pub fn choose_color(always: Option<bool>) {
     match always {
         Some(true) => anstream::ColorChoice::Always.write_global(),
@@ -54,7 +54,7 @@ pub fn choose_color(always: Option<bool>) {
     }
 }
 
-/// Asks on the terminal; only `y` and `yes` agree. Absent when there is no terminal to ask on.
+/// Asks on the terminal; only `y` and `yes` agree. `None` without a terminal.
 pub fn ask_yes_no(question: &str) -> Result<Option<bool>> {
     if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
         return Ok(None);

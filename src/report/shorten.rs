@@ -1,18 +1,18 @@
-//! Long values on one line: cut with `…`, how much they hold is kept. The harness ends a buffer with ` (5553 bytes)`.
+//! Shortens long values to one line with `…`, but keeps their size. The harness ends a buffer with ` (5553 bytes)`.
 
 /// Longest argument that is shown whole, in characters.
 const ARGUMENT: usize = 120;
-/// Longest result that is shown whole: two of them stand side by side.
+/// Longest result that is shown whole; two results are shown side by side.
 const RESULT: usize = 60;
-/// How much of a result is shown before the first difference.
+/// Number of characters of a result before the first difference.
 const BEFORE: usize = 20;
 
-/// The beginning of an argument, long enough for a line.
+/// The beginning of an argument, in the length of a line.
 pub(super) fn argument(value: &str) -> String {
     window(value, 0, ARGUMENT)
 }
 
-/// The beginning of a value that stands in a table beside others.
+/// The beginning of a value for a table cell.
 pub fn cell(value: &str) -> String {
     window(value, 0, RESULT)
 }
@@ -20,14 +20,14 @@ pub fn cell(value: &str) -> String {
 /// The parts of two results around their first difference.
 pub(super) fn results(a: &str, b: &str) -> (String, String) {
     let same = a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count();
-    // A difference that the beginning shows needs no cut before it.
+    // If the beginning shows the difference, it is not cut.
     let start = if same < RESULT - BEFORE { 0 } else { same - BEFORE };
     let is_long = a.chars().count().max(b.chars().count()) > RESULT;
     let start = if is_long { start } else { 0 };
     (window(a, start, RESULT), window(b, start, RESULT))
 }
 
-/// At most `len` characters from `start` on, with `…` for what is missing and the size behind it.
+/// At most `len` characters from `start` on, with `…` for omitted text, followed by the size.
 fn window(value: &str, start: usize, len: usize) -> String {
     if start == 0 && value.chars().count() <= len {
         return value.to_owned();
@@ -39,7 +39,7 @@ fn window(value: &str, start: usize, len: usize) -> String {
     format!("{before}{}{after}{size}", shown.trim_end_matches('…'))
 }
 
-/// A value and its size: `b"ab…"` and ` (5553 bytes)`.
+/// Splits a value from its size: `b"ab…"` and ` (5553 bytes)`.
 fn size_of(value: &str) -> (&str, &str) {
     let is_size = |text: &str| {
         let mut words = text.trim_start_matches(" (").trim_end_matches(')').split(' ');

@@ -1,5 +1,5 @@
-//! Results as text: tables, findings, checks, errors. Pure functions; colours are ANSI escapes that the streams of
-//! `screen` and `terminal` take away where they are not wanted.
+//! Results as text: tables, findings, checks, errors. Pure functions; colours are ANSI escapes, which the streams
+//! of `screen` and `progress` remove where they are not wanted.
 
 use super::shorten;
 use crate::error::Error;
@@ -16,7 +16,7 @@ pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(super) const WARN: Style = AnsiColor::Yellow.on_default().bold();
 pub(super) const FAINT: Style = Style::new().dimmed();
 
-/// On which side the text of a column stands.
+/// The alignment of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     Left,
@@ -43,8 +43,8 @@ impl<'a> Column<'a> {
     }
 }
 
-/// A table without borders, so that lines can be cut and searched. `width` in columns wraps long cells; absent: the
-/// terminal's, and no wrapping where there is none.
+/// A table without borders, so that lines can be cut and searched. Long cells wrap at `width` columns; `None`: the
+/// terminal's width, or no wrapping without a terminal.
 pub fn table(columns: &[Column], rows: &[Vec<String>], width: Option<u16>) -> String {
     let mut table = filled(columns, rows, printable);
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -55,7 +55,7 @@ pub fn table(columns: &[Column], rows: &[Vec<String>], width: Option<u16>) -> St
     lines.join("\n") + "\n"
 }
 
-/// The same with one line per row, whatever the cells hold: at `width`, or the terminal's, a line is cut with `…`.
+/// A table with one line per row: lines longer than `width`, or the terminal's width, are cut with `…`.
 pub fn lines(columns: &[Column], rows: &[Vec<String>], width: Option<u16>) -> String {
     let mut table = filled(columns, rows, |text| printable(&text.replace('\n', " ")));
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -81,7 +81,7 @@ fn filled(columns: &[Column], rows: &[Vec<String>], shown: impl Fn(&str) -> Stri
     table
 }
 
-/// At most `max` characters of a text, the last of them `…` if there were more.
+/// At most `max` characters of a text; if it is longer, the last one is `…`.
 fn cut(text: &str, max: usize) -> String {
     match text.char_indices().nth(max) {
         None => text.to_owned(),
@@ -89,7 +89,7 @@ fn cut(text: &str, max: usize) -> String {
     }
 }
 
-/// `error: …` and `  help: …`.
+/// An error as `error: …` and `  help: …`.
 pub fn error(error: &Error) -> String {
     let mut text = format!("{BAD}error:{BAD:#} {}\n", printable(&error.to_string()));
     if let Some(help) = error.help_text() {
@@ -121,25 +121,25 @@ pub fn checks(checks: &[Check]) -> String {
     text
 }
 
-/// A finding: the arguments one per line, then what both sides made of them, side by side.
+/// A finding: the arguments one per line, then the results of both sides next to each other.
 pub fn finding(symbol: &SymbolName, finding: &Finding, width: Option<u16>) -> String {
     compared(symbol, finding, ["C original", "port"], (Values::Short, width))
 }
 
-/// The same with every value as it is.
+/// A finding with all values unshortened.
 pub fn finding_whole(symbol: &SymbolName, finding: &Finding) -> String {
     compared(symbol, finding, ["C original", "port"], (Values::Whole, None))
 }
 
-/// How much of arguments and results is shown.
+/// Whether values are shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
-    /// Enough for a line.
+    /// Shortened to a line.
     Short,
     Whole,
 }
 
-/// A finding about C alone: whose fault that may be, the arguments, two runs that disagree, what the sanitizer says.
+/// A finding about C alone: the kind of fault, the arguments, two differing runs, the sanitizer's report.
 pub fn c_fault(
     symbol: &SymbolName,
     (fault, finding, report): (CFaultKind, &Finding, &str),
@@ -193,8 +193,8 @@ fn compared(
     text
 }
 
-/// Text from C, a model or the database without what could steer a terminal: control characters other than line breaks
-/// are escaped, and characters that turn the order of others round or cannot be seen.
+/// Makes text from C, a model or the database safe for a terminal: escapes control characters other than line
+/// breaks, and characters that reverse the text direction or are invisible.
 pub fn printable(text: &str) -> String {
     let is_hidden = |c: char| matches!(c, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let steers = |c: char| c.is_control() && c != '\n' || is_hidden(c);

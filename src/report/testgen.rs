@@ -4,12 +4,12 @@ use super::Verbosity::{self, Normal, Quiet, Verbose};
 use super::tables::{BAD, FAINT, GOOD, printable};
 use crate::test_record::{EvolutionRound, TestGenEvent, TestVerdict};
 
-/// A model's words in one line: what it breaks into lines would pass for others of ours.
+/// A model's text in one line, so that its line breaks cannot imitate lines of this tool.
 pub fn one_line(text: &str) -> String {
     printable(&text.replace(['\n', '\r'], " "))
 }
 
-/// A line for an event, and who wants to see it.
+/// The line for an event, and the verbosity from which it is shown.
 pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
     match event {
         TestGenEvent::Start { run_id, config, categories } => {
@@ -46,7 +46,7 @@ pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
     }
 }
 
-/// A line for a round of evolution.
+/// The line for a round of evolution.
 pub(super) fn evolved(round: &EvolutionRound, rounds: u32) -> String {
     let to = round.to.as_ref().map_or(String::new(), |to| format!(" → {}", to.version));
     let (style, word) = match (round.accepted, &round.violation, &round.to) {
