@@ -1,7 +1,7 @@
 //! Tests of a symbol. A model proposes inputs, C answers, and measures show what the tests miss.
 //!
-//! `score` holds the formulas, `export` writes tests as Rust, `run` generates tests, `evolve` looks for better configurations. Plain
-//! data is in `test_record`, rows are in `store`.
+//! `score` has the formulas, `run` generates tests, `export` writes them as Rust, `evolve` looks for better
+//! configurations. Plain data is in `test_record`, rows are in `store`.
 
 pub mod score;
 pub mod export;

@@ -1,12 +1,12 @@
-//! A change that the guardrails take and one that they refuse, as prompts show them: made for the configuration at hand, so that a
-//! model which repeats them is told the truth.
+//! Example changes for prompts, one that the guardrails accept and one that they refuse. They are made for the
+//! current configuration, so that a model which copies one gets the predicted answer.
 
 use crate::test_record::{ChangeType, TestGenConfig, TestGenConfigChange, TestGenConfigInput};
 
-/// Well within the step that a weight may take.
+/// Well within the allowed step of a weight.
 const STEP: f64 = 0.05;
 
-/// Within the guardrails, whatever the configuration is.
+/// A change within the guardrails, whatever the configuration is.
 pub fn valid(config: &TestGenConfig) -> TestGenConfigChange {
     let weight = config.precision_weight;
     let next = if weight + STEP <= 1.0 { weight + STEP } else { weight - STEP };
@@ -19,7 +19,7 @@ pub fn valid(config: &TestGenConfig) -> TestGenConfigChange {
     }
 }
 
-/// Beyond them: a step that is too far, and a field of another type.
+/// A change beyond the guardrails: too large a step, and a field of another type.
 pub fn invalid(config: &TestGenConfig) -> TestGenConfigChange {
     let far = config.max_tests_per_category.saturating_add(3);
     let weight = if config.precision_weight > 0.5 { 0.0 } else { 1.0 };

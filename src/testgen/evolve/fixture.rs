@@ -16,18 +16,19 @@ use crate::testgen::fixture::function;
 use serde_json::json;
 use std::path::Path;
 
-/// A run of the configuration 1 with nothing measured but its score.
+/// A run of configuration 1 that has a score and no other measurements.
 pub fn run(number: u32, symbol: &str, score: Option<u32>) -> TestGenRun {
     fixture::run(number, SymbolKey(format!("c:@F@{symbol}")), score)
 }
 
-/// It, under the defaults.
+/// A past run under the default configuration.
 pub fn past(run: TestGenRun) -> Past {
     let name = run.symbol.0.trim_start_matches("c:@F@").to_owned();
     Past { run, name, config: TestGenConfig::default() }
 }
 
-/// A directory with a database that knows the functions `f` and `g`, a models whose models give recorded replies, and what is told.
+/// A directory with a database that knows the functions `f` and `g`, a model session with recorded replies, and a
+/// reporter that keeps its events.
 pub struct Bench {
     _dir: tempfile::TempDir,
     pub store: Store,
@@ -46,7 +47,8 @@ impl Reporter for Heard {
 }
 
 impl Bench {
-    /// The replies are to the first question about `f`, to the second one, and so on; none: nothing was recorded.
+    /// `replies` are the answers to the first question about `f`, the second one, and so on; `None` is not
+    /// recorded.
     pub fn new(replies: &[Option<&str>]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs_err::create_dir_all(dir.path().join("recorded/f")).unwrap();

@@ -1,19 +1,19 @@
-//! How far one change of the configuration may go. A change is taken as a whole or not at all.
+//! Limits for one change of the configuration. A change is applied as a whole or not at all.
 
 use crate::test_record::{
     ChangeType, GuardrailViolation, ModelType, TestGenConfig, TestGenConfigChange, version,
 };
 
-/// Of the temperature, and of a weight, in one step.
+/// Largest step of the temperature and of a weight.
 const MOST_SHARE: f64 = 0.1;
-/// Of the least and most tests, and of the rounds, of a category, in one step.
+/// Largest step of the least and most tests, and of the rounds, of a category.
 const MOST_COUNT: u32 = 1;
-/// Differences of numbers that are decimal fractions for people come out this much too large at times.
+/// Tolerance for differences of decimal fractions, which binary arithmetic can make slightly too large.
 const EPSILON: f64 = 1e-9;
 
 impl TestGenConfigChange {
-    /// The configuration after the change, with the last number of its version raised. `Keep` is always valid and gives
-    /// `current`, whatever else it says. `profiles` are the models for which a provider is configured.
+    /// The configuration after the change, with the last number of its version increased. `Keep` is always valid
+    /// and gives `current`, whatever its other fields are. `profiles` are the models with a configured provider.
     pub fn apply(
         &self,
         current: &TestGenConfig,
@@ -47,7 +47,7 @@ impl TestGenConfigChange {
     }
 }
 
-/// What is wrong with the choice of fields: some that this type of change may not touch, or none at all.
+/// Errors in the choice of fields: fields that this type of change may not touch, or no fields.
 fn fields(kind: ChangeType, current: &TestGenConfig, next: &TestGenConfig) -> Vec<String> {
     let json = |config| serde_json::to_value(config).expect("numbers and texts have a form in JSON");
     let (before, after) = (json(current), json(next));
@@ -60,7 +60,7 @@ fn fields(kind: ChangeType, current: &TestGenConfig, next: &TestGenConfig) -> Ve
     foreign.map(|name| format!("{} may not change {name}", kind.word())).collect()
 }
 
-/// The numbers that go further than one step.
+/// Numbers that change by more than one step.
 fn steps(current: &TestGenConfig, next: &TestGenConfig) -> Vec<String> {
     let shares = [
         ("temperature", current.temperature.or(next.temperature), next.temperature),
@@ -74,7 +74,7 @@ fn steps(current: &TestGenConfig, next: &TestGenConfig) -> Vec<String> {
         ("max_rounds_per_category", current.max_rounds_per_category, next.max_rounds_per_category),
     ];
     let too_far = |name: &str, before: f64, after: f64, most: f64| {
-        // Written so that what is no number is too far, too.
+        // This form makes NaN count as too far.
         let is_near = (after - before).abs() <= most + EPSILON;
         (!is_near).then(|| format!("{name} goes from {before} to {after}, by more than {most}"))
     };
@@ -86,7 +86,7 @@ fn steps(current: &TestGenConfig, next: &TestGenConfig) -> Vec<String> {
     shares.chain(counts).collect()
 }
 
-/// Numbers that leave their range by no more than [`EPSILON`] are at its end.
+/// Moves numbers that leave their range by at most [`EPSILON`] to its end.
 fn settle(config: &mut TestGenConfig) {
     let weights =
         [&mut config.environment_weight, &mut config.anti_cheat_weight, &mut config.precision_weight];
@@ -98,7 +98,7 @@ fn settle(config: &mut TestGenConfig) {
     }
 }
 
-/// The version behind this one.
+/// The next version.
 fn raised(text: &str) -> String {
     let [major, minor, patch] = version(text).unwrap_or([1, 0, 0]);
     format!("{major}.{minor}.{}", patch.saturating_add(1))
@@ -116,7 +116,7 @@ mod tests {
         serde_json::from_value(json!({"type": kind, "changes": changes})).unwrap()
     }
 
-    /// The defaults with these fields.
+    /// The default configuration with these fields.
     fn config(changes: Value) -> TestGenConfig {
         serde_json::from_value::<crate::test_record::TestGenConfigInput>(changes)
             .unwrap()
@@ -131,7 +131,7 @@ mod tests {
     fn steps_are_taken_up_to_their_limit() {
         let near = 1e-10;
         let far = 1e-8;
-        // Field, type, before, after, whether it is taken.
+        // Field, type, before, after, whether the change is accepted.
         let table: Vec<(&str, &str, Value, Value, bool)> = vec![
             ("temperature", "update_params", json!(0.5), json!(0.55), true),
             ("temperature", "update_params", json!(0.5), json!(0.6), true),

@@ -1,26 +1,26 @@
-//! What a model is told of the past: the last runs, and what became of the last proposals.
+//! The history shown to a model: the last runs, and the outcomes of the last proposals.
 
 use crate::error::Result;
 use crate::store::{EvolutionRow, Store};
 use crate::test_record::{ConfigId, RunId, TestGenConfig, TestGenRun};
 use std::collections::BTreeSet;
 
-/// Runs, and rounds, that are told.
+/// Number of runs and of rounds that are shown.
 pub const LAST: usize = 5;
-/// Runs that are looked through for them.
+/// Number of recent runs to choose from.
 const LOOKED_AT: usize = 500;
 
-/// A run with the configuration that it had.
+/// A run with its configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Past {
     pub run: TestGenRun,
-    /// Of the function: the key of a run's symbol is nothing that a model knows.
+    /// Name of the function, because a model does not know symbol keys.
     pub name: String,
     pub config: TestGenConfig,
 }
 
-/// Runs and rounds, oldest first, at most five of each. Runs of candidates that lost are not among them: what they say is in
-/// their rounds, and they say nothing about the configuration that is current.
+/// Runs and rounds, oldest first, at most five of each. Runs of rejected candidates are left out: their rounds have
+/// the result, and they say nothing about the current configuration.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct History {
     pub runs: Vec<Past>,
@@ -30,12 +30,12 @@ pub struct History {
 }
 
 impl History {
-    /// From the store, for the configuration that is current.
+    /// Reads the history of the current configuration from the store.
     pub fn read(store: &Store, current: ConfigId) -> Result<Self> {
         let mut rounds = store.testgen_evolution()?;
         let won: BTreeSet<ConfigId> =
             rounds.iter().filter(|row| row.accepted).filter_map(|row| row.to).collect();
-        // A round that was broken off, or not measured, says nothing against its candidate.
+        // A round that was interrupted or not measured is no evidence against its candidate.
         let compared = rounds.iter().filter(|row| row.actual_improvement.is_some());
         let tried = compared.filter_map(|row| row.to);
         let lost: BTreeSet<ConfigId> = tried.filter(|id| *id != current && !won.contains(id)).collect();

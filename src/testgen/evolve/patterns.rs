@@ -1,21 +1,21 @@
-//! What stands out in the last runs, in words: where they miss the targets, where scores go, what is thrown away, which limits end
-//! them.
+//! Conspicuous facts about the last runs, in words: missed targets, trends of scores, dropped tests, limits that
+//! ended runs.
 
 use super::history::Past;
 use crate::test_record::{Proposed, TestGenAnalysis};
 use std::collections::BTreeMap;
 
-/// What a metric should come to.
+/// The target of a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// As in the analysis.
+    /// The name in the analysis.
     pub name: &'static str,
-    /// 0 to 1.
+    /// From 0 to 1.
     pub least: f64,
     pub of: fn(&TestGenAnalysis) -> Option<f64>,
 }
 
-/// The targets of the metrics that a change may aim at.
+/// The targets of the metrics that a change can improve.
 pub const TARGETS: [Target; 5] = [
     Target { name: "category_balance", least: 0.8, of: |of| Some(of.category_balance) },
     Target { name: "anti_cheat_coverage", least: 0.9, of: |of| of.anti_cheat_coverage },
@@ -24,11 +24,11 @@ pub const TARGETS: [Target; 5] = [
     Target { name: "token_efficiency", least: 0.6, of: |of| of.token_efficiency },
 ];
 
-/// Shares of all proposed tests from which on dropped ones, and duplicates, are many.
+/// Shares of all proposed tests from which dropped tests, and duplicates, count as many.
 const MANY_DROPPED: f64 = 0.25;
 const MANY_DUPLICATES: f64 = 0.2;
 
-/// What stands out in `runs`, oldest first; nothing where all is well, or there are none.
+/// The conspicuous facts about `runs`, oldest first; empty if there are none.
 pub fn patterns(runs: &[Past]) -> Vec<String> {
     let mut found: Vec<String> = TARGETS.iter().flat_map(|target| missed(runs, target)).collect();
     found.extend(falls_short(runs));
@@ -38,7 +38,7 @@ pub fn patterns(runs: &[Past]) -> Vec<String> {
     found
 }
 
-/// How many runs there are of which this holds, in words; nothing where there is none.
+/// The number of runs with this property, in words; `None` if there are none.
 fn count(runs: &[Past], is: impl Fn(&Past) -> bool) -> Option<String> {
     let count = runs.iter().filter(|past| is(past)).count();
     (count > 0).then(|| format!("{count} of {} runs", runs.len()))
@@ -56,7 +56,7 @@ fn missed(runs: &[Past], target: &Target) -> Vec<String> {
     (!below.is_empty()).then_some(told).into_iter().chain(without).collect()
 }
 
-/// Runs that did not come to what their own configuration wants, or have no score.
+/// Runs that miss their own configuration's target, or have no score.
 fn falls_short(runs: &[Past]) -> Vec<String> {
     let is_short = |past: &Past| {
         past.run.analysis.comprehensiveness.is_some_and(|value| value < past.config.target_comprehensiveness)
@@ -70,9 +70,9 @@ fn falls_short(runs: &[Past]) -> Vec<String> {
     all.into_iter().flatten().collect()
 }
 
-/// Scores that go one way, symbol by symbol: those of different symbols say nothing about each other.
+/// Scores that rise or fall, for each symbol, because scores of different symbols are not comparable.
 fn trends(runs: &[Past]) -> Vec<String> {
-    // Static functions of two files may have one name.
+    // Static functions of two files may have the same name.
     let mut scores: BTreeMap<&str, (&str, Vec<u32>)> = BTreeMap::new();
     for past in runs {
         let (_, of_symbol) = scores.entry(&past.run.symbol.0).or_insert((&past.name, Vec::new()));
@@ -92,7 +92,7 @@ fn trends(runs: &[Past]) -> Vec<String> {
     told.collect()
 }
 
-/// Proposed tests that were of no use.
+/// Proposed tests that could not be used.
 fn thrown_away(runs: &[Past]) -> Vec<String> {
     let sum = |of: fn(&Proposed) -> u64| runs.iter().map(|past| of(&past.run.of_model())).sum::<u64>();
     let all = sum(|of| of.valid + of.dropped + of.duplicates);
@@ -106,7 +106,7 @@ fn thrown_away(runs: &[Past]) -> Vec<String> {
     dropped.into_iter().chain(duplicates).collect()
 }
 
-/// Limits that ended runs, or nearly so.
+/// Limits that ended runs, or nearly did.
 fn limits(runs: &[Past]) -> Vec<String> {
     let reached = |what: &str, is: fn(&Past) -> bool| {
         count(runs, is).map(|runs| format!("the limit of {what} was reached in {runs}"))
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::test_record::{TestCategory, TestGenConfig, TestGenRun};
 
-    /// A run in which all is well.
+    /// A run without any problem.
     fn good() -> TestGenRun {
         let mut run = run(1, "f", Some(800));
         run.analysis = TestGenAnalysis {
@@ -239,7 +239,7 @@ mod tests {
             let proposed = Proposed { valid, dropped, duplicates };
             assert_eq!(found(vec![TestGenRun { proposed, ..good() }]), told, "{proposed:?}");
         }
-        // What the tool makes says nothing of what the model proposes.
+        // The tool's own tests say nothing about the model's proposals.
         let mut of_tool = good();
         of_tool.proposed = Proposed { valid: 3, dropped: 1, duplicates: 0 };
         of_tool.analysis.category_distribution = [(TestCategory::Existence, 3)].into();

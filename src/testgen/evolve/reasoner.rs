@@ -1,4 +1,4 @@
-//! The question for a change of the configuration, and what is made of the answer.
+//! Asks for a change of the configuration, and reads the answer.
 
 use super::history::{History, Past};
 use super::patterns::{TARGETS, patterns};
@@ -15,31 +15,31 @@ use crate::testgen::run::prompt::{Templates, short};
 use minijinja::{Value, context};
 use serde::Serialize;
 
-/// The role that is asked.
+/// The model role.
 pub const ROLE: &str = "testgen-config";
 
-/// What a proposal is made from.
+/// The basis of a proposal.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
-    /// The configuration that is current.
+    /// The current configuration.
     pub config: &'a TestGenConfig,
     pub history: &'a History,
-    /// Models for which a provider is configured.
+    /// Models with a configured provider.
     pub profiles: &'a [ModelType],
 }
 
-/// What was proposed, and by whom.
+/// A proposed change and its author.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Proposal {
     pub change: TestGenConfigChange,
     /// Provider and model.
     pub model: String,
-    /// Whether there was a reply at all.
+    /// Whether there was a reply.
     pub is_answered: bool,
 }
 
-/// Asks for a change. A reply that is of no use, and none at all, is `Keep`, with the reason in its `reasoning`. The question is
-/// put down to `function`; `attempt` is counted from 1.
+/// Asks for a change. Without a usable reply the change is `Keep`, with the reason in its `reasoning`. The cost is
+/// charged to `function`; `attempt` is counted from 1.
 ///
 /// # Errors
 /// Those of the template and the store, and Ctrl-C.
@@ -76,7 +76,7 @@ pub fn propose(
     Ok(Proposal { change, model, is_answered })
 }
 
-/// The question.
+/// The prompt.
 pub(super) fn text(templates: &Templates, situation: &Situation) -> Result<String> {
     let Situation { config, history, profiles } = *situation;
     let invalid = examples::invalid(config);
@@ -113,7 +113,7 @@ fn pretty(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).expect("numbers and texts have a form in JSON")
 }
 
-/// The runs, a line each below their head; nothing where there are none.
+/// The runs as a table, one line each below a heading; empty if there are none.
 fn table(runs: &[Past]) -> Vec<String> {
     let head = "version | symbol | score | comprehensiveness | balance | anti-cheat | discovery | reflection | efficiency | \
                 valid, dropped, duplicates | tokens | seconds";
@@ -144,7 +144,7 @@ fn row(past: &Past) -> String {
     short(&cells.join(" | "))
 }
 
-/// A round that was, in one line.
+/// A past round in one line.
 fn told(row: &EvolutionRow) -> String {
     let points = |value: Option<f64>| value.map_or("–".into(), |value| format!("{value:+.1}"));
     let changes = serde_json::to_string(&row.change.changes).expect("numbers and texts have a form in JSON");

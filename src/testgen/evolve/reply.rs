@@ -1,4 +1,4 @@
-//! From the text of a model's reply to the change that it proposes. A change is one object; what could mean two things means none.
+//! Reads a model's reply as a proposed change. A change is one object; an ambiguous reply is none.
 
 use crate::llm::after_thoughts;
 use crate::llm::json::value_at;
@@ -6,17 +6,17 @@ use crate::test_record::TestGenConfigChange;
 use crate::testgen::run::reply::{LONGEST, is_object};
 use serde_json::{Map, Value};
 
-/// Bytes of a reasoning that are kept.
+/// Largest number of bytes of a reasoning that are kept.
 const REASONING: usize = 2_000;
 
-/// Reads a reply; `Err` says why it is of no use.
+/// Reads a reply; `Err` says why it cannot be used.
 pub fn read(text: &str) -> Result<TestGenConfigChange, String> {
     let text = after_thoughts(text);
     if text.len() > LONGEST {
         return Err(format!("it has {} bytes, and {LONGEST} are the most", text.len()));
     }
     let mut fields = only_object(text)?;
-    // Models write null for what they leave as it is.
+    // Models write null for fields that stay unchanged.
     fields.retain(|_, value| !value.is_null());
     let mut change: TestGenConfigChange =
         serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())?;
@@ -24,7 +24,7 @@ pub fn read(text: &str) -> Result<TestGenConfigChange, String> {
     Ok(change)
 }
 
-/// The one object of a text, wherever it stands: in a fence, in prose, in a list of one.
+/// The only object in a text: in a fence, in prose, or in a list of one.
 fn only_object(text: &str) -> Result<Map<String, Value>, String> {
     let mut found = None;
     let mut at = 0;
@@ -34,7 +34,7 @@ fn only_object(text: &str) -> Result<Map<String, Value>, String> {
             continue;
         }
         match value_at(text, next) {
-            // What is inside of an object that is broken is no proposal of its own.
+            // An object inside a broken object is not a proposal.
             Err(wrong) => {
                 let line = text[..text.floor_char_boundary(wrong.at)].matches('\n').count() + 1;
                 return Err(format!("{} (line {line})", wrong.what));

@@ -1,5 +1,5 @@
-//! Evolution, round by round: a proposal, the guardrails, candidate and incumbent on the same symbols, and the row that says what
-//! came of it.
+//! Evolution, round by round: a proposal, the guardrails, runs of candidate and incumbent on the same symbols, and
+//! a row with the result.
 
 use super::history::History;
 use super::reasoner::{self, Proposal, Situation};
@@ -17,38 +17,39 @@ use crate::testgen::run::prompt::Templates;
 use crate::testgen::score::compare;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is wanted.
+/// The parameters of an evolution.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
-    /// What configurations are compared on, at least two, each once. The questions for changes are put down to the first.
+    /// The functions on which configurations are compared: at least two, each once. Questions for changes are
+    /// charged to the first.
     pub functions: &'a [&'a Function],
     pub rounds: u32,
-    /// Models for which a provider is configured.
+    /// Models with a configured provider.
     pub profiles: &'a [ModelType],
-    /// Asked where another configuration became the current one.
+    /// Called when another configuration has become the current one.
     pub choose: &'a Chooser<'a>,
     pub templates: &'a Templates,
     pub interrupt: &'a Interrupt,
 }
 
-/// Has the models that a configuration names asked for changes from now on.
+/// Selects the models that a configuration names for further questions about changes.
 pub type Chooser<'a> = dyn Fn(&mut ModelSession, &TestGenConfig) -> Result<()> + 'a;
 
-/// Generates tests for a symbol with a configuration, and keeps the run in the store.
+/// Generates tests for a symbol with a configuration, and stores the run.
 pub type Runner<'a> =
     dyn FnMut(&mut Resources, &TestGenConfig, ConfigId, &SymbolName) -> Result<TestGenRun> + 'a;
 
-/// What came of it.
+/// The result of an evolution.
 #[derive(Debug)]
 pub struct Evolved {
     pub rounds: Vec<EvolutionRound>,
-    /// In the last round the model did not answer: those behind it would have asked it the same.
+    /// The model did not answer in the last round; further rounds would have asked it the same.
     pub is_broken_off: bool,
 }
 
-/// Lets the current configuration evolve; where none is current, the defaults become it. Every round leaves one row in
-/// the store; one in which the model does not answer is the last. A pair of configuration and symbol is run once in a call: a later round takes
-/// its scores.
+/// Evolves the current configuration, or the defaults if there is none. Each round stores one row; a round without
+/// an answer is the last. Each pair of configuration and symbol is run once per call: later rounds reuse its
+/// scores.
 ///
 /// # Errors
 /// `Usage` for fewer than two functions, those of runs (the round that was broken off has its row), of the store, and Ctrl-C.
@@ -75,7 +76,7 @@ pub fn evolve(resources: &mut Resources, request: &Request, runner: &mut Runner)
     Ok(evolved)
 }
 
-/// A configuration with its number.
+/// A configuration with its id.
 struct Known {
     id: ConfigId,
     config: TestGenConfig,
@@ -99,7 +100,7 @@ struct Evolution<'a> {
 }
 
 impl Evolution<'_> {
-    /// The round as it was kept, and whether the model answered.
+    /// Runs one round; returns it as stored, and whether the model answered.
     fn round(
         &mut self,
         number: u32,
@@ -108,7 +109,7 @@ impl Evolution<'_> {
     ) -> Result<(EvolutionRound, bool)> {
         let request = self.request;
         request.interrupt.check()?;
-        // The last round's candidate, or what a person chose meanwhile.
+        // The incumbent is the last round's candidate, or a person's choice in the meantime.
         let current = incumbent(resources.store)?;
         if current.id != self.incumbent.id {
             (request.choose)(resources.models, &current.config)?;
@@ -127,13 +128,13 @@ impl Evolution<'_> {
         if let Err(error) = &tried {
             round.reason = format!("the round was broken off: {error}");
         }
-        // A round that was broken off is one that there was, and has its row.
+        // An interrupted round gets its row, too.
         let kept = self.keep(round, &history, resources);
         tried?;
         Ok((kept?, is_answered))
     }
 
-    /// From the proposal to the verdict, which is in `round` then.
+    /// Takes the round from the proposal to the verdict, which it writes into `round`.
     fn tried(
         &mut self,
         round: &mut EvolutionRound,
@@ -173,7 +174,8 @@ impl Evolution<'_> {
         Ok(())
     }
 
-    /// Runs of the incumbent and of the candidate on a symbol, one after the other, so that what changes with time touches both.
+    /// Runs incumbent and candidate on a symbol, one directly after the other, so that changes over time affect
+    /// both.
     fn pair(
         &mut self,
         candidate: &Known,
@@ -195,7 +197,8 @@ impl Evolution<'_> {
             .ok_or_else(|| Error::new(ErrorKind::Internal, format!("a run on {symbol} was lost")))
     }
 
-    /// Only when all symbols were run: means over some of them are not comparable.
+    /// Updates the best configurations. Called only when all symbols were run, because means over different symbols
+    /// are not comparable.
     fn update_best(&self, store: &mut Store) -> Result<()> {
         let kinds: BTreeSet<&str> = self.runs.values().filter_map(|run| run.task_type.as_deref()).collect();
         for kind in kinds.into_iter().chain([GLOBAL]) {
@@ -204,8 +207,8 @@ impl Evolution<'_> {
         Ok(())
     }
 
-    /// The round's row, with which an accepted candidate becomes current, and a note on the run that the proposal came after.
-    /// Returns the round as it was kept.
+    /// Stores the round's row, which makes an accepted candidate current, and a note on the run before the
+    /// proposal. Returns the round as stored.
     fn keep(
         &self,
         round: EvolutionRound,
@@ -218,7 +221,7 @@ impl Evolution<'_> {
             runs.next().map(|(_, run)| run.run_id.clone())
         };
         if let Some(run) = history.of_current.clone().or_else(first) {
-            // Of what asks for no change nothing can be accepted.
+            // A proposal without a change cannot be accepted.
             let accepted = (round.change.kind != ChangeType::Keep).then_some(round.accepted);
             resources.store.note_testgen_change(&run, &round.model, &round.change, accepted)?;
         }
@@ -232,7 +235,7 @@ fn gain_of_quality(before: &TestGenRun, after: &TestGenRun) -> Option<f64> {
     Some(after.analysis.comprehensiveness? - before.analysis.comprehensiveness?)
 }
 
-/// Absent where one is, and of nothing.
+/// The mean; `None` for an empty list or if a value is missing.
 fn mean(values: Vec<Option<f64>>) -> Option<f64> {
     let values: Vec<f64> = values.into_iter().collect::<Option<_>>()?;
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

@@ -1,4 +1,4 @@
-//! One call: the memory that it is given, and its arguments.
+//! One call in a test: its memory and its arguments.
 
 use super::expected::EACH;
 use super::json::Whole;
@@ -12,22 +12,22 @@ use quote::{format_ident, quote};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A call with what an input and a result say of it.
+/// A call, as an input and a result describe it.
 pub(super) struct Call<'a> {
     pub types: Types<'a>,
     pub bound: Bound<'a>,
     pub contract: &'a Contract,
     pub args: &'a Map<String, Value>,
     pub left: &'a Value,
-    /// The call in messages.
+    /// Name of the call in messages.
     pub title: String,
-    /// Makes the names of its locals different from those of other calls.
+    /// Suffix that makes the names of its local variables unique.
     pub suffix: String,
-    /// Handles among the arguments, by their position.
+    /// Handles among the arguments, by position.
     pub handles: BTreeMap<usize, TokenStream>,
-    /// Further places that a returned pointer may lead to: as a result names them, and their address.
+    /// Further places that a returned pointer may point to: the name in results, and the address.
     pub places: Vec<(String, TokenStream)>,
-    /// The local that gets the returned value, where it is not the usual one.
+    /// The local variable for the return value, if not the usual one.
     pub keep: Option<Ident>,
 }
 
@@ -35,25 +35,25 @@ pub(super) struct Call<'a> {
 #[derive(Default)]
 pub(super) struct Written {
     pub statements: Vec<TokenStream>,
-    /// Comparisons that stand behind them.
+    /// The comparisons after them.
     pub comparisons: Vec<TokenStream>,
 }
 
-/// Memory of a call.
+/// The memory behind an argument of a call.
 pub(super) struct Memory<'a> {
     pub param: &'a Parameter,
-    /// Where its content is read.
+    /// The expression that reads its content.
     pub place: TokenStream,
     pub of: &'a CType,
-    /// Elements; none for a single value.
+    /// Number of elements; `None` for a single value.
     pub length: Option<usize>,
-    /// Its address.
+    /// The expression for its address.
     pub pointer: TokenStream,
-    /// Compared after the call.
+    /// Whether it is compared after the call.
     pub is_written: bool,
 }
 
-/// What is there of a call while its arguments are gone through.
+/// The parts of a call that exist so far.
 #[derive(Default)]
 struct Made<'a> {
     statements: Vec<TokenStream>,
@@ -62,7 +62,7 @@ struct Made<'a> {
 }
 
 impl<'a> Made<'a> {
-    /// A local with its memory, whose address is an argument.
+    /// Adds a local variable with memory, and its address as an argument.
     fn keep(&mut self, at: usize, (lets, memory): (TokenStream, Memory<'a>)) {
         self.statements.push(lets);
         let pointer = &memory.pointer;
@@ -71,7 +71,7 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Why a parameter has no counterpart in a test that runs without the tool.
+/// Why a parameter with this role cannot be part of a test without the tool.
 pub(super) fn refused(role: &Role) -> Option<&'static str> {
     match role {
         Role::Callback { .. } => Some("it calls back"),
@@ -83,7 +83,7 @@ pub(super) fn refused(role: &Role) -> Option<&'static str> {
     }
 }
 
-/// Names that generated code has for itself.
+/// Names reserved for generated code.
 const TAKEN: [&str; 18] = [
     "returned",
     "returned_table",
@@ -106,13 +106,13 @@ const TAKEN: [&str; 18] = [
 ];
 
 impl<'a> Call<'a> {
-    /// Everything from the first local to the last comparison; the reason if that cannot be written.
+    /// Everything from the first local variable to the last comparison; `Err` says why it cannot be written.
     pub fn write(&self) -> Result<Written, String> {
         let (statements, memories) = self.statements()?;
         Ok(Written { statements, comparisons: self.comparisons(&memories)? })
     }
 
-    /// Everything up to the call itself, and the memory that it was given.
+    /// Everything up to the call itself, and its memory.
     pub fn statements(&self) -> Result<(Vec<TokenStream>, Vec<Memory<'_>>), String> {
         let params = &self.contract.params;
         let complete =
@@ -138,7 +138,7 @@ impl<'a> Call<'a> {
         Ok((statements, memories))
     }
 
-    /// An argument that is no length, with its memory.
+    /// Adds an argument other than a length, with its memory.
     fn argument(&self, at: usize, param: &'a Parameter, made: &mut Made<'a>) -> Result<(), String> {
         if let Some(why) = refused(&param.role) {
             return Err(why.to_owned());
@@ -163,7 +163,7 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// Whether all that the input and the result say of the call has a place in the test.
+    /// Checks that every part of the input and the result is used in the test.
     fn knows_all(&self) -> Result<(), String> {
         let known = |key: &String| self.contract.params.iter().any(|param| param.name == *key);
         let is_result = |key: &String| matches!(key.as_str(), "return" | "errno" | "$globals") || known(key);
@@ -179,7 +179,7 @@ impl<'a> Call<'a> {
         &self.bound.function.params[at].ty
     }
 
-    /// A local for this parameter.
+    /// The name of this parameter's local variable.
     fn local(&self, at: usize) -> Ident {
         let name = self.bound.c.params[at].0.to_string();
         let is_taken = TAKEN.contains(&name.as_str())
@@ -188,7 +188,7 @@ impl<'a> Call<'a> {
         format_ident!("{name}{own}{}", self.suffix)
     }
 
-    /// The local behind a pointer.
+    /// The local variable behind a pointer.
     fn memory(&self, at: usize, param: &'a Parameter) -> Result<(TokenStream, Memory<'a>), String> {
         let (local, given) = (self.local(at), self.args.get(&param.name));
         let of = behind(self.ty(at)).ok_or("its type hides a pointer")?;
@@ -197,7 +197,7 @@ impl<'a> Call<'a> {
             Role::CString { .. } => {
                 let text = text(&bytes(given.ok_or_else(missing)?)?)?;
                 let (place, pointer) = (quote!(#local), quote!(#local.as_ptr()));
-                // Memory of its own: equal literals have one address.
+                // A copy: equal literals may share an address.
                 let lets = quote!(let #local = #text.to_owned(););
                 Ok((lets, Memory { param, place, of, length: None, pointer, is_written: false }))
             }
@@ -221,7 +221,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// What stands in memory before the call, in JSON.
+    /// The content of the memory before the call, in JSON.
     fn content(
         &self,
         of: &CType,
@@ -235,7 +235,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// How many elements an output has that is as long as others: its length, where it is told, or the others'.
+    /// The number of elements of an output that shares its length: the given length, or that of the other buffers.
     fn room(&self, length: &str) -> Option<usize> {
         let told = self.args.get(length).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         told.or_else(|| {
@@ -251,7 +251,7 @@ impl<'a> Call<'a> {
         })
     }
 
-    /// A local with one value.
+    /// A local variable with one value.
     fn single(
         &self,
         at: usize,
@@ -268,7 +268,7 @@ impl<'a> Call<'a> {
         (lets, Memory { param, place: quote!(#local), of, length: None, pointer, is_written })
     }
 
-    /// A local with elements, so many where the contract says how many.
+    /// A local variable with elements; their number may follow from the contract.
     fn array(
         &self,
         at: usize,
@@ -290,7 +290,7 @@ impl<'a> Call<'a> {
             (self.local(at), self.element(at, of, true), Literal::usize_unsuffixed(length));
         let is_written = is_written(self.ty(at), &param.role);
         let (ty, value, place) = match &param.role {
-            // What the function keeps there may be more than its elements tell.
+            // The function may store data there that needs a stricter alignment than the elements.
             Role::Room { .. } => (quote!(Aligned<[#ty; #size]>), quote!(Aligned(#value)), quote!(#local.0)),
             _ => (quote!([#ty; #size]), value, quote!(#local)),
         };
@@ -301,7 +301,7 @@ impl<'a> Call<'a> {
         Ok((lets, Memory { param, place, of, length: Some(length), pointer, is_written }))
     }
 
-    /// The type of a local's elements: of many bytes all are unsigned, as literals of bytes are.
+    /// The element type of a local variable: byte arrays are unsigned, like byte literals.
     fn element(&self, at: usize, of: &CType, many: bool) -> syn::Type {
         match is_byte(of) && many {
             true => syn::parse_quote!(u8),
@@ -309,7 +309,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A length: what the buffers give, or what is told where they cannot contradict.
+    /// A length: the size of its buffers, or the given value where no buffer contradicts it.
     fn length(&self, at: usize, param: &'a Parameter, made: &mut Made<'a>) -> Result<(), String> {
         let counted = made.memories.iter().filter(
             |memory| matches!(&memory.param.role, Role::Buffer { length, .. } if *length == param.name),

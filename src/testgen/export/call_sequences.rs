@@ -1,6 +1,6 @@
-//! Lives of handles: the calls of an input in their order, on up to two handles, and what each of them left.
+//! Call sequences: the calls of an input in order, on up to two handles, and the effects of each.
 //!
-//! Which handle a call gets follows from what C's calls returned, so that a test says it outright.
+//! C's results decide which handle each call gets, so the test names the handle.
 
 use super::Source;
 use super::arguments::{Call, null};
@@ -15,13 +15,13 @@ use quote::{format_ident, quote};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Handles that are there at the same time.
+/// Largest number of handles at the same time.
 const HANDLES: usize = 2;
 
 /// A call by the function's name, with its arguments.
 type Named = (String, Map<String, Value>);
 
-/// The statements of a test of a life.
+/// The statements of a test of a call sequence.
 pub(super) fn statements(
     source: &Source,
     sequence: &Sequence,
@@ -57,7 +57,7 @@ fn called(step: &Value) -> Option<&str> {
     step.get("call").and_then(Value::as_str)
 }
 
-/// The calls of an input in their order, each with its arguments.
+/// The calls of an input in order, each with its arguments.
 fn calls(source: &Source, sequence: &Sequence, input: &Map<String, Value>) -> Result<Vec<Named>, String> {
     if let Some(key) = input.keys().find(|key| !matches!(key.as_str(), "make" | "before" | "args" | "after"))
     {
@@ -94,14 +94,14 @@ fn arguments(step: &Value) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// A life as far as it was told.
+/// The part of a call sequence that is already written.
 struct Told<'a> {
     source: &'a Source<'a>,
     sequence: &'a Sequence,
     live: [bool; HANDLES],
     used: [bool; HANDLES],
     written: Vec<TokenStream>,
-    /// Whether the function under test was called, and comparisons since then.
+    /// Whether the function under test was called, and the number of comparisons since then.
     reached: bool,
     compared: usize,
 }
@@ -122,7 +122,7 @@ impl<'a> Told<'a> {
         bound.and_then(|bound| Some((bound, bound.contract?))).ok_or_else(|| "it has no contract".to_owned())
     }
 
-    /// A call on the handles that it asks for, and which of them begin or end with it.
+    /// A call on the given handles, and which handles it makes or ends.
     fn call<'b>(
         &mut self,
         (number, name): (usize, &str),
@@ -158,7 +158,7 @@ impl<'a> Told<'a> {
         Ok((call, changes))
     }
 
-    /// One call of the input, with what C left.
+    /// One call of the input, with its effects in C.
     fn step(
         &mut self,
         number: usize,
@@ -193,7 +193,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// The handles among the arguments by their positions, none for null, and which of them begin or end with the call.
+    /// The handles among the arguments by position, `None` for null, and which of them the call makes or ends.
     #[expect(clippy::type_complexity, reason = "two lists that are taken apart at once")]
     fn handles(
         &mut self,
@@ -232,18 +232,18 @@ impl<'a> Told<'a> {
         Ok((handles, changes))
     }
 
-    /// The handle that is asked for if it is live, else any, as the harness takes it: runs of earlier versions have such inputs.
+    /// The requested handle if it is live, else any live one, as in the harness: inputs of earlier runs need this.
     fn live_one(&self, wanted: usize) -> Option<usize> {
         std::iter::once(wanted).chain(0..HANDLES).find(|at| self.live[*at])
     }
 
-    /// The handle that is asked for if it is not there yet, else any that is not.
+    /// The requested handle if it is vacant, else any vacant one.
     fn vacant(&self, wanted: usize) -> Option<usize> {
         std::iter::once(wanted).chain(0..HANDLES).find(|at| !self.live[*at])
     }
 
-    /// The calls that C was given behind those of the input: one for each live handle, none where it was not called. One whose
-    /// arguments cannot be told is left out, and its handle stays.
+    /// The destructor calls that C made after the input's calls: one for each live handle, none where there was no
+    /// call. A call whose arguments are unknown is left out, and its handle stays.
     fn end(&mut self, calls: usize, enders: &[Value]) {
         let live: Vec<usize> = (0..HANDLES).filter(|at| self.live[*at]).collect();
         for (number, (which, step)) in (calls + 1..).zip(live.into_iter().zip(enders)) {
@@ -252,7 +252,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// The call that ends a handle, as the harness makes it.
+    /// The destructor call of a handle, as the harness makes it.
     fn ended(&mut self, (number, name): (usize, &str), which: usize) -> Result<Vec<TokenStream>, String> {
         let (bound, contract) = self.bound(name)?;
         let types = Types(self.source.library);
@@ -265,7 +265,7 @@ impl<'a> Told<'a> {
         Ok(statements)
     }
 
-    /// All statements, behind the memory of handles that the caller gives.
+    /// All statements, after the memory of handles that the caller provides.
     fn finished(self) -> Vec<TokenStream> {
         let of = format_ident!("{}", self.sequence.of);
         let rooms = (0..HANDLES).filter(|at| self.sequence.by_caller && self.used[*at]).map(|at| {
@@ -279,7 +279,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// What an empty input says of an argument, on this handle: with that the harness calls what ends a handle.
+/// An argument decoded from an empty input, on this handle: the harness calls destructors with such arguments.
 fn plainest(types: Types, param: &Parameter, ty: &CType, which: usize) -> Result<Value, String> {
     let zeros = |of: &CType, length| types.filled(of, length, [0; 4]);
     let to = behind(ty).unwrap_or(ty);
@@ -303,7 +303,7 @@ fn plainest(types: Types, param: &Parameter, ty: &CType, which: usize) -> Result
     })
 }
 
-/// Zero, or what the limits make of it; of what C looks for the first.
+/// Zero, moved into the limits; without limits, the first likely value if there is one.
 fn plain_number(limits: (Option<i64>, Option<i64>), likely: &[i64], (signed, bits): (bool, u16)) -> i128 {
     if limits == (None, None) {
         return likely.first().copied().unwrap_or(0).into();

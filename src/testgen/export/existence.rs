@@ -1,4 +1,4 @@
-//! That a function is there with C's types, and how large they are: what the compiler and the linker say.
+//! Tests that a function exists with C's types and layouts, which the compiler and the linker check.
 
 use super::{KeptTest, Source};
 use crate::rust::signature::ident;
@@ -6,7 +6,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
-/// What such a test does. Its comparisons are few: most of it is that it compiles and links.
+/// The statements of such a test. It has few comparisons: its main point is that it compiles and links.
 pub(super) fn statements(source: &Source, test: &KeptTest) -> Result<Vec<TokenStream>, String> {
     match test.input.get("check").and_then(Value::as_str) {
         Some("signature") => Ok(vec![signature(source)]),
@@ -27,7 +27,7 @@ fn signature(source: &Source) -> TokenStream {
 
 fn layout(source: &Source, test: &KeptTest) -> Result<TokenStream, String> {
     let of = test.input.get("of").and_then(Value::as_str).unwrap_or_default();
-    // Some have no name in `ffi.rs`.
+    // Some records have no name in `ffi.rs`.
     let is_known = !of.is_empty() && source.library.records.values().any(|record| record.rust_name == of);
     let number = |name: &str| test.left.get(name).and_then(Value::as_u64).map(Literal::u64_unsuffixed);
     let (Some(size), Some(align), true) = (number("size"), number("align"), is_known) else {

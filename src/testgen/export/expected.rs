@@ -1,4 +1,4 @@
-//! Comparisons of what the port left behind with what C left: number by number, floats by their bits, never padding.
+//! Comparisons of the port's effects with C's: number by number, floats by their bits, without padding.
 
 use super::json::{Whole, shown};
 use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, zero};
@@ -9,10 +9,10 @@ use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use serde_json::Value;
 
-/// What the number of a loop over elements begins with.
+/// Prefix of loop variables over elements.
 pub(super) const EACH: &str = "each_";
 
-/// What a comparison is about, in words; a path leads to a part of it.
+/// The subject of a comparison, in words, with the path to a part of it.
 #[derive(Debug, Clone)]
 pub(super) struct Label {
     what: String,
@@ -21,7 +21,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// A parameter, or a variable of the library.
+    /// The label of a parameter, or of a variable of the library.
     pub fn named(name: &str, function: &str) -> Self {
         Self { what: name.to_owned(), path: String::new(), function: function.to_owned() }
     }
@@ -34,7 +34,7 @@ impl Label {
         Self { path: format!("{}{part}", self.path), ..self.clone() }
     }
 
-    /// The message of an assertion. Names of C have no braces: those that are there name the number of a loop.
+    /// The message of an assertion. C names have no braces, so any braces are placeholders for loop variables.
     pub fn text(&self) -> String {
         let Self { what, path, function } = self;
         match (what.is_empty(), path.is_empty()) {
@@ -46,7 +46,8 @@ impl Label {
 }
 
 impl<'a> Types<'a> {
-    /// Comparisons of the value at `place`, which is read and not borrowed: it may be a part of a packed struct, or of a variable.
+    /// Comparisons of the value at `place`. The value is read, not borrowed, because it may be part of a packed
+    /// struct or of a static.
     pub fn same(
         self,
         place: &TokenStream,
@@ -63,7 +64,7 @@ impl<'a> Types<'a> {
                 if is_whole(of) || is_float(of) {
                     return Ok(vec![same_leaf(place, &expected, ty, label)]);
                 }
-                // Once, and one by one: as many assertions as elements would keep the compiler busy for hours.
+                // One loop instead of one assertion per element, which would take the compiler hours.
                 let each = self.alike(place, &quote!(wanted), ty, (label, 0))?;
                 Ok(vec![quote!({ let wanted = #expected; #(#each)* })])
             }
@@ -72,7 +73,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// Comparisons of two places, of which one holds what C left; `depth` is in how many loops they stand.
+    /// Comparisons of two places, one with C's value; `depth` is the number of enclosing loops.
     fn alike(
         self,
         place: &TokenStream,
@@ -109,7 +110,7 @@ impl<'a> Types<'a> {
         value: &Value,
         label: &Label,
     ) -> Result<Vec<TokenStream>, String> {
-        // Refuses what is no field of the struct.
+        // Rejects values that are not fields of the struct.
         self.value(ty, value)?;
         let (_, fields) = self.fields(ty)?;
         let mut all = Vec::new();
@@ -124,7 +125,7 @@ impl<'a> Types<'a> {
         Ok(all)
     }
 
-    /// Comparisons of the elements in an array `local`, which holds `length` of them; bytes are `u8` there.
+    /// Comparisons of the elements in an array `local` with `length` elements; bytes are `u8` there.
     pub fn same_elements(
         self,
         local: &TokenStream,
@@ -141,7 +142,7 @@ impl<'a> Types<'a> {
             let (expected, label) = (byte_array(&bytes), label.text());
             let mut tokens = expected.clone().into_iter();
             return Ok(vec![match (tokens.next(), tokens.next()) {
-                // What a literal of bytes refers to is compared by reference.
+                // A reference to a byte literal is compared by reference.
                 (Some(TokenTree::Punct(_)), Some(literal)) => {
                     quote!(assert_eq!(#local.as_slice(), #literal, #label);)
                 }
@@ -155,7 +156,8 @@ impl<'a> Types<'a> {
         self.same(local, &whole, value, label)
     }
 
-    /// Comparisons of a returned table of `length` elements, or of a null pointer, in the local `returned`.
+    /// Comparisons of a returned table of `length` elements, or of a null pointer, in the local variable
+    /// `returned`.
     pub fn same_table(
         self,
         returned: &Ident,
@@ -190,7 +192,7 @@ impl<'a> Types<'a> {
         Ok(all)
     }
 
-    /// Assignments of what `$globals` of an input says.
+    /// Assignments of the `$globals` of an input.
     pub fn set_globals(self, values: &Value) -> Result<Vec<TokenStream>, String> {
         let set = |(name, value): (&String, &Value)| {
             let (ident, ty) = self.global(name)?;
@@ -207,7 +209,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// One comparison of what has no parts, or of an array of numbers.
+/// One comparison of a value without parts, or of an array of numbers.
 fn same_leaf(place: &TokenStream, expected: &TokenStream, ty: &CType, label: &Label) -> TokenStream {
     let label = label.text();
     match &ty.kind {
@@ -223,7 +225,7 @@ fn same_leaf(place: &TokenStream, expected: &TokenStream, ty: &CType, label: &La
     }
 }
 
-/// A place as a value: a part of something is copied, not borrowed.
+/// A place as a value: a part is copied instead of borrowed.
 fn read(place: &TokenStream) -> TokenStream {
     if place.clone().into_iter().count() == 1 { place.clone() } else { quote!({ #place }) }
 }
@@ -248,7 +250,8 @@ fn is_float(ty: &CType) -> bool {
     matches!(ty.kind, TypeKind::Float { .. })
 }
 
-/// Where a returned pointer leads, as a result tells it: `None` for null, else the name of a place and bytes from its start.
+/// The target of a returned pointer in a result: `None` for null, else the name of a place and the byte offset in
+/// it.
 pub(super) fn address(value: &Value) -> Result<Option<(&str, usize)>, String> {
     let bad = || format!("{} is no place", shown(value));
     let text = value.as_str().ok_or_else(bad)?;
@@ -265,7 +268,7 @@ pub(super) fn same_text(returned: &Ident, value: &Value, label: &Label) -> Resul
     let label = label.text();
     let expected = match value {
         Value::Null => quote!(None),
-        // As `text_at` writes it, so that a failure can be read.
+        // Escaped like the output of `text_at`, so that a failure is readable.
         value => {
             let text = bytes(value)?.escape_ascii().to_string();
             quote!(Some(#text))
@@ -274,7 +277,7 @@ pub(super) fn same_text(returned: &Ident, value: &Value, label: &Label) -> Resul
     Ok(quote!(assert_eq!(text_at(#returned as _).as_deref(), #expected, #label);))
 }
 
-/// The comparison of `errno`, which the local `found` has.
+/// The comparison of `errno`, which is in the local variable `found`.
 pub(super) fn same_errno(found: &Ident, value: &Value, function: &str) -> Result<TokenStream, String> {
     let whole = Whole::read(value)?;
     if !whole.fits(true, 32) {

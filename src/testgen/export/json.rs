@@ -1,15 +1,16 @@
-//! Values as `docs/testgen.md` writes them in JSON: numbers of any width, floats that are no numbers, bytes and elements.
+//! Values in the JSON of `docs/testgen.md`: numbers of any width, special floats, bytes and elements.
 
 use crate::fuzz::value_json::{self as json, Many};
 use serde_json::Value;
 
-/// Elements that a literal has at most: a test file is read by people, and its locals lie on a thread's stack.
+/// Largest number of elements of a literal: people read test files, and the local variables are on a thread's
+/// stack.
 pub(super) const LONGEST: usize = 16_384;
 
-/// What stands in memory that is only written, where nothing else is said.
+/// Default content of memory that is only written.
 const FILL: [u8; 4] = [0x5a; 4];
 
-/// A whole number of up to 128 bits.
+/// An integer of up to 128 bits with a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Whole {
     pub negative: bool,
@@ -17,7 +18,7 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// A number, its digits as a string, or a boolean.
+    /// Reads a number, its digits as a string, or a boolean.
     pub fn read(value: &Value) -> Result<Self, String> {
         let read = match value {
             Value::Bool(value) => Some(Self { negative: false, magnitude: u128::from(*value) }),
@@ -30,12 +31,12 @@ impl Whole {
 
     fn from_digits(digits: &str) -> Option<Self> {
         let (minus, digits) = digits.strip_prefix('-').map_or((false, digits), |rest| (true, rest));
-        // `parse` would take a plus.
+        // `parse` would accept a plus sign.
         let magnitude = digits.parse().ok().filter(|_| digits.bytes().all(|byte| byte.is_ascii_digit()))?;
         Some(Self { negative: minus && magnitude != 0, magnitude })
     }
 
-    /// Whether an integer of so many bits can have this value.
+    /// Whether the value fits an integer of this width.
     pub fn fits(self, signed: bool, bits: u16) -> bool {
         let all = u128::MAX >> (128 - u32::from(bits.clamp(1, 128)));
         match (signed, self.negative) {
@@ -51,7 +52,7 @@ impl Whole {
         if self.negative { low.wrapping_neg() } else { low }
     }
 
-    /// From bytes in the order of memory, the lowest first.
+    /// Reads bytes in memory order, the lowest first.
     pub fn from_memory(bytes: &[u8], signed: bool) -> Self {
         let magnitude = bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte));
         let width = 8 * u32::try_from(bytes.len()).unwrap_or(16).clamp(1, 16);
@@ -61,13 +62,13 @@ impl Whole {
         Self { negative, magnitude }
     }
 
-    /// The digits, with a minus where it is negative.
+    /// The digits, with a minus sign if negative.
     pub fn digits(self) -> String {
         format!("{}{}", if self.negative { "-" } else { "" }, self.magnitude)
     }
 }
 
-/// Whether there is a handle: a boolean, or 1 and 0.
+/// Whether a handle was made: a boolean, or 1 and 0.
 pub(super) fn is_made(value: &Value) -> Option<bool> {
     match value {
         Value::Bool(made) => Some(*made),
@@ -90,7 +91,7 @@ pub(super) fn many(value: &Value) -> Result<Many, String> {
     json::many(value, LONGEST).unwrap_or_else(|| Err(format!("{} is no buffer", shown(value))))
 }
 
-/// Whether so many elements fit into a literal.
+/// Checks that this many elements fit into a literal.
 pub(super) fn within(length: usize) -> Result<(), String> {
     if length <= LONGEST {
         return Ok(());
@@ -98,7 +99,7 @@ pub(super) fn within(length: usize) -> Result<(), String> {
     Err(format!("{length} elements are too many for a literal, of which {LONGEST} may be"))
 }
 
-/// Memory that is only written: how many elements there is room for, if that is said, and what stands there before.
+/// Memory that is only written: its number of elements, if given, and its content before the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Prepared {
     pub room: Option<usize>,
@@ -106,10 +107,10 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Nothing is said of it.
+    /// The default.
     pub const PLAIN: Self = Self { room: None, fill: FILL };
 
-    /// A number, or an object of `room` and `fill`; none where the value is a content.
+    /// Reads a number, or an object with `room` and `fill`; `None` where the value is a content.
     pub fn read(value: &Value) -> Result<Option<Self>, String> {
         let bad = || format!("{} says nothing of an output", shown(value));
         let count = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
@@ -125,7 +126,7 @@ impl Prepared {
     }
 }
 
-/// Four bytes, in any way that bytes are written.
+/// Four bytes, in any notation of bytes.
 fn four(value: &Value) -> Option<[u8; 4]> {
     let bytes = match many(value).ok()? {
         Many::Bytes(bytes) => bytes,
@@ -137,7 +138,7 @@ fn four(value: &Value) -> Option<[u8; 4]> {
     bytes.try_into().ok()
 }
 
-/// A value in a message: its beginning.
+/// The beginning of a value, for messages.
 pub(super) fn shown(value: &Value) -> String {
     let text = value.to_string();
     let short: String = text.chars().take(40).collect();

@@ -9,24 +9,24 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use serde_json::{Value, json};
 
-/// From this length on equal elements are written as a repetition.
+/// Length from which equal elements are written as a repetition.
 const REPEAT_FROM: usize = 9;
-/// Bytes that stand in one literal.
+/// Number of bytes in one literal.
 const PER_LITERAL: usize = 80;
 
 /// Fields by their names in Rust.
 pub(super) type Fields<'a> = Vec<(Ident, &'a Field)>;
 
-/// What the types of a library look like in Rust.
+/// The Rust form of a library's types.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Types<'a>(pub &'a Library);
 
-/// Whether elements of this type are bytes: `void` counts as them.
+/// Whether elements of this type are bytes; `void` counts as bytes.
 pub(super) fn is_byte(ty: &CType) -> bool {
     matches!(ty.kind, TypeKind::Void | TypeKind::Int { bits: 8, .. })
 }
 
-/// What a parameter points to.
+/// The target type of a parameter.
 pub(super) fn behind(ty: &CType) -> Option<&CType> {
     match &ty.kind {
         TypeKind::Pointer(to) => Some(to),
@@ -71,7 +71,7 @@ impl<'a> Types<'a> {
         }
     }
 
-    /// A struct; what is not said of it is zero, and so is its padding.
+    /// A struct; missing fields and padding are zero.
     fn record(self, ty: &CType, value: &Value) -> Result<TokenStream, String> {
         let (name, fields) = self.fields(ty)?;
         let object = value.as_object().ok_or_else(|| format!("{} is no struct", shown(value)))?;
@@ -107,14 +107,14 @@ impl<'a> Types<'a> {
         Ok(bytes.chunks(width).map(element).collect())
     }
 
-    /// The value in JSON of so many elements that an output holds before the call.
+    /// The JSON value of an output before the call, with this many elements.
     pub fn filled(self, of: &CType, length: usize, fill: [u8; 4]) -> Result<Value, String> {
         within(length)?;
         let mut bytes = fill.into_iter().cycle();
         (0..length).map(|_| self.one_filled(of, &mut bytes, false)).collect()
     }
 
-    /// A value from the next bytes, which padding takes none of. A field that is an enum is one of its values.
+    /// A value from the next bytes; padding consumes none. An enum field becomes one of its values.
     fn one_filled(
         self,
         of: &CType,
@@ -148,7 +148,7 @@ impl<'a> Types<'a> {
         })
     }
 
-    /// What an output holds before the call: a content as it is told, or so many elements of one pattern.
+    /// The content of an output before the call: the given content, or this many elements of a pattern.
     pub fn prepared(self, of: &CType, told: Option<&Value>, room: Option<usize>) -> Result<Value, String> {
         let prepared = match told {
             None => Prepared::PLAIN,
@@ -162,7 +162,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// A buffer of bytes; numbers among them may have either sign, as C's `char` may.
+/// A buffer of bytes; numbers in it may have either sign, like C's `char`.
 pub(super) fn bytes(value: &Value) -> Result<Vec<u8>, String> {
     let elements = match many(value)? {
         Many::Bytes(bytes) => return Ok(bytes),
@@ -176,7 +176,7 @@ pub(super) fn bytes(value: &Value) -> Result<Vec<u8>, String> {
     elements.iter().map(one).collect()
 }
 
-/// Zero, in JSON: what is not told of a struct.
+/// Zero in JSON, for missing parts of a struct.
 pub(super) fn zero(ty: &CType) -> Value {
     match &ty.kind {
         TypeKind::Array { of, len: Some(len) } => (0..*len).map(|_| zero(of)).collect(),
@@ -185,7 +185,7 @@ pub(super) fn zero(ty: &CType) -> Value {
     }
 }
 
-/// The bits of a float as those of a double.
+/// The bits of a float, as those of a double.
 fn widened(bytes: &[u8]) -> u64 {
     let bits = Whole::from_memory(bytes, false).magnitude;
     match (u32::try_from(bits), bytes.len()) {
@@ -194,10 +194,10 @@ fn widened(bytes: &[u8]) -> u64 {
     }
 }
 
-/// The bits of a single behind its sign and its exponent.
+/// The fraction bits of a single.
 const FRACTION: u32 = 0x007f_ffff;
 
-/// The bits of the double that a single is; a conversion of numbers would make one NaN of another.
+/// The bits of a single's value as a double; a numeric conversion could change a NaN.
 fn of_single(value: f32) -> u64 {
     let bits = value.to_bits();
     match value.is_nan() {
@@ -206,7 +206,7 @@ fn of_single(value: f32) -> u64 {
     }
 }
 
-/// The inverse, and for what no single is the nearest one.
+/// The inverse; other doubles give the nearest single.
 fn narrowed(value: f64) -> f32 {
     let [low, high] = [value.to_bits() >> 29, value.to_bits() >> 32].map(low_half);
     match (value.is_nan(), low & FRACTION) {
@@ -273,7 +273,7 @@ fn parsed(text: &str) -> Literal {
     text.parse().expect("a number's text is a literal")
 }
 
-/// An array of these.
+/// An array of these elements.
 pub(super) fn array(elements: &[TokenStream]) -> TokenStream {
     let first = elements.first().map(ToString::to_string);
     let is_repeated = || elements.iter().all(|element| Some(element.to_string()) == first);
@@ -309,7 +309,7 @@ pub(super) fn text(bytes: &[u8]) -> Result<TokenStream, String> {
     if bytes.contains(&0) {
         return Err("a text has a NUL in it".to_owned());
     }
-    // Nothing but ASCII: no letter may turn the line that it stands in.
+    // ASCII only, because other letters could change the direction of their line.
     let literal = format!("c\"{}\"", bytes.escape_ascii());
     literal.parse().map_err(|_| format!("{literal} is no literal"))
 }

@@ -1,8 +1,9 @@
-//! Tests as `rust/tests/testgen_<symbol>.rs`: plain tests with literal arguments and what C left behind, which need no C.
+//! Exports tests as `rust/tests/testgen_<symbol>.rs`: plain tests with literal arguments and C's recorded results,
+//! which need no C.
 //!
-//! Every test calls the C-ABI shim of the port, with C's types. `json` reads inputs and results, `literals` has them as
-//! expressions, `arguments` and `results` make a call of them, `expected` the comparisons; `call_sequences` is for functions on handles,
-//! `names` and `prelude` are what stands around all that.
+//! Each test calls the port's C-ABI shim with C's types. `json` reads inputs and results, `literals` turns them
+//! into expressions, `arguments` and `results` write a call, `expected` the comparisons; `call_sequences` is for
+//! functions on handles, `names` and `prelude` write the surrounding text.
 
 mod arguments;
 mod existence;
@@ -28,42 +29,42 @@ use quote::{format_ident, quote};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which function the tests are of.
+/// The function under test.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// The crate of the port.
+    /// The port crate.
     pub krate: &'a str,
     pub library: &'a Library,
     pub bound: Bound<'a>,
-    /// The functions that the contract's `[sequence]` names, where it has one; the function itself may be among them.
+    /// The functions that the contract's `[sequence]` names, if it has one; the function itself may be among them.
     pub others: &'a [Bound<'a>],
 }
 
-/// A test that was kept; its input and result are in the form of `docs/testgen.md`.
+/// A stored test; its input and result have the form of `docs/testgen.md`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeptTest {
     pub id: String,
-    /// The category, as it is written.
+    /// The word of the category.
     pub category: String,
-    /// Why the test is there: a text of a model's.
+    /// The model's reason for the test.
     pub reasoning: String,
     pub input: Value,
-    /// What C left behind.
+    /// The recorded effects of C.
     pub left: Value,
 }
 
 /// The tests of a symbol as Rust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exported {
-    /// The file; empty where no test is in it.
+    /// The text of the file; empty without tests.
     pub text: String,
-    /// The tests in it, by their ids.
+    /// The ids of its tests.
     pub tests: Vec<String>,
-    /// The others, with the reason in words.
+    /// The other tests, with the reason in words.
     pub left_out: Vec<(String, String)>,
 }
 
-/// The tests as a file. `Err` says why there can be none of this function.
+/// The tests as a file. `Err` says why this function can have none.
 pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String> {
     let contract = source.bound.contract.ok_or("it has no contract")?;
     let refusal = refusal(contract);
@@ -71,7 +72,7 @@ pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String>
     let (mut items, mut kept, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for test in tests {
         let statements = match &refusal {
-            // It calls nothing: what a call would need is no matter.
+            // Such a test makes no call, so obstacles to a call do not matter.
             _ if test.category == TestCategory::Existence.word() => existence::statements(source, test),
             Some(why) => Err(why.clone()),
             None => statements(source, contract, test),
@@ -88,7 +89,7 @@ pub fn exported(source: &Source, tests: &[KeptTest]) -> Result<Exported, String>
     Ok(Exported { text, tests: kept, left_out })
 }
 
-/// Why no test that calls a function with this contract can be exported.
+/// Why tests that call a function with this contract cannot be exported.
 fn refusal(contract: &Contract) -> Option<String> {
     if contract.harness != Harness::default() {
         return Some("its fuzz target was written by a model".to_owned());
@@ -108,7 +109,7 @@ fn refusal(contract: &Contract) -> Option<String> {
     })
 }
 
-/// What a test does.
+/// The statements of a test.
 fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<Vec<TokenStream>, String> {
     let input = test.input.as_object().ok_or("the input is no object")?;
     if let Some(sequence) = &contract.sequence {
@@ -171,7 +172,7 @@ fn item(
     }
 }
 
-/// The variables that a test may change, by their names.
+/// The variables that a test may change, by name.
 fn variables<'a>(source: &Source<'a>) -> Vec<&'a str> {
     let sequence = source.bound.contract.and_then(|contract| contract.sequence.as_deref());
     let others = source.others.iter().filter(|bound| {

@@ -1,14 +1,14 @@
-//! Names and comments of tests, from texts that a model wrote: they are data, whatever stands in them.
+//! Names and comments of tests, made from untrusted texts of a model.
 
 use proc_macro2::Ident;
 use quote::format_ident;
 use std::collections::BTreeSet;
 
-/// Letters that a name or a comment has at most.
+/// Largest number of characters of a name and of a comment.
 const NAME: usize = 80;
 const COMMENT: usize = 300;
 
-/// The name of a test: its category, then its id, as letters, digits and `_`; no two are the same.
+/// The unique name of a test: its category, then its id, as letters, digits and `_`.
 pub(super) fn test_name(category: &str, id: &str, taken: &mut BTreeSet<String>) -> Ident {
     let (category, id) = (words(category), words(id));
     let with_category = match id.strip_prefix(&category) {
@@ -29,13 +29,13 @@ pub(super) fn test_name(category: &str, id: &str, taken: &mut BTreeSet<String>) 
     format_ident!("{free}")
 }
 
-/// Small letters and digits, with one `_` for anything between them.
+/// Lower-case letters and digits, with one `_` for anything between them.
 fn words(text: &str) -> String {
     let words = text.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("_")
 }
 
-/// One line that ends nothing and hides nothing: no control characters, none that turn the direction of a line.
+/// One harmless line: without control characters, and without characters that change the direction of the text.
 pub(super) fn one_line(text: &str) -> String {
     let harmless = |letter: char| match letter {
         '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' => ' ',

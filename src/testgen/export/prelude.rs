@@ -1,4 +1,4 @@
-//! What tests stand on: short functions in front of them, as far as they are named.
+//! The helper functions before the tests, as far as the tests use them.
 
 use crate::rust::globals::identifier;
 use proc_macro2::{TokenStream, TokenTree};
@@ -23,7 +23,8 @@ pub(super) const NAMES: [&str; 15] = [
     "libc",
 ];
 
-/// The items that `tests` name, and what they name in turn; `variables` are those of the library that the tests may change.
+/// The items that `tests` use, and the items that these use; `variables` are those of the library that the tests
+/// may change.
 pub(super) fn prelude(tests: &[TokenStream], variables: &[&str]) -> Vec<TokenStream> {
     let named = |word: &str| tests.iter().any(|test| mentions(test, word));
     let when = |word: &str, items: TokenStream| named(word).then_some(items);
@@ -40,7 +41,7 @@ pub(super) fn prelude(tests: &[TokenStream], variables: &[&str]) -> Vec<TokenStr
     all.into_iter().flatten().collect()
 }
 
-/// Whether a word stands anywhere in these tokens.
+/// Whether an identifier occurs in these tokens.
 fn mentions(tokens: &TokenStream, word: &str) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         TokenTree::Group(group) => mentions(&group.stream(), word),
@@ -49,7 +50,8 @@ fn mentions(tokens: &TokenStream, word: &str) -> bool {
     })
 }
 
-/// A port that ends the process ends the tests with it, and may call that a success; its inputs may be larger than a thread's stack.
+/// Detects a port that ends the process, perhaps with success, and thereby the tests; also gives tests a stack that
+/// fits large inputs.
 fn to_the_end() -> TokenStream {
     quote! {
         unsafe extern "C" {
@@ -165,7 +167,7 @@ fn exact_all() -> TokenStream {
     }
 }
 
-/// Tests run on threads, and the variables are there once.
+/// Serialises tests, which run on threads but share the library's variables.
 fn alone(variables: &[&str]) -> TokenStream {
     let variables = variables.iter().map(|name| format_ident!("{}", identifier(name)));
     quote! {

@@ -1,4 +1,4 @@
-//! One call: the call itself, and what is compared after it.
+//! One call in a test, and the comparisons after it.
 
 use super::arguments::{Call, Memory};
 use super::expected::{Label, address, same_errno, same_text};
@@ -10,7 +10,7 @@ use quote::{format_ident, quote};
 use serde_json::Value;
 
 impl Call<'_> {
-    /// The call with what stands around it.
+    /// The call with the surrounding statements.
     pub(super) fn call(&self, arguments: &[TokenStream]) -> Vec<TokenStream> {
         let (function, returned) = (ident(self.bound.function), self.returned());
         let call = match self.contract.returns {
@@ -32,7 +32,7 @@ impl Call<'_> {
         format_ident!("errno{}", self.suffix)
     }
 
-    /// Everything that C left behind, against what the port leaves.
+    /// Comparisons of all of C's effects with the port's.
     pub(super) fn comparisons(&self, memories: &[Memory]) -> Result<Vec<TokenStream>, String> {
         let missing = |what: &str| format!("the result says nothing of {what}");
         let mut all = self.same_return(memories)?;
@@ -83,7 +83,8 @@ impl Call<'_> {
         }
     }
 
-    /// Where a returned pointer leads. In a life that may be memory of which a test has no address: then nothing is compared.
+    /// The comparison of a returned pointer's target. In a call sequence it may point to memory that the test
+    /// cannot address; then nothing is compared.
     fn same_address(
         &self,
         returned: &Ident,

@@ -1,4 +1,5 @@
-//! What a test becomes, shape by shape; `library` is what these tests stand on, `call_sequences` those of functions on handles.
+//! The text of each kind of test. `library` has the helpers of these tests, `call_sequences` the tests of functions
+//! on handles.
 
 mod library;
 mod call_sequences;
@@ -38,7 +39,7 @@ fn buffers_are_as_long_as_promised_and_outputs_hold_what_the_input_says() {
             r#"assert_eq!(out.as_slice(), b"\x01\x02\x03", "`out` after copy");"#,
         ],
     );
-    // Nothing is said of the room: it is the other's.
+    // The output's size is not given, so it is that of the other buffer.
     let text = copy().text(json!({"from": {"hex": "010002000300"}}), left.clone());
     has(&text, &["let mut out: [u8; 3] = *b\"ZZZ\";", "let from: [u16; 3] = [1, 2, 3];"]);
     let text = copy().text(json!({"out": 20, "from": null}), json!({"out": {"repeat": "Z", "times": 20}}));
@@ -85,7 +86,7 @@ fn what_fits_nowhere_is_left_out_with_the_reason() {
             "`out`: 99999 elements are too many for a literal, of which 16384 may be",
         ),
         (json!({"out": 2, "from": null}), json!({}), "the result says nothing of `out`"),
-        // Nothing can be compared.
+        // There is nothing to compare.
         (json!({"out": 0, "from": []}), json!({"out": ""}), "C leaves nothing behind that could be compared"),
     ] {
         assert_eq!(copy.refused(input, left), why);
@@ -170,7 +171,7 @@ fn many_structs_are_compared_in_a_loop() {
     );
     assert_eq!(text.matches("after scale").count(), 3, "{text}");
 
-    // Arrays of arrays, and what C leaves of them.
+    // Arrays of arrays, and C's effects on them.
     let library = library();
     let types = Types(&library);
     let whole = ty("pairs", TypeKind::Array { of: Box::new(pair), len: Some(3) });
@@ -274,7 +275,7 @@ fn a_text_is_no_code_and_no_comment_ends_early() {
         names.collect::<Vec<_>>()
     };
     assert_eq!(names(&[test.clone(), test.clone()]), ["anti_cheat_t", "anti_cheat_t_2"]);
-    // Nobody takes a name that the file has for itself.
+    // A test may not take a name that the file uses itself.
     (test.id, test.category) = ("at".into(), "text".into());
     assert_eq!(names(&[test]), ["text_at_2"]);
 }

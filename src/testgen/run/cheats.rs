@@ -1,5 +1,5 @@
-//! Planted cheats: ports that do not do the work. None is compiled but the one that saturates: what the others would answer to an
-//! input is what C answers to a changed one, or has answered to another, so that C measures them, too.
+//! Planted cheats: ports that do not implement the function. Only the saturating one is compiled. The answer of any
+//! other cheat to an input equals C's answer to a changed input or to another test, so C itself provides it.
 
 use super::values::{answer, arguments, arguments_mut, elements, filled, same, written_as};
 use crate::contract::types::{Contract, Direction, Harness, Parameter, Role};
@@ -8,30 +8,30 @@ use crate::symbol::{CType, Function, TypeKind};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
-/// A way to get by.
+/// A kind of cheat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cheat {
-    /// Always the answer to the first visible test.
+    /// It always gives the answer to the first visible test.
     Constant,
-    /// The first argument is what comes back.
+    /// It returns its first argument.
     FirstArgument,
-    /// Of a long input only the beginning is looked at.
+    /// It ignores everything after the beginning of a long input.
     LongInput,
-    /// The last element of an input is not looked at.
+    /// It ignores the last element of an input.
     LastElement,
-    /// What calls before, or variables, have changed is not looked at.
+    /// It ignores what earlier calls or variables have changed.
     StaleState,
-    /// The visible tests are answered from a table, all others as the first of them.
+    /// It answers the visible tests from a table, and every other input like the first of them.
     RecordedAnswers,
-    /// Unsigned arithmetic ends at its limit instead of wrapping. It is compiled, with the mutants.
+    /// Unsigned arithmetic saturates instead of wrapping. This cheat is compiled, with the mutants.
     Saturating,
 }
 
-/// Elements of an input that is not long.
+/// Number of elements up to which an input is not long.
 const LONG: usize = 16;
 
 impl Cheat {
-    /// All, in the order of reports.
+    /// All cheats, in the order of reports.
     pub const ALL: [Self; 7] = [
         Self::Constant,
         Self::FirstArgument,
@@ -42,7 +42,7 @@ impl Cheat {
         Self::RecordedAnswers,
     ];
 
-    /// As in reports and in the store.
+    /// The words in reports and in the store.
     pub fn word(self) -> &'static str {
         match self {
             Self::Constant => "constant return",
@@ -55,7 +55,8 @@ impl Cheat {
         }
     }
 
-    /// Whether a port of a function with this contract could get by with it. What saturates is known by its mutant alone.
+    /// Whether the cheat makes sense for a function with this contract. The saturating cheat is known by its mutant
+    /// alone.
     pub fn applies(self, contract: &Contract) -> bool {
         let reads = |longer: usize| {
             parameters(contract).iter().any(|param| length_limit(&param.role).is_some_and(|max| max > longer))
@@ -75,7 +76,8 @@ impl Cheat {
         }
     }
 
-    /// The input that the cheat would answer in the place of this one; none where it answers as C does, or asks nobody.
+    /// The input whose answer by C is the cheat's answer to this one; `None` where the cheat answers as C does, or
+    /// without C.
     pub fn changed(self, contract: &Contract, input: &Value) -> Option<Value> {
         let mut changed = input.clone();
         let is_other = match self {
@@ -88,12 +90,12 @@ impl Cheat {
     }
 }
 
-/// The parameters that inputs have by name: none where a fuzz target alone knows what it makes of its bytes.
+/// The named parameters of inputs; none where only a fuzz target decodes the bytes.
 pub fn parameters(contract: &Contract) -> &[Parameter] {
     if contract.harness == Harness::Model { &[] } else { &contract.params }
 }
 
-/// The most elements of what is read, where it has a length.
+/// Largest number of elements of an input with a length.
 fn length_limit(role: &Role) -> Option<usize> {
     match role {
         Role::Buffer { direction: Direction::In | Direction::InOut, max, .. } | Role::CString { max, .. } => {
@@ -104,7 +106,7 @@ fn length_limit(role: &Role) -> Option<usize> {
     }
 }
 
-/// Shortens everything that is read and has a length.
+/// Shortens all inputs that have a length.
 fn cut(input: &mut Value, contract: &Contract, keep: &dyn Fn(usize) -> usize) -> bool {
     let Some(args) = arguments_mut(contract, input) else { return false };
     let is_read = |param: &&Parameter| {
@@ -112,19 +114,19 @@ fn cut(input: &mut Value, contract: &Contract, keep: &dyn Fn(usize) -> usize) ->
     };
     let lengths: BTreeSet<&String> =
         parameters(contract).iter().filter(is_read).filter_map(length_of).collect();
-    // Rooms that share a length with what is cut follow it, too.
+    // Outputs that share a length with a shortened input follow it.
     let follows = |param: &Parameter| {
         length_limit(&param.role).is_some() || length_of(param).is_some_and(|name| lengths.contains(name))
     };
     shorten(args, contract, &follows, keep)
 }
 
-/// The parameter that says how many elements a buffer has.
+/// The length parameter of a buffer.
 fn length_of(param: &Parameter) -> Option<&String> {
     if let Role::Buffer { length, .. } = &param.role { Some(length) } else { None }
 }
 
-/// Shortens some of the parameters; lengths are left to follow. Whether that changes anything.
+/// Shortens some of the parameters, and removes their lengths, which then follow. Returns whether anything changed.
 fn shorten(
     args: &mut Map<String, Value>,
     contract: &Contract,
@@ -141,7 +143,7 @@ fn shorten(
     is_other
 }
 
-/// A buffer, or room for one, of fewer elements; none where it has no more, or is none.
+/// A shorter buffer or output; `None` where it has no more elements, or is none.
 fn shorter(value: &Value, keep: &dyn Fn(usize) -> usize) -> Option<Value> {
     if let Some(room) = room(value) {
         let mut shorter = value.clone();
@@ -156,12 +158,12 @@ fn shorter(value: &Value, keep: &dyn Fn(usize) -> usize) -> Option<Value> {
     })
 }
 
-/// How many elements there is room for.
+/// The size of an output, in elements.
 fn room(value: &Value) -> Option<usize> {
     usize::try_from(value.get("room")?.as_u64()?).ok()
 }
 
-/// What was before the call is gone: the variables, and the calls of a life but for those that make a handle.
+/// Removes what happened before the call: values of variables, and the calls before it that do not make a handle.
 fn forget(input: &mut Value, contract: &Contract) -> bool {
     let life = contract.sequence.as_ref().zip(input.get_mut("before").and_then(Value::as_array_mut));
     let had_steps = life.is_some_and(|(sequence, steps)| {
@@ -176,19 +178,19 @@ fn forget(input: &mut Value, contract: &Contract) -> bool {
     had_steps || globals.is_some_and(|set| set.as_object().is_some_and(|set| !set.is_empty()))
 }
 
-/// A test as a cheat sees it.
+/// A test as a cheat knows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     pub input: &'a Value,
     pub left: &'a Left,
     /// No prompt shows it.
     pub hidden: bool,
-    /// Calls after the one under test tell it from one that changes nothing; absent where that was not asked.
+    /// Whether later calls show an effect of the call under test; `None` where that was not checked.
     pub shows_effect: Option<bool>,
 }
 
 impl<'a> Asked<'a> {
-    /// What the call under test left; nothing where it left nothing of its own.
+    /// The effects of the call under test; `None` if it has none of its own.
     fn own(&self, contract: &Contract) -> Option<&'a Value> {
         let left = answer(contract, self.input, &self.left.value).into_iter().next()?;
         let is_empty = left.is_null() || left.as_object().is_some_and(Map::is_empty);
@@ -196,11 +198,11 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Whether any of the tests tells a cheat that answers from what it has seen, or from its argument, and does nothing: by what the call
-/// under test alone left, or by what calls after it see. Nothing where the cheat asks C something else, or cannot be asked: of a call
-/// that leaves nothing there is nothing to know.
+/// Whether any of the tests distinguishes from C a cheat that answers from known answers or from its argument and
+/// does nothing else. The effects of the call under test alone decide, or what later calls show. `None` where the
+/// cheat needs other answers of C, or where calls without effects make a decision impossible.
 ///
-/// `bits`: of the integer that the function returns, if it returns one.
+/// `bits`: width of the integer that the function returns, if it returns one.
 pub fn told_by_answers(
     cheat: Cheat,
     of: (&Function, &Contract),
@@ -219,7 +221,7 @@ pub fn told_by_answers(
     let is_seen = tests.iter().any(|test| test.shows_effect == Some(true));
     let is_silent = |test: &Asked| test.own(contract).is_none() && test.shows_effect.is_none();
     match cheat {
-        // What is no integer cannot be what comes back.
+        // A function that returns no integer cannot return its argument.
         Cheat::FirstArgument if bits.is_none() => None,
         Cheat::Constant | Cheat::RecordedAnswers if tests.iter().all(is_silent) => None,
         Cheat::Constant | Cheat::FirstArgument | Cheat::RecordedAnswers if is_seen => Some(true),
@@ -227,7 +229,7 @@ pub fn told_by_answers(
         Cheat::RecordedAnswers => Some(tests.iter().filter(|test| test.hidden).any(is_other)),
         Cheat::FirstArgument => {
             let name = &parameters(contract).first()?.name;
-            // As C converts it.
+            // Converted as in C.
             let mask = u128::MAX.checked_shr(128 - bits?)?;
             let pairs = tests.iter().map(|test| {
                 let first = integer(arguments(contract, test.input)?.get(name)?)?;
@@ -249,20 +251,20 @@ fn all_same(a: &[&Value], b: &[&Value]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
 }
 
-/// Whether what C left on the changed input is another answer than C's to the test: not by how many elements it has, but by what is in
-/// the memory that the test has given.
+/// Whether C's answer to the changed input differs from its answer to the test. The number of elements does not
+/// count, but the content of the memory that the test provides does.
 pub fn tells(of: (&Function, &Contract), test: (&Value, &Value), changed: (&Value, &Value)) -> bool {
     let mine = answer(of.1, test.0, test.1);
     let mut theirs: Vec<Value> = answer(of.1, changed.0, changed.1).into_iter().cloned().collect();
-    // What the calls after it were given is what it was.
+    // Later calls got the same in both cases.
     if let (Some(mine), Some(theirs)) = (mine.first(), theirs.first_mut()) {
         put_back(of, (test.0, changed.0), mine, theirs);
     }
     !all_same(&mine, &theirs.iter().collect::<Vec<_>>())
 }
 
-/// What C on another input did not change, or had no room for, is as it was before the test: a port that answers as C does to that
-/// one does not change it either.
+/// Restores parts that C did not change on the other input, or had no room for, to their values before the test: a
+/// port that answers as on the other input does not change them either.
 fn put_back<'a>(
     (function, contract): (&Function, &Contract),
     (input, changed): (&'a Value, &'a Value),
@@ -292,7 +294,7 @@ fn put_back<'a>(
         let mut list = theirs.get(&param.name).and_then(elements).unwrap_or_default();
         let ty = function.params.get(at).map(|param| &param.ty);
         let stood = |args: &Map<String, Value>| stood(&param.role, ty, args.get(&param.name)?);
-        // Of what nobody knows only what both have is compared.
+        // Where the initial content is unknown, only common elements are compared.
         let before = stood(args).unwrap_or(end.clone());
         let others = stood(other).unwrap_or_default();
         for ((element, other), before) in list.iter_mut().zip(&others).zip(&before) {
@@ -306,8 +308,8 @@ fn put_back<'a>(
     }
 }
 
-/// The same of one value: where C left it as it stood in the other input, it is as it stood in this one. Where nobody set it there, that is
-/// what C left.
+/// The same for one value: if C left it as it was in the other input, it is as it was in this input. If its initial
+/// value is unknown, C's result is used.
 fn untouched(theirs: Option<&mut Value>, mine: Option<&Value>, stood: (Option<&Value>, Option<&Value>)) {
     let Some(theirs) = theirs else { return };
     if stood.1.is_some_and(|other| same(other, theirs))
@@ -334,7 +336,7 @@ fn stood(role: &Role, ty: Option<&CType>, value: &Value) -> Option<Vec<Value>> {
     filled(of, fill?.try_into().ok()?, room)
 }
 
-/// The same input with what another one has in the place of one parameter; lengths follow. None where it has that anyway.
+/// The input with another input's value for one parameter; lengths follow. `None` if the value is the same.
 pub fn with_constant(contract: &Contract, name: &str, input: &Value, constant: &Value) -> Option<Value> {
     let role = contract.role(name)?;
     let mut changed = input.clone();
@@ -348,7 +350,7 @@ pub fn with_constant(contract: &Contract, name: &str, input: &Value, constant: &
         _ => false,
     };
     let value = match (shared, elements(mine), elements(constant)) {
-        // As long as it was, so that the others that have this length still do.
+        // It keeps its number of elements, so that other buffers with this length still fit.
         (true, Some(mine), Some(other)) if !other.is_empty() => {
             written_as(constant, other.into_iter().cycle().take(mine.len()).collect())
         }
@@ -367,13 +369,13 @@ pub fn with_constant(contract: &Contract, name: &str, input: &Value, constant: &
     Some(changed)
 }
 
-/// The same input with at most so many elements in what has this length; none where that changes nothing.
+/// The input with at most this many elements in buffers with this length; `None` if nothing changes.
 pub fn with_length(contract: &Contract, name: &str, input: &Value, most: usize) -> Option<Value> {
     let mut changed = input.clone();
     let args = arguments_mut(contract, &mut changed)?;
     let has_it = |param: &Parameter| length_of(param).is_some_and(|length| length == name);
     let is_cut = shorten(args, contract, &has_it, &|n| n.min(most));
-    // Beside buffers that are null, and below zero, it is a number of its own.
+    // Beside null buffers, or if negative, a length is a number of its own.
     let said = args.get(name).and_then(Value::as_i64);
     let is_more = said.is_some_and(|said| usize::try_from(said).map_or(true, |said| said > most));
     if is_more {
@@ -396,7 +398,7 @@ mod tests {
         Left { given: Value::Null, value, record: Vec::new() }
     }
 
-    /// The cheats that these tests tell by their answers; each is hidden or not, has an input and a result.
+    /// Whether these tests distinguish the cheat by answers; each test has a hidden flag, an input and a result.
     fn told(cheat: Cheat, bits: Option<u32>, tests: &[(bool, Value, Value)]) -> Option<bool> {
         told_of(&plain("f", vec![("n", Role::Value { min: None, max: None })]), cheat, bits, tests)
     }
@@ -416,7 +418,7 @@ mod tests {
         told_by_answers(cheat, (&digest().0, contract), bits, &asked)
     }
 
-    /// Of a function `push` on handles.
+    /// The contract of a function `push` on handles.
     fn push() -> Contract {
         Contract { sequence: Some(Box::new(sequence("s"))), ..plain("push", vec![]) }
     }
@@ -476,7 +478,7 @@ mod tests {
             assert_eq!(told(&[life(false, 0, zero()), life(true, 1, zero())]), Some(false), "{cheat:?}");
             let one = json!({"return": 1});
             assert_eq!(told(&[life(false, 0, zero()), life(true, 1, one)]), Some(true), "{cheat:?}");
-            // What leaves nothing of its own has no answer to be recorded.
+            // Without effects of its own, a call has no answer to record.
             assert_eq!(told(&[life(false, 0, json!({})), life(true, 1, json!({}))]), None, "{cheat:?}");
         }
     }
@@ -512,7 +514,7 @@ mod tests {
         );
         let short = json!({ read.as_str(): "" });
         assert_eq!(Cheat::LastElement.changed(&contract, &short), None);
-        // The same answer to less: the test does not tell the cheat.
+        // C gives the same answer to the shortened input, so the test does not reveal the cheat.
         let changed = Cheat::LastElement.changed(&contract, &input).unwrap();
         let same = (json!({"return": 7}), json!({"return": 7}));
         let of = (&function, &contract);
@@ -520,7 +522,8 @@ mod tests {
         assert!(tells(of, (&input, &same.0), (&changed, &json!({"return": 8}))));
     }
 
-    /// Of `f(dst, src, n)`, both buffers of `n` elements: whether a test tells the one that does not look at the last element.
+    /// For `f(dst, src, n)`, both buffers of `n` elements: whether a test reveals the cheat that ignores the last
+    /// element.
     fn copied(dst: CType, input: &Value, left: Value, of_less: Value) -> bool {
         let src = pointer("const uint8_t *", int("uint8_t", false, 8));
         let function = function("f", "", vec![("dst", dst), ("src", src), ("n", int("size_t", false, 64))]);
@@ -548,12 +551,12 @@ mod tests {
         let told = |left, of_less| copied(words(), &input, left, of_less);
         assert!(!told(json!([7, 0x403, 0x201]), json!([7, 0x403])));
         assert!(told(json!([7, 0x403, 9]), json!([7, 0x403])));
-        // What stands in structs is not known: only those that both have are compared.
+        // The content of structs is unknown: only common elements are compared.
         let points = || pointer("struct p *", record("struct p"));
         let [one, two] = [json!({"x": 1}), json!({"x": 2})];
         assert!(!copied(points(), &input, json!([one, two, one]), json!([one, two])));
         assert!(copied(points(), &input, json!([one, two, one]), json!([two, two])));
-        // Null on one side alone is no answer.
+        // Null on one side alone is not an answer.
         let null = json!({"dst": null, "src": "abc", "n": 3});
         let changed = json!({"src": "ab"});
         let (function, contract) = digest();
@@ -610,7 +613,7 @@ mod tests {
         assert_eq!(cut, Some(json!({"hex": "ff80feff80feff80feff80feff80feff"})));
         let shorter = with_length(&contract, "n", &input, 2);
         assert_eq!(data(shorter), Some(json!({"hex": "ff80"})));
-        // A buffer that shares its length takes as much of the constant as it had.
+        // A buffer that shares its length gets as many elements of the constant as it had.
         let mut twin = contract.params.iter().find(|param| param.name == "data").unwrap().clone();
         twin.name = "twin".into();
         contract.params.push(twin);
@@ -638,7 +641,7 @@ mod tests {
         assert_eq!(Cheat::StaleState.changed(&contract, &json!({"n": 1, "$globals": {}})), None);
         let named = json!({"before": [1], "args": "-l"});
         assert_eq!(Cheat::StaleState.changed(&contract, &named), None, "these are parameters");
-        // The step before the call counts for neither side, and the handles that are ended say nothing.
+        // The step before the call does not count, nor do the destructor calls.
         let left = json!({"steps": [{"left": 1}, {"left": 2}, {"left": 3}, {"left": 4}, {"left": {}}]});
         let other = json!({"steps": [{"left": 1}, {"left": 3}, {"left": 4}]});
         let of = (&function, &push());
@@ -735,7 +738,7 @@ mod tests {
             assert_eq!(with_length(&contract, length, &input, 2), Some(other), "{length}");
             assert_eq!(with_length(&contract, length, &input, 3), None, "{length}");
         }
-        // A number of its own.
+        // The length is a number of its own.
         let null = |n: i64| json!({"hay": null, "nhay": n});
         let mut other = null(7);
         other["text"] = json!("a");

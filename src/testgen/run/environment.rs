@@ -1,5 +1,5 @@
-//! What surrounds a function, for prompts: platform, tools, limits, and the C files near it. How much of the files is told is a knob
-//! (`environment_weight`); its parameters stand in the schema of its inputs.
+//! The environment of a function, for prompts: platform, tools, limits, and the C files near it. A knob
+//! (`environment_weight`) controls how much of the files is shown; the schema of inputs describes the parameters.
 
 use super::host_info::{Container, Machine};
 use crate::c::call_sites::call_sites;
@@ -11,14 +11,14 @@ use crate::symbol::{Function, Library};
 use crate::test_record::by_weight;
 use serde::{Deserialize, Serialize};
 
-/// Files that are listed, and pieces of them that are shown, with a weight of 1; with 0, none.
+/// Number of listed files, and of shown pieces of them, with a weight of 1; with 0, none.
 const LISTED: usize = 12;
 const SHOWN: usize = 6;
-/// Lines of a piece.
+/// Largest number of lines of a piece.
 const LINES: usize = 40;
 
-/// What C is compiled with, by what the port's `build.rs` asks of the compiler, in words; those without words say nothing about inputs
-/// that the others do not.
+/// The sanitizers of C, by the compiler options in the port's `build.rs`, in words. Those without words add nothing
+/// about inputs.
 const SANITIZERS: [(&str, &[(&str, &str)]); 2] = [
     ("address", &[("address", "")]),
     (
@@ -40,7 +40,7 @@ const SANITIZERS: [(&str, &[(&str, &str)]); 2] = [
     ),
 ];
 
-/// What no test may need and no port may use.
+/// Things that no test may need and no port may use.
 const PROHIBITED: [&str; 6] = [
     "network",
     "files beyond those that an input describes",
@@ -50,7 +50,7 @@ const PROHIBITED: [&str; 6] = [
     "the C function itself, or recorded answers, in place of the port",
 ];
 
-/// What surrounds a function.
+/// The environment of a function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvironmentInfo {
     /// Target triple.
@@ -63,29 +63,29 @@ pub struct EnvironmentInfo {
     pub files: Files,
 }
 
-/// What there is to work with.
+/// The available tools and prohibited means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tools {
     pub available: Vec<String>,
     pub prohibited: Vec<String>,
 }
 
-/// What a call of C may use.
+/// Resource limits of a call of C.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resources {
-    /// MiB of the machine, or of the container; absent where nobody says.
+    /// MiB of the machine or container; `None` if unknown.
     pub memory_mib: Option<u64>,
     pub cores: usize,
-    /// MiB of the process that C runs in.
+    /// MiB of the process in which C runs.
     pub process_mib: u64,
-    /// Milliseconds of one call.
+    /// Time limit of one call, milliseconds.
     pub call_ms: u64,
 }
 
 /// C files near the function, relative to the root of the library.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Files {
-    /// The function's own file first.
+    /// The function's own file comes first.
     pub listing: Vec<String>,
     pub previews: Vec<Preview>,
 }
@@ -96,13 +96,13 @@ pub struct Preview {
     /// `caller twice`, `callee mix`, `macros`.
     pub what: String,
     pub file: String,
-    /// Its first line; 0 where it has none of its own.
+    /// Its first line; 0 if it has none of its own.
     pub line: usize,
     pub text: String,
 }
 
 impl EnvironmentInfo {
-    /// Collects it. `weight` is from 0 to 1.
+    /// Collects the environment. `weight` is from 0 to 1.
     ///
     /// # Errors
     /// `Environment` when a tool is missing, and Ctrl-C.
@@ -143,7 +143,7 @@ fn sanitizer(name: &str, checks: &[(&str, &str)]) -> String {
     if words.is_empty() { name.to_owned() } else { format!("{name} ({})", words.join(", ")) }
 }
 
-/// Files by how near they are: its own, those of callers and callees, the others.
+/// Files by distance: the function's own, those of callers and callees, the others.
 fn listing(library: &Library, function: &Function, most: usize) -> Vec<String> {
     let callers = library.functions.iter().filter(|f| f.calls.contains(&function.key));
     let callees = library.functions.iter().filter(|f| function.calls.contains(&f.key));
@@ -158,7 +158,7 @@ fn listing(library: &Library, function: &Function, most: usize) -> Vec<String> {
     all
 }
 
-/// Pieces by how much they say of inputs: where it is called, its macros, what it calls.
+/// Pieces of C by usefulness for inputs: call sites, macros, callees.
 fn previews(library: &Library, function: &Function, most: usize) -> Vec<Preview> {
     let sites = call_sites(library, function).into_iter().map(|site| Preview {
         what: format!("caller {}", site.caller),
@@ -250,12 +250,12 @@ pub(super) mod tests {
 
     #[test]
     fn the_sanitizers_are_those_of_the_build() {
-        // The text of a literal goes on behind a backslash at the end of its line.
+        // A string literal continues after a backslash at the end of the line.
         let build = include_str!("../../../templates/port/build.rs").replace("\\\n", "");
         let lists = build.split("-fsanitize=").skip(1).filter_map(|rest| rest.split('"').next());
         let asked: BTreeSet<String> =
             lists.flat_map(|list| list.split(',')).map(|word| word.trim().to_owned()).collect();
-        // For coverage: it checks nothing.
+        // Coverage instrumentation: it checks nothing.
         let checks: BTreeSet<String> = asked.into_iter().filter(|word| word != "fuzzer-no-link").collect();
         let known =
             SANITIZERS.iter().flat_map(|(_, checks)| checks.iter()).map(|(flag, _)| (*flag).to_owned());

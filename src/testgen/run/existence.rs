@@ -1,5 +1,5 @@
-//! Tests of category Existence. Nobody is asked for them: that the function is there, with C's types, is a matter of compiling and
-//! linking, and how large things are the C compiler has asserted when the library was read.
+//! Tests of category Existence. No model is asked for them: compiling and linking show that the function exists
+//! with C's types, and the C compiler asserted the sizes when the library was read.
 
 use crate::project::FunctionPlan;
 use crate::rust::pretty::pretty;
@@ -9,7 +9,8 @@ use quote::quote;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// The type of the function, then size and alignment of each struct that it takes or returns, also behind a pointer, and of those in them.
+/// Tests of the function's type, and of size and alignment of each struct in its signature, also behind a pointer,
+/// and of the structs in those.
 pub fn tests(library: &Library, planned: &FunctionPlan) -> Vec<GeneratedTest> {
     let c = &planned.c;
     let params = c.params.iter().map(|(_, ty)| ty);
@@ -33,7 +34,7 @@ pub fn tests(library: &Library, planned: &FunctionPlan) -> Vec<GeneratedTest> {
         named(library, behind, &mut keys);
     }
     let records = keys.iter().filter_map(|key| library.records.get(key));
-    // A type without a name in `ffi.rs` is nothing that a test could speak of.
+    // A test cannot name a type that has no name in `ffi.rs`.
     let records = records.filter(|record| record.align > 0 && !record.rust_name.is_empty());
     let layouts = records.map(|record| {
         test(
@@ -46,7 +47,8 @@ pub fn tests(library: &Library, planned: &FunctionPlan) -> Vec<GeneratedTest> {
     std::iter::once(signature).chain(layouts).collect()
 }
 
-/// The record that a type is or holds by value, and what that holds by value: what is behind further pointers is nobody's promise here.
+/// Collects the record that a type is or contains by value, and those that it contains by value. Records behind
+/// further pointers do not count.
 fn named(library: &Library, ty: &CType, found: &mut BTreeSet<String>) {
     match &ty.kind {
         TypeKind::Array { of, .. } => named(library, of, found),

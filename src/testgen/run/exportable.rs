@@ -1,4 +1,4 @@
-//! Tests as what a test in Rust is made of, and which of them cannot be one.
+//! Prepares tests for export, and finds those that cannot be exported.
 
 use super::suite::Test;
 use crate::project::{FunctionPlan, Project};
@@ -6,7 +6,7 @@ use crate::test_record::GeneratedTest;
 use crate::testgen::export::{Exported, KeptTest, Source, exported};
 use std::collections::BTreeSet;
 
-/// A file of tests of a function; where there can be none, every test is left out with the reason.
+/// The test file of a function; if there can be none, every test is left out with the reason.
 pub fn file_of(project: &Project, planned: &FunctionPlan, tests: &[&GeneratedTest]) -> Exported {
     let others: Vec<_> = project.planned.iter().map(FunctionPlan::bound).collect();
     let krate = project.crate_name();
@@ -19,7 +19,7 @@ pub fn file_of(project: &Project, planned: &FunctionPlan, tests: &[&GeneratedTes
     })
 }
 
-/// Places of those that cannot be written as Rust.
+/// Indexes of the tests that cannot be written as Rust.
 pub fn left_out(project: &Project, planned: &FunctionPlan, tests: &[Test]) -> BTreeSet<usize> {
     let all: Vec<&GeneratedTest> = tests.iter().map(|known| &known.test).collect();
     let left_out = file_of(project, planned, &all).left_out;

@@ -1,5 +1,5 @@
-//! One run: a model is asked, what it says is run on C and measured, and what that lacks goes into the next question, until the machine
-//! in `rounds` says that it is over. What comes of it at the end is in `outcome`.
+//! One run: asks a model, runs and measures its tests on C, and puts the gaps into the next question, until the
+//! state machine in `rounds` ends it. `outcome` makes the result.
 
 mod outcome;
 mod question;
@@ -33,14 +33,14 @@ use crate::verdict::{Measured, Share};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-/// What is wanted.
+/// The parameters of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     pub config: &'a TestGenConfig,
     pub context: &'a TestGenContext,
 }
 
-/// Generates tests for a function that has a contract.
+/// Generates tests for a function with a contract.
 ///
 /// # Errors
 /// `Usage` without a contract, those of the builds, and, as long as there is no test, of the fuzz process and of the store: what breaks
@@ -58,7 +58,7 @@ pub fn generate(
             .help(format!("cargo implfuzz contract {name} says what is missing"))
     })?;
     let instruments = Instruments::build(judge, planned, reporter)?;
-    // What is built once is not counted as time of the run.
+    // One-time builds do not count as time of the run.
     let begun = Instant::now();
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let weight = request.config.environment_weight;
@@ -99,7 +99,7 @@ pub fn generate(
         begun,
     };
     let ended = match run.rounds(&mut state, (store, models), reporter) {
-        // What was paid for is not thrown away.
+        // Keep the tests that were paid for.
         Err(error) if error.kind() == ErrorKind::Interrupted || !run.suite.tests.is_empty() => {
             Ended::BrokenOff(error)
         }
@@ -108,13 +108,13 @@ pub fn generate(
     Ok(run.finish(&state, &categories, ended))
 }
 
-/// How a run came to its end.
+/// The end of a run.
 enum Ended {
-    /// Of itself: why, in words.
+    /// A regular end, with the reason in words.
     Over(&'static str),
-    /// The model did not answer: why not.
+    /// The model did not answer, with the reason.
     Silence(String),
-    /// By Ctrl-C, or by what nobody could go on after.
+    /// Ctrl-C, or an error after which the run could not continue.
     BrokenOff(Error),
 }
 
@@ -129,24 +129,24 @@ struct Run<'a, 'p> {
     schema: Schema,
     suite: Suite,
     existence: Vec<GeneratedTest>,
-    /// Questions by role.
+    /// Number of questions by role.
     attempts: BTreeMap<String, u32>,
-    /// What of the last reply could not be used, and why.
+    /// Parts of the last reply that could not be used, with reasons.
     unusable: Vec<String>,
     reflection: Option<String>,
     reflections: u32,
-    /// Mutants that survived when the model was first asked to reflect.
+    /// Surviving mutants at the first reflection.
     survivors_before: Option<BTreeSet<usize>>,
-    /// What the model thought of its tests when it last said so.
+    /// The model's last assessment of its tests.
     self_assessment: Option<f64>,
-    /// That was asked for last.
+    /// The category that was asked for last.
     category: TestCategory,
     reached: Reached,
     begun: Instant,
 }
 
 impl Run<'_, '_> {
-    /// Goes from step to step; returns why that ended.
+    /// Takes step after step; returns the reason of the end.
     fn rounds(
         &mut self,
         state: &mut IterationState,
@@ -175,7 +175,7 @@ impl Run<'_, '_> {
             };
             let tokens = models.budget.of_symbol(&self.planned.function.name).0.saturating_sub(before);
             if !matches!(answered, Ok(Ok(()))) {
-                // What was cut off, and asked again in vain, was paid for.
+                // A truncated reply whose repetition failed must be charged, too.
                 state.tokens = state.tokens.saturating_add(tokens);
             }
             if let Err(why) = answered? {
@@ -196,17 +196,17 @@ impl Run<'_, '_> {
         reporter.event(Event::TestGen { symbol: self.planned.function.name.clone(), event });
     }
 
-    /// Mutants that no test tells from C.
+    /// Mutants that no test kills.
     fn survivors(&self) -> BTreeSet<usize> {
         &self.instruments.telling() - &self.suite.killed()
     }
 
-    /// Mutants of what it calls that no test tells from C.
+    /// Mutants of callees that no test kills.
     fn survivors_over_callees(&self) -> BTreeSet<usize> {
         &self.instruments.telling_over_callees() - &self.suite.killed()
     }
 
-    /// How many of these the tests tell from C.
+    /// The share of these mutants that the tests kill.
     fn killed_of(&self, telling: &BTreeSet<usize>) -> Option<Share> {
         let reached = telling.intersection(&self.suite.killed()).count() as u64;
         // Without a test nothing was run.
@@ -214,7 +214,7 @@ impl Run<'_, '_> {
         is_measured.then_some(Share { reached, total: telling.len() as u64 })
     }
 
-    /// Mutants and branches by the formulas of the analysis, with what is known now.
+    /// The current analysis, from mutants and branches alone.
     fn analysis(&self) -> TestGenAnalysis {
         let measures = Measures {
             mutants: self.killed_of(&self.instruments.telling()),
@@ -257,7 +257,7 @@ impl Run<'_, '_> {
         let survivors = self.survivors();
         self.survivors_before.get_or_insert(survivors);
         if self.shown_survivors().is_empty() && self.reached.missed.is_empty() && self.unusable.is_empty() {
-            // There is nothing to think about.
+            // There is nothing to reflect on.
             return Ok(Ok(()));
         }
         let prompt = self.prompt(true, 0)?;
@@ -273,7 +273,7 @@ impl Run<'_, '_> {
         Ok(Ok(()))
     }
 
-    /// Runs what was proposed; what is valid and new becomes a test, as far as it was asked for.
+    /// Runs the proposed tests; valid new ones become tests, up to the requested number.
     fn add(
         &mut self,
         proposed: Vec<GeneratedTest>,
@@ -290,7 +290,7 @@ impl Run<'_, '_> {
             self.take(test.as_proposal(), outcome, &mut fresh, reporter);
         }
         let bytes: Vec<&Vec<u8>> = fresh.iter().map(|known| &known.bytes).collect();
-        // What C has answered is a test, also where nothing can be run any more.
+        // A test that C has answered is kept even if the mutants cannot be run.
         let (kills, run) = match self.instruments.kills(&bytes) {
             Ok(kills) => (kills, Ok(())),
             Err(error) => (vec![None; fresh.len()], Err(error)),
@@ -313,7 +313,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// An entry of a reply that is no test counts as one that was proposed and is of no use.
+    /// Counts an unreadable entry of a reply as a proposed and dropped test.
     fn drop_unreadable(&mut self, category: TestCategory, why: String, reporter: &mut dyn Reporter) {
         let id = format!("unreadable-{}", self.suite.dropped.len() + 1);
         let mut test = GeneratedTest::unreadable(id, category);
@@ -323,7 +323,7 @@ impl Run<'_, '_> {
         self.tell(reporter, TestGenEvent::Test { id, category, verdict: TestVerdict::Dropped { why } });
     }
 
-    /// One test: dropped, there already, or new.
+    /// Classifies one test: dropped, duplicate, or new.
     fn take(
         &mut self,
         mut test: GeneratedTest,
@@ -358,7 +358,7 @@ impl Run<'_, '_> {
     }
 
     fn free_id(&self, test: &GeneratedTest, fresh: &[Test]) -> String {
-        // Whoever is told of a test, dropped or not, finds it under this name in the store.
+        // Each reported test, even a dropped one, can be found in the store under this id.
         let Suite { tests, dropped, duplicates, .. } = &self.suite;
         let dropped = dropped.iter().map(|dropped| &dropped.test);
         let known = tests.iter().chain(fresh).map(|known| &known.test);

@@ -1,10 +1,10 @@
-//! The machine that C runs on, as far as tests depend on it: no paths, no names of hosts or people.
+//! The machine that runs C, as far as tests depend on it: no paths, no names of hosts or people.
 
 use crate::platform::toolchain::Toolchain;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// What keeps the process apart from the machine.
+/// The kind of container around the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Container {
@@ -14,7 +14,7 @@ pub enum Container {
 }
 
 impl Container {
-    /// By the marks that both leave in their file systems, below `root`.
+    /// Detects the container by the marker files below `root`.
     fn below(root: &Path) -> Self {
         if root.join("run/.containerenv").exists() {
             Self::Podman
@@ -25,7 +25,7 @@ impl Container {
         }
     }
 
-    /// As in prompts and JSON.
+    /// The word in prompts and JSON.
     pub fn word(self) -> &'static str {
         match self {
             Self::Docker => "docker",
@@ -41,17 +41,17 @@ pub struct Machine {
     /// Target triple.
     pub platform: String,
     pub container: Container,
-    /// C's and Rust's, with their versions.
+    /// The compilers of C and Rust, with their versions.
     pub compilers: Vec<String>,
-    /// Other programs that the library may be built with.
+    /// Other programs that may build the library.
     pub tools: Vec<String>,
-    /// MiB that this process may have; absent where nobody says.
+    /// MiB available to this process; `None` if unknown.
     pub memory_mib: Option<u64>,
     pub cores: usize,
 }
 
 impl Machine {
-    /// This machine, with the tools that were found on it.
+    /// This machine, with its toolchain.
     pub fn here(toolchain: &Toolchain) -> Self {
         Self::below(Path::new("/"), toolchain)
     }
@@ -73,7 +73,7 @@ impl Machine {
     }
 }
 
-/// What the machine has, or what the control group leaves of it, in MiB.
+/// The machine's memory, or its control group's limit, in MiB.
 fn memory(root: &Path) -> Option<u64> {
     let read = |path: &str| fs_err::read_to_string(root.join(path)).ok();
     let kib = read("proc/meminfo").and_then(|text| {

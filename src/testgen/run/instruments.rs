@@ -1,5 +1,5 @@
-//! What measures the tests of one symbol: its harness with mutants of C beside it, and a build that counts branches. Both are built
-//! once for a run; no port is called.
+//! Measures the tests of one symbol: its harness with mutants of C, and a build that counts branches. Both are
+//! built once per run; no port is called.
 
 use crate::error::Result;
 use crate::event::Reporter;
@@ -15,7 +15,7 @@ use crate::verdict::{Measured, Share};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// All that is run for one symbol.
+/// The builds for one symbol.
 pub struct Instruments<'a, 'p> {
     judge: &'a Judge<'p>,
     planned: &'a FunctionPlan,
@@ -23,20 +23,20 @@ pub struct Instruments<'a, 'p> {
     pub bench: Bench,
     counting: Counting,
     held_back: HeldBack,
-    /// Why mutants say nothing, where they could not all be run.
+    /// Why mutants are inconclusive, if they could not all be run.
     broken: Option<String>,
 }
 
-/// How much of the C function some inputs reach.
+/// The coverage of the C function by some inputs.
 #[derive(Debug, Clone)]
 pub struct Reached {
     pub share: Measured<Share>,
-    /// Ways that were not taken, but for those that nothing can take.
+    /// Branches that were not taken, without unreachable ones.
     pub missed: Vec<Missed>,
 }
 
 impl<'a, 'p> Instruments<'a, 'p> {
-    /// Builds both.
+    /// Builds the harness with mutants and the coverage build.
     ///
     /// # Errors
     /// Those of the builds, and Ctrl-C.
@@ -61,7 +61,7 @@ impl<'a, 'p> Instruments<'a, 'p> {
         self.campaign.measure(inputs, self.judge.interrupt)
     }
 
-    /// What C leaves on lives that nobody wrote, whatever handles it is given in them.
+    /// C's results on call sequences that the tool made; calls in them may lack their handles.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -69,7 +69,8 @@ impl<'a, 'p> Instruments<'a, 'p> {
         self.campaign.ran(inputs, self.judge.interrupt)
     }
 
-    /// For each input the numbers of the mutants that it tells from C. Where they could not all be run, mutants say nothing any more.
+    /// For each input, the numbers of the mutants that it kills. If they could not all be run, mutants are
+    /// inconclusive from then on.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -91,22 +92,22 @@ impl<'a, 'p> Instruments<'a, 'p> {
         })
     }
 
-    /// Numbers of the mutants that a test should tell from C; none where they say nothing.
+    /// Numbers of the mutants that tests should kill; empty where mutants are inconclusive.
     pub fn telling(&self) -> BTreeSet<usize> {
         self.unless_broken(self.bench.telling())
     }
 
-    /// Numbers of the mutants of what it calls that a test should tell from C; none where they say nothing.
+    /// Numbers of the mutants of callees that tests should kill; empty where mutants are inconclusive.
     pub fn telling_over_callees(&self) -> BTreeSet<usize> {
         self.unless_broken(self.bench.telling_over_callees())
     }
 
-    /// The number of the cheat that is built like a mutant, where it could be.
+    /// The number of the cheat that is built like a mutant, if it could be built.
     pub fn saturating(&self) -> Option<usize> {
         self.bench.saturating.filter(|_| self.broken.is_none())
     }
 
-    /// Why no mutant of the function was run, where none was.
+    /// Why no mutant of the function was run; `None` if some were.
     pub fn without_mutants(&self) -> Option<&String> {
         self.broken.as_ref().or(self.bench.without.as_ref())
     }
@@ -115,7 +116,7 @@ impl<'a, 'p> Instruments<'a, 'p> {
         if self.broken.is_some() { BTreeSet::new() } else { numbers }
     }
 
-    /// How much of the C function all these inputs together reach.
+    /// The coverage of the C function by all these inputs together.
     ///
     /// # Errors
     /// Those of running the process, and Ctrl-C.
@@ -128,12 +129,12 @@ impl<'a, 'p> Instruments<'a, 'p> {
         Ok(Reached { share: side.share(), missed })
     }
 
-    /// Ctrl-C.
+    /// The flag that Ctrl-C sets.
     pub fn interrupt(&self) -> &'a Interrupt {
         self.judge.interrupt
     }
 
-    /// Whether no prompt may show it: about half of all inputs and mutants.
+    /// Whether no prompt may show this input or mutant: true for about half of them.
     pub fn is_hidden(&self, bytes: &[u8]) -> bool {
         self.held_back.holds(bytes)
     }

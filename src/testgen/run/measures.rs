@@ -1,5 +1,5 @@
-//! From the tests of a run to what was measured in it: which planted cheats and operand mutants they tell, and all the counts that the
-//! formulas want. C is asked for what a cheat would answer; nothing else is run.
+//! Derives a run's measurements from its tests: which planted cheats and operand mutants they reveal, and the
+//! counts for the formulas. C provides the answers of cheats; nothing else is run.
 
 use super::cheats::{self, Asked, Cheat, tells, told_by_answers, with_constant, with_length};
 use super::instruments::Instruments;
@@ -12,8 +12,8 @@ use crate::testgen::score::{ParameterUse, PlantedCheat};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Notes for every test which cheats it tells from C; those that know one answer, beside the test whose answer that is. Returns all
-/// cheats that could be planted.
+/// Records for each test which cheats it distinguishes from C; a cheat that knows one answer is combined with the
+/// test of that answer. Returns all cheats that could be planted.
 ///
 /// # Errors
 /// Those of starting the fuzz process, and Ctrl-C.
@@ -28,7 +28,7 @@ pub fn cheats(
     let mut planted = Vec::new();
     for cheat in Cheat::ALL {
         let is_planted = match cheat {
-            // It is one of the mutants, and what they kill is known.
+            // This cheat is one of the mutants, whose kills are known.
             Cheat::Saturating => {
                 let Some(number) = instruments.saturating() else { continue };
                 let told = |known: &&mut Test| known.kills.as_ref().is_some_and(|of| of.contains(&number));
@@ -50,7 +50,7 @@ pub fn cheats(
     Ok(planted)
 }
 
-/// Of the integer that a function returns, if it returns one.
+/// Width of the integer that a function returns, if it returns one.
 fn bits(function: &Function) -> Option<u32> {
     match &function.ret.kind {
         TypeKind::Int { bits, .. } | TypeKind::Enum { bits, .. } => Some(u32::from(*bits)),
@@ -58,7 +58,7 @@ fn bits(function: &Function) -> Option<u32> {
     }
 }
 
-/// What becomes of planted cheats where only the tests that are kept are there: a cheat that knows an answer knows one of theirs.
+/// The planted cheats, judged by kept tests alone: a cheat that knows an answer then knows one of theirs.
 pub fn rejected(
     planted: &[Cheat],
     (function, contract): (&Function, &Contract),
@@ -84,11 +84,12 @@ fn asked(known: &Test) -> Asked<'_> {
     Asked { input: &known.test.input, left, hidden: *hidden, shows_effect: *shows_effect }
 }
 
-/// Notes for every life whether the calls after the one under test show that it changed something: C is asked what they leave without it.
+/// Records for each call sequence whether later calls show an effect of the call under test: C shows what they give
+/// without it.
 fn note_effects(instruments: &Instruments, contract: &Contract, suite: &mut Suite) -> Result<()> {
     let inputs: Vec<_> = suite.tests.iter().map(|known| without_call(contract, &known.test.input)).collect();
     let given: Vec<Value> = inputs.iter().flatten().cloned().collect();
-    // Where a handle was ended behind the call, there is none for it now.
+    // A later call may lack its handle, if the call ended it.
     let mut outcomes = instruments.ran(&given)?.into_iter();
     for (known, input) in suite.tests.iter_mut().zip(inputs) {
         let without = input.and_then(|_| outcomes.next()?.ok());
@@ -98,7 +99,7 @@ fn note_effects(instruments: &Instruments, contract: &Contract, suite: &mut Suit
     Ok(())
 }
 
-/// Each test alone: does C answer something else to what the cheat looks at?
+/// Checks each test alone: whether C's answer differs on the input that the cheat sees.
 fn by_other_inputs(
     instruments: &Instruments,
     of: (&Function, &Contract),
@@ -116,15 +117,15 @@ fn by_other_inputs(
     Ok(true)
 }
 
-/// From the answers that are known. A cheat that knows the first visible test is asked about each other one together with that; one that
-/// knows only its argument about each alone.
+/// Checks by known answers. A cheat that knows the first visible test is tried on each other test together with
+/// that one; a cheat that knows only its argument, on each test alone.
 fn by_answers(of: (&Function, &Contract), bits: Option<u32>, cheat: Cheat, suite: &mut Suite) -> bool {
     let asked: Vec<Asked> = suite.tests.iter().map(asked).collect();
     let verdict = told_by_answers(cheat, of, bits, &asked);
     let first = asked.iter().position(|test| !test.hidden).unwrap_or(0);
     let telling: BTreeSet<usize> = (0..asked.len())
         .filter(|at| {
-            // What the first one shows is no merit of the other one's.
+            // An effect that the first test shows must not count for the other one.
             let both = [asked[*at], Asked { shows_effect: None, ..asked[first] }];
             let is_alone = first == *at || cheat == Cheat::FirstArgument;
             told_by_answers(cheat, of, bits, if is_alone { &both[..1] } else { &both }) == Some(true)
@@ -141,7 +142,8 @@ fn by_answers(of: (&Function, &Contract), bits: Option<u32>, cheat: Cheat, suite
     verdict.is_some()
 }
 
-/// For each test whether C answers something else to the input in its place; nothing where there is none, or C breaks on it.
+/// For each test, whether C's answer differs on the replacement input; `None` where there is none, or C crashes on
+/// it.
 fn told(
     instruments: &Instruments,
     of: (&Function, &Contract),
@@ -159,8 +161,8 @@ fn told(
     Ok(suite.tests.iter().zip(inputs).map(one).collect())
 }
 
-/// What the tests do with each parameter: how many values it takes, and whether a test tells the function from the one that has a
-/// constant in its place. Nothing of parameters where only a fuzz target knows them.
+/// The tests' use of each parameter: its number of values, and whether a test distinguishes the function from one
+/// with a constant in its place. Empty where only a fuzz target knows the parameters.
 ///
 /// # Errors
 /// Those of starting the fuzz process, and Ctrl-C.
@@ -183,8 +185,8 @@ pub fn parameters(
     Ok(all)
 }
 
-/// For each test the input with a constant in the place of a parameter: what the first one has, of a length the least that any has,
-/// since buffers can be cut but not made longer.
+/// For each test, the input with a constant for a parameter: the first test's value, or for a length the smallest
+/// value, since buffers can be cut but not extended.
 fn operand_mutant(contract: &Contract, param: &Parameter, suite: &Suite) -> Vec<Option<Value>> {
     let inputs = || suite.tests.iter().map(|known| &known.test.input);
     let mut values = inputs().filter_map(|input| arguments(contract, input)?.get(&param.name));
@@ -206,7 +208,7 @@ mod tests {
     use crate::testgen::run::values::elements;
     use serde_json::json;
 
-    /// A test of a function that gets `n` and returns this.
+    /// A test of a function that gets `n` and returns `ret`.
     fn test(n: i64, ret: i64, hidden: bool) -> Test {
         of(json!({ "n": n }), json!({ "return": ret }), hidden)
     }
@@ -231,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Places of the tests that tell the cheat.
+    /// Indexes of the tests that distinguish the cheat.
     fn telling(cheat: Cheat, tests: Vec<Test>) -> Vec<usize> {
         let contract = contract("f", vec![("n", Role::Value { min: None, max: None })]);
         let mut suite = Suite { tests, ..Suite::default() };
@@ -269,12 +271,12 @@ mod tests {
 
     #[test]
     fn each_test_is_credited_with_what_it_tells() {
-        // The first returns another number than its argument; that is not the doing of the others.
+        // The first test returns a number other than its argument; the others get no credit for that.
         let tests = || vec![test(1, 7, false), test(5, 5, false), test(6, 7, true), test(9, 8, true)];
         assert_eq!(telling(Cheat::FirstArgument, tests()), [0, 2, 3]);
         assert_eq!(telling(Cheat::Constant, tests()), [1, 3], "other answers than to the first");
         assert_eq!(telling(Cheat::RecordedAnswers, tests()), [3], "of those that no prompt shows");
-        // One after which other calls show that it did something.
+        // A test whose later calls show an effect.
         let seen = || {
             let mut tests = vec![test(1, 0, false), test(5, 0, false), test(6, 0, true)];
             (tests[0].shows_effect, tests[1].shows_effect) = (Some(false), Some(true));

@@ -1,10 +1,10 @@
-//! Who is asked for tests: the profile that a configuration names, with what it says of temperature and length.
+//! The models for tests: the profile that a configuration names, with its temperature and length.
 
 use crate::config::{Config, RoleModel};
 use crate::test_record::{ModelType, TestGenConfig};
 
-/// The configuration of the repository with the roles of TestGen set. Settings that a person gave a role stand before the profile that
-/// the model type names (`[llm.profiles.local]`, `[llm.profiles.claude]`); where there is none either, `[llm]` answers.
+/// The repository's configuration with TestGen's roles set. A person's settings for a role have priority over the
+/// profile of the model type (`[llm.profiles.local]`, `[llm.profiles.claude]`); without a profile, `[llm]` applies.
 pub fn settings(config: &Config, tests: &TestGenConfig) -> Config {
     let mut config = config.clone();
     let roles = [
@@ -29,7 +29,7 @@ pub fn settings(config: &Config, tests: &TestGenConfig) -> Config {
     config
 }
 
-/// The model types that have a profile: a change of the configuration may name no other.
+/// The model types with a profile: a change of the configuration may name no other.
 pub fn configured(config: &Config) -> Vec<ModelType> {
     let has = |model: &ModelType| config.llm.profiles.contains_key(model.word());
     [ModelType::Local, ModelType::Claude].into_iter().filter(has).collect()

@@ -1,15 +1,15 @@
-//! Predictions of models against what C left. Models write one value in many ways; what counts is the value.
+//! Compares models' predictions with C's effects by value, because models write one value in many ways.
 
 use super::values::elements;
 use crate::fuzz::value_json as json;
 use serde_json::{Number, Value};
 
-/// Whether a prediction is one: an object without keys, as the form of a reply has it, is none.
+/// Whether there is a prediction: an empty object, as in the form of a reply, is none.
 pub fn says_something(predicted: &Value) -> bool {
     predicted.as_object().is_none_or(|fields| !fields.is_empty())
 }
 
-/// Whether C left what was predicted, as far as the prediction goes: keys that it leaves out are not held against it.
+/// Whether C's effects agree with the prediction; keys that the prediction omits do not count.
 pub fn bears_out(left: &Value, predicted: &Value) -> bool {
     let Some(results) = left.as_object() else { return is_same(left, predicted) };
     let holds = |name: &str, said: &Value| results.get(name).is_some_and(|left| is_same(left, said));
@@ -17,12 +17,12 @@ pub fn bears_out(left: &Value, predicted: &Value) -> bool {
         Some(fields) if fields.keys().any(|name| results.contains_key(name)) => {
             fields.iter().all(|(name, said)| holds(name, said))
         }
-        // Models often say the returned value alone.
+        // Models often predict only the return value.
         _ => holds("return", predicted),
     }
 }
 
-/// A truth value as a number, and a float as the tool writes it; everything else as it is.
+/// Turns a boolean into a number, and a named float into the tool's form; other values stay.
 fn plain(value: &Value) -> Value {
     let float = || json::named_float(value.as_object()?)?.ok();
     match value {
@@ -35,13 +35,13 @@ fn plain(value: &Value) -> Value {
     }
 }
 
-/// Whether both are one value: numbers by what they are worth, bytes however they are written.
+/// Whether two values are equal: numbers by value, bytes in any notation.
 fn is_same(left: &Value, said: &Value) -> bool {
     let (left, said) = (&plain(left), &plain(said));
     match (left, said) {
         (Value::Number(left), Value::Number(said)) => left == said || worth(left) == worth(said),
         (Value::Number(number), Value::String(digits)) => Worth::of_digits(digits) == Some(worth(number)),
-        // The tool writes digits for what is beyond 64 bits; other digits are a text.
+        // The tool writes integers beyond 64 bits as digits; other digits are a text.
         (Value::String(digits), Value::Number(number)) => {
             worth(number).is_wide() && Worth::of_digits(digits) == Some(worth(number))
         }
@@ -61,7 +61,7 @@ fn has_same_fields(left: &Value, said: &Value) -> bool {
         && left.iter().all(|(name, left)| said.get(name).is_some_and(|said| is_same(left, said)))
 }
 
-/// What a number is worth: 1.0 is 1.
+/// The value of a number: 1.0 is 1.
 #[derive(PartialEq)]
 enum Worth {
     Whole(i128),
@@ -75,7 +75,7 @@ fn worth(number: &Number) -> Worth {
 
 impl Worth {
     fn of_float(float: f64) -> Self {
-        // A double that has no fraction is a whole number, and exactly that.
+        // A double without a fraction is exactly a whole number.
         let is_whole = float.fract() == 0.0 && float.abs() < 2f64.powi(126);
         if is_whole { Self::Whole(float as i128) } else { Self::Float(float) }
     }

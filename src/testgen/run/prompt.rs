@@ -1,8 +1,8 @@
-//! Prompts for tests and for reflections on them: templates filled with the function, what a valid input is, where C runs, and
-//! what is known so far.
+//! Prompts for tests and for reflections on them: templates filled with the function, the form of a valid input,
+//! the environment, and the results so far.
 //!
-//! What stays the same over all rounds of a function comes first, so that providers cache it. Text from C, from models and from
-//! configurations, which models may write, stands in fences.
+//! Parts that stay the same over all rounds of a function come first, so that providers cache them. Untrusted text,
+//! from C, models and configurations, is in fences.
 
 use super::environment::EnvironmentInfo;
 use super::schema::Schema;
@@ -24,46 +24,47 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("testgen-config.j2", include_str!("../../../templates/prompts/testgen-config.j2")),
 ];
 
-/// Tests, branches and survivors, dropped inputs: of more of them the last, or the first, are shown.
+/// Numbers of tests, of branches and survivors, and of dropped inputs that are shown: the last ones or the first
+/// ones.
 const TESTS: usize = 40;
 const GAPS: usize = 20;
 const DROPPED: usize = 10;
-/// Characters of an input, of a result, and of any other line.
+/// Largest number of characters of an input, a result, or another line.
 const CHARS: usize = 300;
 
-/// What all prompts about a function have in common.
+/// The common part of all prompts about a function.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
     pub function: &'a Function,
     pub schema: &'a Schema,
     pub environment: &'a EnvironmentInfo,
-    /// The text of the fuzz target, where one reads the arguments.
+    /// The text of the fuzz target, if one decodes the arguments.
     pub target: Option<&'a str>,
 }
 
-/// A test that was run, as it is shown.
+/// A test that was run, for a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tried {
     pub id: String,
     pub input: serde_json::Value,
-    /// What C left behind.
+    /// C's effects.
     pub left: serde_json::Value,
 }
 
-/// What is known when a model is asked. Whoever fills it decides what may be shown: of the mutants the visible half alone.
+/// The results so far. The caller must leave out what may not be shown, such as the hidden half of the mutants.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Round<'a> {
-    /// Tests that are asked for.
+    /// Number of tests to ask for.
     pub wanted: usize,
-    /// In the order in which they came.
+    /// In order of arrival.
     pub tests: &'a [Tried],
     /// Branches of C that no test reaches, a line each.
     pub uncovered: &'a [String],
-    /// Mutants that no test tells from C, a line each.
+    /// Mutants that no test kills, a line each.
     pub survivors: &'a [String],
     /// Inputs and entries of replies that could not be used, each with the reason.
     pub dropped: &'a [String],
-    /// What was thought about the round before.
+    /// The reflection on the round before.
     pub reflection: Option<&'a str>,
 }
 
@@ -72,8 +73,8 @@ pub struct Round<'a> {
 pub struct Templates(templates::Templates);
 
 impl Templates {
-    /// The built-in templates, each replaced by the file of the same name in `overrides` where there is one. `Err`
-    /// (kind `Config`) when such a file is no template.
+    /// The built-in templates, each replaced by the file of the same name in `overrides` if it exists. `Err` (kind
+    /// `Config`) when such a file is not a valid template.
     pub fn load(overrides: Option<&Path>) -> Result<Self> {
         templates::Templates::load(&BUILT_IN, overrides).map(Self)
     }
@@ -99,7 +100,7 @@ impl Templates {
         self.prompt(config, subject, ("testgen", user), attempt)
     }
 
-    /// Asks for thoughts about the last round.
+    /// Asks for a reflection on the last round.
     pub fn reflection(
         &self,
         config: &TestGenConfig,
@@ -132,13 +133,13 @@ impl Templates {
         })
     }
 
-    /// One of the templates, filled.
+    /// One filled template.
     pub(crate) fn render(&self, name: &str, values: Value) -> Result<String> {
         self.0.render(name, values)
     }
 }
 
-/// What the first part of each prompt says.
+/// The values for the first part of each prompt.
 fn task(subject: &Subject) -> Value {
     let function = subject.function;
     let comment = if function.comment.is_empty() { String::new() } else { format!("{}\n", function.comment) };
@@ -156,7 +157,7 @@ fn task(subject: &Subject) -> Value {
     }
 }
 
-/// What is known so far.
+/// The values for the results so far.
 fn state(round: &Round) -> Value {
     let hidden = round.tests.len().saturating_sub(TESTS);
     let told = |test: &Tried| {
@@ -175,7 +176,7 @@ fn state(round: &Round) -> Value {
     }
 }
 
-/// One line that is not too long.
+/// One line of limited length.
 pub(crate) fn short(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(CHARS) {

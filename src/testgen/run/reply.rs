@@ -1,38 +1,39 @@
-//! From the text of a model's reply to the tests in it.
+//! Reads the tests in a model's reply.
 //!
-//! Tests are objects with an `input`, wherever they stand: in a bare array, in an object around one that says other things, too, in
-//! fenced blocks of any kind, with prose around them. So fences need no reading, and an array that was cut off keeps what is whole. An entry that is
-//! wrong is told with its number and never loses the others. Of a reflection, which is prose, the self-assessment is read.
+//! Tests are objects with an `input`, in any position: in a bare array, in an object with other keys, in fenced
+//! blocks of any kind, with prose around them. So fences need no parsing, and of a truncated array the complete
+//! part is used. A wrong entry is reported with its number and never affects the others. A reflection is prose,
+//! from which only the self-assessment is read.
 
 use crate::llm::after_thoughts;
 use crate::llm::json::{CUT_OFF, skip, value_at};
 use crate::test_record::{GeneratedTest, TestCategory, make_ids_unique};
 use serde_json::{Map, Value};
 
-/// Tests that one reply may bring.
+/// Largest number of tests from one reply.
 pub const MOST_ENTRIES: usize = 64;
-/// Bytes of a reply that are read.
+/// Largest number of bytes of a reply that are read.
 pub const LONGEST: usize = 1 << 20;
-/// Bytes of an id, and of a reasoning, that are kept.
+/// Largest number of bytes of an id, and of a reasoning, that are kept.
 const ID: usize = 80;
 const REASONING: usize = 1_000;
-/// How models call an input.
+/// Models' names for an input.
 const INPUT: [&str; 3] = ["input", "inputs", "arguments"];
-/// Problems that are told; whoever writes more of them does not read them.
+/// Largest number of problems that are reported, since a model does not read more.
 const TOLD: usize = 32;
 
-/// What a reply brought.
+/// The content of a reply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Entries {
-    /// With ids that are unique among them. No input was held against a contract yet.
+    /// Tests with unique ids. Their inputs are not yet checked against the contract.
     pub tests: Vec<GeneratedTest>,
-    /// What could not be used, in words that are meant for the next prompt. Entries are counted from 1.
+    /// Unusable parts, in words for the next prompt. Entries are counted from 1.
     pub problems: Vec<String>,
-    /// Why entries could not be read, for each one.
+    /// For each unreadable entry, the reason.
     pub unreadable: Vec<String>,
 }
 
-/// Reads a reply. All tests are of the category that was `asked` for, whatever they say of it.
+/// Reads a reply. All tests get the category that was `asked` for, whatever the reply says.
 pub fn read(text: &str, asked: TestCategory) -> Entries {
     let mut scan = Scan { found: Entries::default(), asked, number: 0, lost: false };
     let mut text = after_thoughts(text);
@@ -52,14 +53,14 @@ pub fn read(text: &str, asked: TestCategory) -> Entries {
 struct Scan {
     found: Entries,
     asked: TestCategory,
-    /// Of the entry that was seen last.
+    /// Number of the last entry.
     number: usize,
-    /// Behind an entry that could not be read: objects without an input are parts of it.
+    /// The last entry could not be read: further objects without an input are parts of it.
     lost: bool,
 }
 
 impl Scan {
-    /// Goes from object to object.
+    /// Scans from object to object.
     fn over(&mut self, text: &str) {
         let mut at = 0;
         while let Some(next) = text[at..].find('{').map(|next| at + next) {
@@ -111,7 +112,7 @@ impl Scan {
                 let test = self.test(input, fields);
                 self.found.tests.push(test);
             }
-            // A parameter may have the name.
+            // A parameter may be called `input`.
             Some(None) if self.lost => self.number -= 1,
             Some(None) => self.unreadable("`input` is no object"),
             None => self.unreadable("it has no `input`"),
@@ -141,7 +142,7 @@ impl Scan {
         }
     }
 
-    /// The entry that was seen last is none.
+    /// Records that the last entry is unreadable.
     fn unreadable(&mut self, why: &str) {
         let why = format!("entry {}: {why}", self.number);
         self.problem(why.clone());
@@ -155,13 +156,14 @@ impl Scan {
     }
 }
 
-/// Whether an object begins here: a key in quotes with a colon behind it. C's initialisers and placeholders in prose do not.
+/// Whether an object begins here, with a quoted key and a colon. C initialisers and placeholders in prose have
+/// none.
 pub(crate) fn is_object(text: &str, at: usize) -> bool {
     let is_in_list = || text[..at].trim_end().ends_with(['[', ',']);
     key(text, at).is_some() || text[at + 1..].starts_with('}') && is_in_list()
 }
 
-/// Where the first value of an object stands, by its key.
+/// The first key of an object, and the position of its value.
 fn key(text: &str, at: usize) -> Option<(String, usize)> {
     let (key, end) = value_at(text, skip(text, at + 1)).ok()?;
     let Value::String(key) = key else { return None };
@@ -169,7 +171,8 @@ fn key(text: &str, at: usize) -> Option<(String, usize)> {
     (text.as_bytes().get(colon) == Some(&b':')).then(|| (key, skip(text, colon + 1)))
 }
 
-/// The entries of a value that is whole: an object that has no input is there for the tests in it, if there are any.
+/// Collects the entries of a complete value: an object without an input counts by the tests inside it, if there are
+/// any.
 fn collect(value: Value, entries: &mut Vec<Map<String, Value>>) {
     match value {
         Value::Array(list) => list.into_iter().for_each(|value| collect(value, entries)),
@@ -177,7 +180,7 @@ fn collect(value: Value, entries: &mut Vec<Map<String, Value>>) {
             entries.push(fields)
         }
         Value::Object(fields) => {
-            // The others are no lists of tests.
+            // The other fields are not lists of tests.
             let around = fields.into_iter().map(|(_, value)| value).filter(holds_test);
             around.for_each(|value| collect(value, entries));
         }
@@ -185,7 +188,7 @@ fn collect(value: Value, entries: &mut Vec<Map<String, Value>>) {
     }
 }
 
-/// Whether there is an object with an input in it.
+/// Whether it contains an object with an input.
 fn holds_test(value: &Value) -> bool {
     match value {
         Value::Array(list) => list.iter().any(holds_test),
@@ -194,7 +197,7 @@ fn holds_test(value: &Value) -> bool {
     }
 }
 
-/// Whether it is a test by its keys. A list is called `inputs` or `arguments` where it is one of tests.
+/// Whether its keys make it a test. A list called `inputs` or `arguments` is a list of tests.
 fn has_input(fields: &Map<String, Value>) -> bool {
     let [input, others @ ..] = INPUT;
     let has = |(key, value): (&String, &Value)| {
@@ -203,14 +206,14 @@ fn has_input(fields: &Map<String, Value>) -> bool {
     fields.iter().any(has)
 }
 
-/// Whether an object is there to say that there is no test: `{"tests": []}`.
+/// Whether the object says that there are no tests: `{"tests": []}`.
 fn is_empty_list(fields: &Map<String, Value>) -> bool {
     let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
     fields.values().any(is_empty)
         && fields.values().all(|value| is_empty(value) || !(value.is_array() || value.is_object()))
 }
 
-/// Whether an object that is not whole has a list of objects before any input: it is there for the list.
+/// Whether an incomplete object has a list of objects before any input, so that it contains tests.
 fn opens_list(text: &str, at: usize) -> bool {
     let mut next = key(text, at);
     while let Some((_, value)) = next.filter(|(key, _)| plain(key) != INPUT[0]) {
@@ -225,18 +228,18 @@ fn opens_list(text: &str, at: usize) -> bool {
     false
 }
 
-/// A key without what joins its words.
+/// A key in lower case, without word separators.
 fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).collect::<String>().to_lowercase()
 }
 
-/// The first of these keys that is there, however its words are joined.
+/// Takes the first of these keys that exists, with any word separators.
 fn take(fields: &mut Map<String, Value>, names: &[&str]) -> Option<Value> {
     let key = names.iter().find_map(|name| fields.keys().find(|key| plain(key) == plain(name)))?.clone();
     fields.remove(&key).filter(|value| !value.is_null())
 }
 
-/// An input, which some write as a text with the object in it.
+/// An input, which some models write as a string with JSON in it.
 fn object(value: Value) -> Option<Value> {
     match value {
         Value::Object(_) => Some(value),
@@ -245,7 +248,7 @@ fn object(value: Value) -> Option<Value> {
     }
 }
 
-/// 0 to 1; also of a text, and of percents.
+/// A confidence from 0 to 1; also from a string or a percentage.
 fn confidence(value: &Value) -> Option<f64> {
     let share = match value {
         Value::Number(number) => number.as_f64()?,
@@ -258,14 +261,14 @@ fn confidence(value: &Value) -> Option<f64> {
     (!share.is_nan()).then(|| share.clamp(0.0, 1.0))
 }
 
-/// What a model thinks that the tests so far are worth, 0 to 10, in a line of its reflection: `self-assessment: 7`. Of several the
-/// last; absent where there is none with a number.
+/// A model's assessment of the tests so far, 0 to 10, from a line of its reflection such as `self-assessment: 7`.
+/// The last such line counts; `None` if there is none with a number.
 pub fn self_assessment(text: &str) -> Option<f64> {
     let of_line = |line: &str| {
         let line = line.to_lowercase();
         let keys = ["self-assessment", "self assessment", "self_assessment"];
         let said = keys.iter().find_map(|key| Some(line.split_once(key)?.1))?;
-        // Behind the scale, where that is repeated.
+        // If the line repeats the scale, the number comes after it.
         let said = said.rsplit_once(':').map_or(said, |(_, said)| said);
         let number = said.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '-');
         let end = number.find(|c: char| !matches!(c, '-' | '.' | '0'..='9')).unwrap_or(number.len());

@@ -1,4 +1,4 @@
-//! What stays of a run: a row with its tests in the store, and, of the tests that are kept, a file of Rust and seeds of the fuzz corpus.
+//! Stores a run: a row with its tests, and for the kept tests a Rust file and seeds for the fuzz corpus.
 
 use super::existence;
 use super::exportable::file_of;
@@ -25,24 +25,24 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 
-/// The name of a run that begins now.
+/// The id of a run that begins now.
 pub fn run_id() -> RunId {
-    // The standard library's keys differ from process to process and from call to call.
+    // The standard library's hash keys differ between processes and calls.
     let random = RandomState::new().build_hasher().finish();
     RunId::new(Timestamp::now(), (random & 0xff_ffff) as u32)
 }
 
-/// Under what a run is kept.
+/// The data under which a run is stored.
 #[derive(Debug, Clone)]
 pub struct Label<'a> {
     pub id: RunId,
-    /// The tool's own run.
+    /// The session of this command.
     pub session: i64,
     pub config: ConfigId,
     pub context: &'a TestGenContext,
 }
 
-/// Keeps a run with all its tests.
+/// Stores a run with all its tests.
 ///
 /// # Errors
 /// Those of the store.
@@ -76,12 +76,11 @@ pub fn store(
         created_at: Timestamp::now(),
     };
     store.save_testgen_run(&run, &recorded(generated))?;
-    // The store knows whether it is the best one.
+    // The store knows whether it is the best run.
     Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
 }
 
-/// After a run that stands for itself: the best configuration of its kind may be another one now. Those of a comparison are looked at
-/// together.
+/// Updates the best configurations after a single run. Runs of a comparison are considered together instead.
 ///
 /// # Errors
 /// Those of the store.
@@ -131,7 +130,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
     Kept,
-    /// Also those that tell nothing more than others.
+    /// Also tests that add nothing to the others.
     Valid,
 }
 
@@ -142,11 +141,11 @@ impl Which {
     }
 }
 
-/// The id of a test that was kept and is not written, and the reason.
+/// The id of a kept test that is not written, with the reason.
 pub type LeftOut = (String, String);
 
-/// Asks C again for tests of an earlier run, each time twice. Those that it answers as it did then come back, the others
-/// with the reason: the library, its contract or the harness are not what they were.
+/// Asks C again, twice each, for tests of an earlier run. Tests with the same answer are returned; the others come
+/// with a reason: the library, its contract or the harness has changed.
 ///
 /// # Errors
 /// Those of starting the fuzz process, and Ctrl-C.
@@ -183,25 +182,25 @@ pub fn confirmed(
     Ok((same, left_out))
 }
 
-/// What was written.
+/// The files that were written.
 #[derive(Debug, Clone, Serialize)]
 pub struct Written {
-    /// Whose tests these are.
+    /// The run of these tests.
     pub run_id: RunId,
-    /// Relative to the repository; absent where no test could be written as Rust.
+    /// Relative to the repository; `None` if no test could be written as Rust.
     pub file: Option<String>,
-    /// The file of an earlier run, which is no more because no test would stand in it.
+    /// The file of an earlier run that was removed because no test remains for it.
     pub removed: Option<String>,
     pub tests: Vec<String>,
-    /// The others, with the reason.
+    /// The other tests, with the reason.
     pub left_out: Vec<LeftOut>,
-    /// Seeds that were not there before.
+    /// Number of new seeds.
     pub seeds: usize,
 }
 
-/// Writes tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. Where no test can be written as Rust,
-/// the file of an earlier run is removed, since nobody stands behind it any more: behind the transaction, which only writes. What a
-/// kill between the two leaves there, the next export removes.
+/// Writes tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. If no test can be written
+/// as Rust, the outdated file of an earlier run is removed after the transaction, which can only write. If the
+/// process is killed in between, the next export removes the file.
 ///
 /// # Errors
 /// Those of running the fuzz process, which reads the inputs again, and of writing.
@@ -235,7 +234,8 @@ pub fn write(
         if shown.join(file).exists() || hidden.join(file).exists() {
             continue;
         }
-        // What no prompt may show is no input of a run that a prompt tells of: the hidden gate has it until a port is accepted.
+        // Held-back inputs stay out of runs that prompts show: only the hidden gate uses them until a port is
+        // accepted.
         let folder = if held_back.holds(&input.bytes) { &hidden } else { &shown };
         transaction.add(folder.join(file), input.bytes)?;
         seeds += 1;
@@ -246,12 +246,12 @@ pub fn write(
     Ok(Written { run_id: run_id.clone(), file, removed, tests: written, left_out, seeds })
 }
 
-/// Whether there is a file of tests of this function that this tool wrote.
+/// Whether this tool has written a test file of this function.
 pub fn has_file(project: &Project, planned: &FunctionPlan) -> bool {
     is_own(&project.workspace.root().join(file_name(project, planned))).unwrap_or(false)
 }
 
-/// Relative to the repository.
+/// The path of the test file, relative to the repository.
 fn file_name(project: &Project, planned: &FunctionPlan) -> String {
     format!("{}/tests/{PREFIX}{}.rs", project.config.rust.dir, planned.function.name)
 }
@@ -260,7 +260,7 @@ fn is_own(file: &Path) -> Result<bool> {
     Ok(file.is_file() && fs_err::read_to_string(file)?.starts_with(HEAD))
 }
 
-/// Removes a file of tests that this tool wrote; says whether there was one.
+/// Removes a test file that this tool wrote; returns whether there was one.
 fn remove_own(file: &Path) -> Result<bool> {
     let is_own = is_own(file)?;
     if is_own {

@@ -1,36 +1,36 @@
-//! What a run does next, as a pure machine: categories in their order, round by round, a reflection where a round left a target
-//! unmet, then refinement aimed at what is missing; within limits of rounds, tokens and time.
+//! A pure state machine for the next step of a run: categories in order, each in rounds, a reflection after a round
+//! that missed a target, then refinement aimed at the gaps. Rounds, tokens and time are limited.
 
 use crate::test_record::{TestCategory, TestGenAnalysis, TestGenConfig};
 use crate::testgen::score::shortfalls;
 use std::collections::BTreeMap;
 
-/// A run so far.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct IterationState {
-    /// The categories that are asked for, in order.
+    /// The categories to ask for, in order.
     pub order: Vec<TestCategory>,
-    /// Which of them is worked on; behind the last one refinement follows.
+    /// Index of the current category; refinement follows the last one.
     pub at: usize,
-    /// Rounds of that category.
+    /// Number of rounds in that category.
     pub round: u32,
-    /// Of the run.
+    /// Number of rounds in the run.
     pub total_rounds: u32,
     pub refinements: u32,
-    /// The last round has been reflected upon, or there was none.
+    /// The last round was reflected on, or there was none.
     pub reflected: bool,
     /// Valid tests.
     pub tests: BTreeMap<TestCategory, usize>,
     pub tokens: u64,
     pub elapsed_ms: u64,
-    /// 0 to 10, as measured; absent before the first round, and where it cannot be.
+    /// Measured, 0 to 10; `None` before the first round, and where it cannot be measured.
     pub comprehensiveness: Option<f64>,
 }
 
-/// What is to be done.
+/// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Asks for so many tests of a category.
+    /// Asks for this many tests of a category.
     Ask {
         category: TestCategory,
         wanted: usize,
@@ -48,7 +48,7 @@ pub enum Next {
 /// Why a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// Nothing that was asked for is missing, or nobody can be asked for it any more.
+    /// No requested tests are missing, or their rounds are used up.
     Complete,
     Tests,
     Rounds,
@@ -57,7 +57,7 @@ pub enum Why {
 }
 
 impl Why {
-    /// For people, with the knob.
+    /// In words for people, with the name of the knob.
     pub fn words(self) -> &'static str {
         match self {
             Self::Complete => "all categories have their tests, or their rounds are used up",
@@ -69,7 +69,7 @@ impl Why {
     }
 }
 
-/// What a step came to.
+/// The cost of a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Done {
     pub tokens: u64,
@@ -77,7 +77,7 @@ pub struct Done {
 }
 
 impl IterationState {
-    /// Of a run in which nothing was done yet.
+    /// The state before the first step.
     pub fn new(order: Vec<TestCategory>) -> Self {
         Self {
             order,
@@ -101,7 +101,7 @@ impl IterationState {
         config.wanted(category).saturating_sub(self.tests.get(&category).copied().unwrap_or(0))
     }
 
-    /// Which limit ends the run, if one does.
+    /// The limit that ends the run, if one is reached.
     fn limit(&self, config: &TestGenConfig) -> Option<Why> {
         if self.tokens >= config.max_total_tokens {
             Some(Why::Tokens)
@@ -119,22 +119,23 @@ impl IterationState {
         }
     }
 
-    /// Whether somebody was asked, or nobody is to be: tests that come without a question are no answer to the first one.
+    /// Whether a question was asked, or none will be: the tool's own tests must not end a run before its first
+    /// question.
     fn has_begun(&self) -> bool {
         self.total_rounds > 0 || self.order.is_empty()
     }
 
-    /// Whether it is known not to have passed.
+    /// Whether the measure is known to be below the minimum.
     fn is_poor(&self, config: &TestGenConfig) -> bool {
         self.comprehensiveness.is_some_and(|reached| reached < config.min_comprehensiveness)
     }
 
-    /// Whether it is known to be below the target.
+    /// Whether the measure is known to be below the target.
     fn is_short(&self, config: &TestGenConfig) -> bool {
         self.comprehensiveness.is_some_and(|reached| reached < config.target_comprehensiveness)
     }
 
-    /// Whether refinement has something to do, and somebody to ask.
+    /// Whether refinement is needed and allowed.
     fn needs_refinement(&self, config: &TestGenConfig) -> bool {
         config.global_refinement
             && !self.order.is_empty()
@@ -142,7 +143,7 @@ impl IterationState {
             && (self.is_short(config) || self.total() < config.min_total_tests as usize)
     }
 
-    /// The category that is worked on, if one still is: a category that has its tests or its rounds is passed.
+    /// The current category; categories that have their tests or used up their rounds are skipped.
     fn current(&self, config: &TestGenConfig) -> Option<(usize, TestCategory)> {
         let is_open = |(at, category): &(usize, TestCategory)| {
             let round = if *at == self.at { self.round } else { 0 };
@@ -163,7 +164,7 @@ pub fn next(state: &IterationState, config: &TestGenConfig) -> Next {
             return Next::Reflect;
         }
         let room = (config.target_total_tests as usize).saturating_sub(state.total());
-        // At the target only what raises the measure is asked for, one by one.
+        // At the target number of tests, only tests that raise the measure are asked for, one at a time.
         let wanted = state.lacks(config, category).min(room.max(1));
         return Next::Ask { category, wanted, round: round + 1 };
     }
@@ -176,9 +177,8 @@ pub fn next(state: &IterationState, config: &TestGenConfig) -> Next {
     }
 }
 
-/// The category that a refinement asks for, by what keeps the most from comprehensiveness: tests of the values that are computed where
-/// it is mutants, tests of edges where it is branches. Where it is neither, tests of what works together as long as mutants of callees
-/// survive, else tests that tell cheats.
+/// The category of a refinement, by the larger shortfall of comprehensiveness: Correctness for mutants, Boundary
+/// for branches. Without a shortfall, Integration while mutants of callees survive, else AntiCheat.
 pub fn aim(order: &[TestCategory], analysis: &TestGenAnalysis) -> Option<TestCategory> {
     use TestCategory::{AntiCheat, Boundary, Correctness, Integration};
     let (mutants, branches) = shortfalls(analysis);
@@ -195,7 +195,7 @@ pub fn aim(order: &[TestCategory], analysis: &TestGenAnalysis) -> Option<TestCat
     wanted.into_iter().find(|category| order.contains(category)).or(order.first().copied())
 }
 
-/// The state after a step. The tests are those that are valid now, by category.
+/// The state after a step. `tests` are the valid tests now, by category.
 pub fn apply(
     mut state: IterationState,
     config: &TestGenConfig,
@@ -224,7 +224,7 @@ pub fn apply(
     state.elapsed_ms = done.elapsed_ms;
     state.tests = tests;
     state.comprehensiveness = comprehensiveness;
-    // Behind the categories the place stands still: what a refinement adds opens none of them again.
+    // After the last category the position stays: tests of a refinement reopen no category.
     if state.current(config).is_none() {
         state.at = state.order.len();
         state.round = 0;
@@ -254,7 +254,7 @@ mod tests {
         counts.iter().copied().collect()
     }
 
-    /// Takes the next step, after which there are these tests and this measure.
+    /// Takes the next step, which results in these tests and this measure.
     fn take(
         state: IterationState,
         config: &TestGenConfig,

@@ -1,5 +1,5 @@
-//! What a valid input of a function is, in words for a model: a line for each parameter, the forms that its values have in
-//! JSON, and a small example. It says what the fuzz process reads (`docs/testgen.md`), and nothing about which inputs are worth trying.
+//! Describes a valid input of a function for a model: a line for each parameter, the JSON forms of its values, and
+//! a small example. It describes the fuzz process's input format (`docs/testgen.md`), and does not suggest inputs.
 
 mod example;
 mod call_sequence;
@@ -14,25 +14,26 @@ use crate::symbol::{Function, Library, SymbolName, TypeKind};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes that chance and clocks are drawn from; as in the fuzz process (`runtime/chance.rs`).
+/// Number of bytes for randomness and clocks, as in the fuzz process (`runtime/chance.rs`).
 const CHANCE: usize = 64;
 
-/// Where a schema comes from.
+/// The inputs of a schema.
 #[derive(Clone, Copy)]
 pub struct Sources<'a> {
     pub library: &'a Library,
     pub function: &'a Function,
     pub contract: &'a Contract,
-    /// Functions that an input may call beside it, with their contracts.
+    /// Other functions that an input may call, with their contracts.
     pub other: &'a dyn Fn(&SymbolName) -> Option<(&'a Function, &'a Contract)>,
 }
 
-/// What a valid input is.
+/// The description of a valid input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Schema {
-    /// One for each parameter, or for each function of a call sequence; then variables, chance and preconditions.
+    /// One for each parameter, or for each function of a call sequence; then variables, randomness and
+    /// preconditions.
     pub lines: Vec<String>,
-    /// How values are written that are no plain numbers: structs, buffers, floats.
+    /// The notation of values other than plain numbers: structs, buffers, floats.
     pub forms: Vec<String>,
     /// The keys of a result.
     pub result: Vec<String>,
@@ -40,7 +41,7 @@ pub struct Schema {
     pub example: Value,
 }
 
-/// How values are written that an input has somewhere.
+/// A notation that occurs in an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Form {
     Bytes,
@@ -49,7 +50,7 @@ enum Form {
     Room,
 }
 
-/// What was said on the way, and has to be explained once.
+/// Notations that were used and need one explanation.
 #[derive(Default)]
 struct Said {
     forms: BTreeSet<Form>,
@@ -75,7 +76,7 @@ impl Schema {
         Self { lines, forms: forms.collect(), result: result(sources), example: example::input(sources) }
     }
 
-    /// Everything, a line each.
+    /// The whole schema, one item per line.
     pub fn text(&self) -> String {
         let lines = self.lines.iter().map(|line| format!("- {line}\n"));
         let forms = self.forms.iter().map(|form| format!("{form}\n"));
@@ -105,7 +106,7 @@ impl Form {
     }
 }
 
-/// Variables, chance, and what must hold.
+/// Lines on variables, randomness and preconditions.
 fn around(sources: &Sources, said: &mut Said) -> Vec<String> {
     let contract = sources.contract;
     let inside = if contract.sequence.is_some() { "in `args`, " } else { "" };

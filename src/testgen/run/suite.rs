@@ -1,4 +1,4 @@
-//! The tests of a run so far: what each tells from C, and which of them are worth keeping.
+//! The tests of a run so far: what each distinguishes from C, and which are worth keeping.
 
 use super::cheats::Cheat;
 use super::values::arguments;
@@ -11,16 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A test that was run against C.
 #[derive(Debug, Clone)]
 pub struct Test {
-    /// Its input is canonical; what is expected is what C left.
+    /// Its input is canonical, and its expectation is C's result.
     pub test: GeneratedTest,
-    /// The input of the harness.
+    /// The input bytes of the harness.
     pub bytes: Vec<u8>,
     pub left: Left,
-    /// Numbers of the mutants that it tells from C, where they were run.
+    /// Numbers of the mutants that it kills; `None` if they were not run.
     pub kills: Kills,
-    /// Cheats that it tells from C.
+    /// Cheats that it distinguishes from C.
     pub cheats: BTreeSet<Cheat>,
-    /// Calls after the one under test tell it from one that changes nothing; absent where that was not asked.
+    /// Whether later calls show an effect of the call under test; `None` where that was not checked.
     pub shows_effect: Option<bool>,
     /// No prompt shows it.
     pub hidden: bool,
@@ -32,7 +32,7 @@ impl Test {
     }
 }
 
-/// A test that is none, and why.
+/// An invalid test, with the reason.
 #[derive(Debug, Clone)]
 pub struct Dropped {
     pub test: GeneratedTest,
@@ -45,7 +45,8 @@ pub struct Suite {
     pub tests: Vec<Test>,
     pub dropped: Vec<Dropped>,
     pub duplicates: Vec<GeneratedTest>,
-    /// The test whose answer cheats know that know one: others tell them only beside it, so it stays.
+    /// Index of the test whose answer is known to cheats. Other tests reveal such cheats only together with it, so
+    /// it is kept.
     pub known_answer: Option<usize>,
 }
 
@@ -55,20 +56,21 @@ impl Suite {
         self.tests.iter().any(|known| known.test.input == *input)
     }
 
-    /// Mutants that some test tells from C.
+    /// Mutants that some test kills.
     pub fn killed(&self) -> BTreeSet<usize> {
         self.tests.iter().flat_map(Test::told).collect()
     }
 
-    /// Takes back what was noted of mutants that turned out to say nothing.
+    /// Removes kills of mutants that turned out to be inconclusive.
     pub fn forget(&mut self, void: &BTreeSet<usize>) {
         let all = self.tests.iter_mut().filter_map(|known| known.kills.as_mut());
         all.for_each(|kills| kills.retain(|number| !void.contains(number)));
     }
 
-    /// Which tests are kept, by their places. One goes where the others that stay kill all that it kills, mutants and cheats alike,
-    /// unless it is its category's only one; later ones go first. Where there was no mutant to run, nothing says that a test is of no
-    /// use, and all stay: cheats alone are too few to judge by; so does one on which mutants could not be run. Those that cannot be written as Rust go before all others.
+    /// Indexes of the tests to keep. A test is removed if the remaining ones kill all its mutants and reveal all
+    /// its cheats, unless it is the only one of its category; later tests are removed first, and tests that cannot
+    /// be written as Rust before all others. Without mutants all tests stay, because cheats alone are too few to
+    /// judge by; so does a test on which mutants could not be run.
     pub fn kept(&self, by_mutants: bool, unwritable: &BTreeSet<usize>) -> BTreeSet<usize> {
         let mut kept: BTreeSet<usize> = (0..self.tests.len()).collect();
         if !by_mutants {
@@ -101,7 +103,7 @@ impl Suite {
         kept
     }
 
-    /// How many different values a parameter has over all tests.
+    /// Number of different values of a parameter over all tests.
     pub fn distinct(&self, contract: &Contract, parameter: &str) -> u64 {
         let tests = self.tests.iter();
         let values = tests.filter_map(|known| arguments(contract, &known.test.input)?.get(parameter));
@@ -185,7 +187,7 @@ mod tests {
         let suite = Suite { tests, ..Suite::default() };
         assert_eq!(suite.kept(true, &BTreeSet::new()), [0, 2, 3].into());
         assert_eq!(suite.kept(true, &[0].into()), [1, 2, 3].into());
-        // What it alone tells, and its category, keep one all the same.
+        // Its own kills, or its category, keep a test all the same.
         assert_eq!(suite.kept(true, &[0, 2, 3].into()), [1, 2, 3].into());
     }
 

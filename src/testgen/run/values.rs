@@ -1,5 +1,5 @@
-//! Inputs and results as JSON, changed and compared: what tests and planted cheats need to know of them. Whether an input is a call sequence the
-//! contract says; no key does, which may as well be the name of a parameter.
+//! Changes and compares inputs and results in JSON for tests and planted cheats. Only the contract decides whether
+//! an input is a call sequence, because any key could also be a parameter's name.
 
 use super::schema::BEFORE;
 use crate::contract::types::Contract;
@@ -7,10 +7,10 @@ use crate::fuzz::value_json::{Many, hex, many, of_float};
 use crate::symbol::{CType, TypeKind};
 use serde_json::{Map, Value, json};
 
-/// No contract lets a buffer have more elements.
+/// Upper limit of elements in any contract.
 const LONGEST: usize = 1 << 20;
 
-/// The elements of a buffer, however it is written; none where it is no buffer.
+/// The elements of a buffer in any notation; `None` for another value.
 pub fn elements(value: &Value) -> Option<Vec<Value>> {
     Some(match many(value, LONGEST)?.ok()? {
         Many::Bytes(bytes) => bytes.into_iter().map(Value::from).collect(),
@@ -18,7 +18,7 @@ pub fn elements(value: &Value) -> Option<Vec<Value>> {
     })
 }
 
-/// Elements of a buffer in the form that `like` has: what was written as bytes stays bytes, whatever numbers C makes of them.
+/// Elements of a buffer in the notation of `like`: bytes stay in a notation for bytes.
 pub fn written_as(like: &Value, elements: Vec<Value>) -> Value {
     let bytes = match like {
         Value::String(_) | Value::Object(_) => {
@@ -33,7 +33,7 @@ pub fn written_as(like: &Value, elements: Vec<Value>) -> Value {
     }
 }
 
-/// Whether both say the same, bytes written as bytes or as a string.
+/// Whether both values are equal, whatever the notation of bytes.
 pub fn same(a: &Value, b: &Value) -> bool {
     if a == b {
         return true;
@@ -50,7 +50,7 @@ fn same_fields(a: &Value, b: &Value) -> bool {
     a.len() == b.len() && a.iter().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
 }
 
-/// The arguments in an input: of a call sequence those of the function under test.
+/// The arguments in an input; for a call sequence, those of the function under test.
 pub fn arguments<'a>(contract: &Contract, input: &'a Value) -> Option<&'a Map<String, Value>> {
     match contract.sequence {
         Some(_) => input.get("args")?.as_object(),
@@ -58,7 +58,7 @@ pub fn arguments<'a>(contract: &Contract, input: &'a Value) -> Option<&'a Map<St
     }
 }
 
-/// The same, to be changed.
+/// Like [`arguments`], mutable.
 pub fn arguments_mut<'a>(contract: &Contract, input: &'a mut Value) -> Option<&'a mut Map<String, Value>> {
     match contract.sequence {
         Some(_) => input.get_mut("args")?.as_object_mut(),
@@ -66,8 +66,8 @@ pub fn arguments_mut<'a>(contract: &Contract, input: &'a mut Value) -> Option<&'
     }
 }
 
-/// What the function under test left, then what all calls after it did: of a call sequence neither the calls before it, which no port of this
-/// function decides, nor those that end the handles that are left, which the harness adds.
+/// The effects of the function under test, then those of all calls after it. Calls before it do not count, because
+/// no port of this function affects them, nor do the destructor calls that the harness adds.
 pub fn answer<'a>(contract: &Contract, input: &Value, left: &'a Value) -> Vec<&'a Value> {
     if contract.sequence.is_none() {
         return vec![left];
@@ -77,18 +77,18 @@ pub fn answer<'a>(contract: &Contract, input: &Value, left: &'a Value) -> Vec<&'
     own.map(|step| step.get("left").unwrap_or(&Value::Null)).collect()
 }
 
-/// Steps of a part of a call sequence.
+/// Number of steps in a part of a call sequence.
 fn count(input: &Value, part: &str) -> usize {
     input.get(part).and_then(Value::as_array).map_or(0, Vec::len)
 }
 
-/// Calls before the one under test.
+/// Number of calls before the one under test.
 fn before(input: &Value) -> usize {
     count(input, "before") + usize::from(input.get("make").is_some())
 }
 
-/// A call sequence in which the calls after the one under test come before it, where they find everything as it would be without it; none
-/// where nothing comes after it.
+/// The call sequence with the later calls moved before the call under test, where they run as if it did not exist;
+/// `None` if there are no later calls.
 pub fn without_call(contract: &Contract, input: &Value) -> Option<Value> {
     contract.sequence.as_ref()?;
     let mut changed = input.clone();
@@ -100,13 +100,13 @@ pub fn without_call(contract: &Contract, input: &Value) -> Option<Value> {
     (moved > 0).then_some(changed)
 }
 
-/// Of how many calls after the one under test it is asked what they leave without it: as many as there is room for before it.
+/// Number of later calls that can be moved before the call under test: limited by the space there.
 fn moved(input: &Value) -> usize {
     count(input, "after").min(BEFORE.saturating_sub(count(input, "before")))
 }
 
-/// Whether calls after the one under test show that it changed something: they left something else than without it, as C's steps on
-/// [`without_call`] say.
+/// Whether later calls show an effect of the call under test: their results differ from C's steps on
+/// [`without_call`].
 pub fn shows_effect(input: &Value, left: &Value, without: &Value) -> bool {
     let steps = |left: &Value, at: usize| -> Vec<Value> {
         let steps = left.get("steps").and_then(Value::as_array).into_iter().flatten();
@@ -117,7 +117,8 @@ pub fn shows_effect(input: &Value, left: &Value, without: &Value) -> bool {
     with.len() != without.len() || with.iter().zip(&without).any(|(a, b)| !same(a, b))
 }
 
-/// So many elements of which four bytes stand there over and over, as the harness reads them; none where they are no numbers.
+/// This many elements filled with four repeated bytes, as the harness reads them; `None` for elements that are not
+/// numbers.
 pub fn filled(ty: &CType, fill: [u8; 4], n: usize) -> Option<Vec<Value>> {
     let bits = match &ty.kind {
         TypeKind::Void | TypeKind::Bool => 8,
@@ -186,7 +187,7 @@ mod tests {
         });
         let step = |name: &str, left: i64| json!({"call": name, "left": left});
         let [new, put, push, end] = [step("new", 1), step("put", 2), step("push", 3), step("free", 4)];
-        // The handles that are left are ended, as many as there are.
+        // The remaining handles are ended, however many there are.
         for enders in 0..3 {
             let mut steps = vec![new.clone(), put.clone(), push.clone(), Value::Null];
             steps.extend(vec![end.clone(); enders]);
@@ -208,12 +209,12 @@ mod tests {
             assert_eq!(without_call(&sequence(), &none), None, "{none}");
         }
         let steps = |left: &[i64]| json!({"steps": left.iter().map(|left| json!({"call": "f", "left": left})).collect::<Vec<_>>()});
-        // New, put, the call, get, len, and the end; without it: new, put, get, len, and the call.
+        // New, put, the call, get, len, and the destructor; without the call: new, put, get, len, and the call.
         let with = steps(&[1, 2, 3, 4, 5, 9]);
         assert!(!shows_effect(&input, &with, &steps(&[1, 2, 4, 5, 7, 9, 9])));
         assert!(shows_effect(&input, &with, &steps(&[1, 2, 4, 6, 3, 9])));
         assert!(shows_effect(&input, &with, &steps(&[1, 2])), "C did not come so far");
-        // As many as there is room for.
+        // As many as fit.
         let full = json!({"make": {}, "before": vec![1; BEFORE - 1], "args": {}, "after": [2, 3]});
         assert_eq!(without_call(&sequence(), &full).unwrap()["before"].as_array().unwrap().len(), BEFORE);
         let left = |last: i64| steps(&[&[0; BEFORE][..], &[7, 5, last]].concat());

@@ -1,78 +1,78 @@
-//! What a run is worth, from what was measured in it. The formulas are those of `docs/testgen.md`.
+//! Analyses a run's measurements with the formulas of `docs/testgen.md`.
 
 use crate::test_record::{Proposed, TestCategory, TestGenAnalysis, made_by_tool};
 use crate::verdict::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What mutants and branches count in comprehensiveness.
+/// The weights of mutants and branches in comprehensiveness.
 const MUTANTS: f64 = 0.6;
 const BRANCHES: f64 = 0.4;
 
-/// What was measured in a run.
+/// The measurements of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
     /// The categories of the run's context.
     pub categories: Vec<TestCategory>,
     /// The category of each valid test.
     pub tests: Vec<TestCategory>,
-    /// Mutants of C that some test tells from C, of those that are not equivalent.
+    /// Killed mutants of C, of those that are not equivalent.
     pub mutants: Option<Share>,
-    /// Mutants of what the function calls that some test tells from C, of those that are not equivalent.
+    /// Killed mutants of callees, of those that are not equivalent.
     pub callees: Option<Share>,
-    /// Branches of C that the tests reach; of a function without branches its lines.
+    /// Branches of C that the tests reach; lines, for a function without branches.
     pub branches: Option<Share>,
-    /// The cheats that were planted; empty where none was.
+    /// The planted cheats; empty if there were none.
     pub cheats: Vec<PlantedCheat>,
     /// All parameters of the function.
     pub parameters: Vec<ParameterUse>,
-    /// Absent where nothing was reflected upon.
+    /// `None` without a reflection.
     pub reflection: Option<Reflected>,
     /// Of all calls, input and output.
     pub tokens: u64,
     pub proposed: Proposed,
-    /// Of valid tests for which the model said what to expect.
+    /// Predictions for valid tests.
     pub predictions: Vec<Prediction>,
 }
 
-/// A cheat that was planted.
+/// A planted cheat.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlantedCheat {
     pub name: String,
-    /// At least one test tells it from C.
+    /// At least one test distinguishes it from C.
     pub rejected: bool,
 }
 
-/// What the tests do with a parameter.
+/// The tests' use of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ParameterUse {
     pub name: String,
-    /// Different values over all valid tests.
+    /// Number of different values over all valid tests.
     pub distinct: u64,
-    /// Whether a test tells the function from the one that puts a constant in the parameter's place. Absent where that was
-    /// not tried.
+    /// Whether a test distinguishes the function from one with a constant in the parameter's place. `None` if that
+    /// was not tried.
     pub operand_mutant_died: Option<bool>,
 }
 
-/// What reflections led to.
+/// The results of reflections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reflected {
-    /// Mutants that survived when the model was first asked to reflect.
+    /// Surviving mutants at the first reflection.
     pub survivors_before: u64,
-    /// Those of them that tests from after it killed.
+    /// Those of them that later tests killed.
     pub killed_after: u64,
 }
 
-/// What a model said that C would return.
+/// A model's prediction of C's result.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
-    /// 0 to 1; absent where the model did not say.
+    /// From 0 to 1; `None` if the model gave none.
     pub confidence: Option<f64>,
-    /// C did.
+    /// Whether C agreed.
     pub agreed: bool,
 }
 
-/// What follows from the measures of a run.
+/// The analysis of a run's measurements.
 pub fn analyse(measures: &Measures) -> TestGenAnalysis {
     let distribution = distribution(&measures.categories, &measures.tests);
     let kill_rate = measures.mutants.and_then(ratio);
@@ -98,18 +98,18 @@ pub fn analyse(measures: &Measures) -> TestGenAnalysis {
     }
 }
 
-/// What surviving mutants, and branches that are not reached, keep from comprehensiveness; 0 where that was not measured.
+/// Points of comprehensiveness lost to surviving mutants, and to unreached branches; 0 if not measured.
 pub fn shortfalls(analysis: &TestGenAnalysis) -> (f64, f64) {
     let of = |share: Option<f64>, weight: f64| share.map_or(0.0, |share| 10.0 * weight * (1.0 - share));
     (of(analysis.kill_rate, MUTANTS), of(analysis.branch_coverage, BRANCHES))
 }
 
-/// Nothing of nothing is no measurement.
+/// The ratio; `None` for a total of zero, which is no measurement.
 fn ratio(share: Share) -> Option<f64> {
     (share.total > 0).then(|| share.ratio().min(1.0))
 }
 
-/// Zero for each category of the context, then counted; tests of others are not the run's.
+/// The number of tests in each category of the context; other categories do not count.
 fn distribution(categories: &[TestCategory], tests: &[TestCategory]) -> BTreeMap<TestCategory, u64> {
     let mut counts: BTreeMap<_, _> = categories.iter().map(|category| (*category, 0)).collect();
     for category in tests {
@@ -118,8 +118,8 @@ fn distribution(categories: &[TestCategory], tests: &[TestCategory]) -> BTreeMap
     counts
 }
 
-/// `max(0, 1 − var / max_var)` of the k counts, with their mean as the ideal: `max_var` = ideal²·(k − 1) is the variance when
-/// all are in one category. Without tests 0, else of one category 1.
+/// `max(0, 1 − var / max_var)` of the k counts, with their mean as the ideal: `max_var` = ideal²·(k − 1) is the
+/// variance when all are in one category. Without tests 0, else of one category 1.
 fn balance(distribution: &BTreeMap<TestCategory, u64>) -> f64 {
     let tests: u64 = distribution.values().sum();
     let categories = distribution.len() as f64;
@@ -141,8 +141,8 @@ fn anti_cheat_coverage(cheats: &[PlantedCheat]) -> Option<f64> {
     ratio(Share { reached: rejected, total: cheats.len() as u64 })
 }
 
-/// Parameters with two values or more whose operand mutant dies ÷ all. Absent where that hangs on a mutant which was not
-/// tried.
+/// Parameters with at least two values whose operand mutant is killed ÷ all. `None` if that depends on a mutant
+/// that was not tried.
 fn parameter_discovery(parameters: &[ParameterUse]) -> Option<f64> {
     let is_found = |parameter: &ParameterUse| match parameter.distinct {
         0 | 1 => Some(false),
@@ -153,7 +153,7 @@ fn parameter_discovery(parameters: &[ParameterUse]) -> Option<f64> {
     ratio(Share { reached, total: found.len() as u64 })
 }
 
-/// New mutants killed after reflections ÷ survivors before; where none was left, 1.
+/// Mutants killed after reflections ÷ survivors before; 1 if there were no survivors.
 fn reflection_effectiveness(reflected: Reflected) -> f64 {
     ratio(Share { reached: reflected.killed_after, total: reflected.survivors_before }).unwrap_or(1.0)
 }
@@ -174,7 +174,7 @@ fn agreement(predictions: &[Prediction]) -> Option<f64> {
     ratio(Share { reached: agreed, total: predictions.len() as u64 })
 }
 
-/// Over the predictions with a confidence.
+/// The Brier score of the predictions with a confidence.
 fn brier_score(predictions: &[Prediction]) -> Option<f64> {
     let square = |prediction: &Prediction| {
         let confidence = prediction.confidence?.clamp(0.0, 1.0);
@@ -194,7 +194,7 @@ mod tests {
         Some(Share { reached, total })
     }
 
-    /// Equal but for rounding; absent only where absent is wanted.
+    /// Asserts equality up to rounding; `None` equals only `None`.
     fn is(found: Option<f64>, wanted: Option<f64>, what: &str) {
         let near = match (found, wanted) {
             (Some(found), Some(wanted)) => (found - wanted).abs() < 1e-12,
@@ -355,7 +355,7 @@ mod tests {
             let analysis = analyse(&measures);
             assert_eq!((analysis.valid_share, analysis.duplicate_share), wanted);
         }
-        // Two of the five valid ones are the tool's own: no model has proposed them.
+        // Two of the five valid tests are the tool's own, not the model's proposals.
         let proposed = Proposed { valid: 5, dropped: 3, duplicates: 0 };
         let measures = Measures { proposed, ..measures(&[Existence, Boundary], &[0, 2, 0, 3, 0]) };
         assert_eq!(analyse(&measures).valid_share, Some(0.5));
@@ -369,7 +369,7 @@ mod tests {
             (vec![(Some(1.0), true)], Some(1.0), Some(0.0)),
             (vec![(Some(1.0), false)], Some(0.0), Some(1.0)),
             (vec![(Some(0.5), false), (Some(0.5), true)], Some(0.5), Some(0.25)),
-            // 0.2² and 0.6², and one that was not said.
+            // 0.2² and 0.6², and one without a confidence.
             (vec![(Some(0.8), true), (Some(0.6), false), (None, false)], Some(1.0 / 3.0), Some(0.2)),
             (vec![(Some(7.0), true)], Some(1.0), Some(0.0)),
         ] {

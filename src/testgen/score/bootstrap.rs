@@ -1,19 +1,19 @@
-//! Whether one configuration is better than another one, or only had luck: paired scores on the same symbols and seeds,
-//! resampled.
+//! Decides whether one configuration is better than another or was only lucky, by resampling paired scores on the
+//! same symbols and seeds.
 
 use serde::{Deserialize, Serialize};
 
-/// Resamples of the gains.
+/// Number of resamples of the gains.
 const RESAMPLES: usize = 10_000;
-/// The mean's 95 % interval leaves so much out at its lower end.
+/// Share of the distribution below the 95 % interval of the mean.
 const LEFT_OUT: f64 = 0.025;
-/// The same gains give the same bound, always.
+/// A fixed seed, so that the same gains always give the same bound.
 const SEED: u64 = 0x7465_7374_6765_6e31;
 
-/// What came of running candidate and incumbent on the same symbols.
+/// The comparison of candidate and incumbent on the same symbols.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// Mean gain of the score, in points; absent where a score is.
+    /// Mean gain of the score, in points; `None` if a score is missing.
     pub mean_gain: Option<f64>,
     /// The lower end of the mean's 95 % interval.
     pub lower_bound: Option<f64>,
@@ -22,8 +22,8 @@ pub struct Comparison {
     pub reason: String,
 }
 
-/// Compares scores of incumbent and candidate, one pair for each symbol and seed. Accepted is a candidate whose gain has a
-/// lower bound above zero; a score that is null is never accepted.
+/// Compares scores of incumbent and candidate, one pair for each symbol and seed. A candidate is accepted if the
+/// lower bound of its gain is above zero; with a missing score it never is.
 pub fn compare(pairs: &[(Option<u32>, Option<u32>)]) -> Comparison {
     let gain =
         |(before, after): &(Option<u32>, Option<u32>)| Some(f64::from((*after)?) - f64::from((*before)?));
@@ -32,7 +32,7 @@ pub fn compare(pairs: &[(Option<u32>, Option<u32>)]) -> Comparison {
     if gains.len() < pairs.len() {
         return refused(format!("{} of {} pairs lack a score", pairs.len() - gains.len(), pairs.len()));
     }
-    // Of one gain every resample is that gain: the interval says nothing of luck.
+    // With one gain all resamples are equal, so the interval does not show luck.
     let Some(bound) = lower_bound(&gains).filter(|_| gains.len() > 1) else {
         return refused("fewer than two pairs were compared".into());
     };
@@ -43,8 +43,8 @@ pub fn compare(pairs: &[(Option<u32>, Option<u32>)]) -> Comparison {
     Comparison { mean_gain: Some(mean), lower_bound: Some(bound), accepted, reason }
 }
 
-/// The lower end of the 95 % interval of the gains' mean, by the percentile method (Efron 1979): so small or smaller is the
-/// mean in 2.5 % of the resamples. Absent for no gains, and where one is no number.
+/// The lower end of the 95 % interval of the gains' mean, by the percentile method (Efron 1979): 2.5 % of the
+/// resamples have this mean or a smaller one. `None` without gains, or if one is not finite.
 fn lower_bound(gains: &[f64]) -> Option<f64> {
     if gains.is_empty() || gains.iter().any(|gain| !gain.is_finite()) {
         return None;
@@ -62,7 +62,7 @@ fn resampled_mean(gains: &[f64], random: &mut SplitMix) -> f64 {
     sum / gains.len() as f64
 }
 
-/// Random numbers that are the same everywhere: SplitMix64 (Steele, Lea, Flood 2014).
+/// Reproducible random numbers: SplitMix64 (Steele, Lea, Flood 2014).
 struct SplitMix(u64);
 
 impl SplitMix {
@@ -74,7 +74,7 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// From 0 to `end` − 1, by the upper half of the product.
+    /// A number from 0 to `end` − 1, by the upper half of the product.
     fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.next()) * end as u128) >> 64) as usize
     }

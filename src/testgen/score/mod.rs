@@ -1,4 +1,4 @@
-//! What a run is worth, as pure functions: the formulas of `docs/testgen.md`, and the comparison of two configurations.
+//! Scores a run with pure functions: the formulas of `docs/testgen.md`, and the comparison of two configurations.
 
 mod analysis;
 mod bootstrap;

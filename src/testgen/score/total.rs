@@ -1,10 +1,10 @@
-//! One number for a run, and what it is made of.
+//! The score of a run and its components.
 
 use crate::test_record::TestGenAnalysis;
 use serde::{Deserialize, Serialize};
 
-/// The score of a run: `round(40·comprehensiveness + 200·balance + 200·anti_cheat + 200·efficiency)`, from 0 to 1000. The
-/// components are points; what is absent was not measured, and then there is no score.
+/// The score of a run: `round(40·comprehensiveness + 200·balance + 200·anti_cheat + 200·efficiency)`, from 0 to
+/// 1000. The components are points. If one is `None`, it was not measured, and there is no score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestGenScore {
     pub total: Option<u32>,
@@ -16,12 +16,12 @@ pub struct TestGenScore {
     pub anti_cheat_coverage: Option<f64>,
     /// Of 200.
     pub token_efficiency: Option<f64>,
-    /// Names of the components that keep it from being a number.
+    /// Names of the components that prevent a score.
     pub unmeasured: Vec<String>,
 }
 
 impl TestGenScore {
-    /// Of an analysis.
+    /// The score of an analysis.
     pub fn of(analysis: &TestGenAnalysis) -> Self {
         let comprehensiveness = analysis.comprehensiveness.map(|tenths| 40.0 * tenths);
         let category_balance = Some(200.0 * analysis.category_balance);

@@ -11,7 +11,7 @@ fn asked(config: &TestGenConfig, history: &History, profiles: &[ModelType]) -> S
     text(&Templates::load(None).unwrap(), &Situation { config, history, profiles }).unwrap()
 }
 
-/// Two runs, of which the second lacks something, and a round.
+/// Two runs, the second with missing measurements, and a round.
 fn history() -> History {
     let mut first = run(1, "f", Some(640));
     first.analysis = TestGenAnalysis {
@@ -23,7 +23,7 @@ fn history() -> History {
         comprehensiveness: Some(8.8),
         ..TestGenAnalysis::default()
     };
-    // Four of them the tool made.
+    // The tool itself made four of them.
     first.analysis.category_distribution = [(TestCategory::Existence, 4)].into();
     first.proposed = Proposed { valid: 24, dropped: 2, duplicates: 1 };
     (first.tokens, first.duration_ms) = (12_345, 67_890);
@@ -77,7 +77,7 @@ fn the_question_tells_what_is_known() {
     assert!(!text.contains("The last proposals") && !text.contains("\n\n\n"), "{text}");
 }
 
-/// The objects in the fences of a text, in their order.
+/// The JSON objects in the fences of a text, in order.
 fn objects(text: &str) -> Vec<serde_json::Value> {
     let blocks = text.split("```json\n").skip(1).filter_map(|rest| rest.split("\n```").next());
     blocks.map(|block| serde_json::from_str(block).unwrap()).collect()

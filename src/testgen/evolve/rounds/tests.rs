@@ -7,7 +7,7 @@ const BETTER: &str = r#"{"type": "update_weights", "changes": {"precision_weight
 const FAR: &str = r#"{"type": "update_weights", "changes": {"precision_weight": 0.9}, "reasoning": "more"}"#;
 const KEEP: &str = r#"{"type": "keep", "reasoning": "it is good"}"#;
 
-/// Gives scores by configuration and symbol, and notes who asked for what.
+/// Gives scores by configuration and symbol, and records the questions.
 struct Scripted {
     score: fn(&TestGenConfig, &str) -> Option<u32>,
     asked: Vec<String>,
@@ -69,10 +69,10 @@ fn evolved_by(
     Ok(evolve(&mut bench.resources(), &request, runner)?.rounds)
 }
 
-/// Of `f` and of `g`, as contracts call them.
+/// The task types of `f` and of `g`, as contracts name them.
 const KINDS: [&str; 2] = ["pure function", "buffer transform"];
 
-/// More of the weight is better, and `g` has less than `f`.
+/// A larger weight gives a better score, and `g` scores less than `f`.
 fn by_weight(config: &TestGenConfig, symbol: &str) -> Option<u32> {
     let base = if symbol == "f" { 500.0 } else { 300.0 };
     Some((base + config.precision_weight * 100.0).round() as u32)
@@ -241,7 +241,7 @@ fn a_null_score_is_never_accepted() {
 fn what_is_not_tried_costs_no_runs_and_has_its_row() {
     let mut bench = Bench::new(&[Some(FAR), Some(KEEP), Some("Leave it."), None]);
     let mut script = Scripted::new(by_weight);
-    // The model is silent in the fourth of five: there is no fifth.
+    // The model does not answer in the fourth of five rounds, so there is no fifth.
     let rounds = evolved(&mut bench, 5, &mut script).unwrap();
     assert_eq!(script.asked, [""; 0]);
     let reasons = [

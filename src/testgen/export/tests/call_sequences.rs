@@ -1,4 +1,4 @@
-//! Lives of handles as calls in their order.
+//! Call sequences as Rust statements.
 
 use super::library::*;
 use crate::symbol::TypeKind;
@@ -8,7 +8,7 @@ use serde_json::json;
 const SEQUENCE: &str =
     "[sequence]\nof = \"ring\"\nmakers = [\"make\"]\noperations = [\"push\"]\nenders = [\"end\", \"done\"]\n";
 
-/// `make`, `push` and `end`.
+/// The functions `make`, `push` and `end`.
 fn ring() -> [Case; 3] {
     let handle = || pointer(ty("ring", TypeKind::Record("ring".into())));
     let uses = "role = \"handle\"\nlife = \"uses\"";
@@ -107,13 +107,13 @@ fn a_life_that_cannot_be_told_is_left_out() {
     let text =
         lived(0, json!({"args": {"n": 0}}), json!({"steps": [{"call": "make", "left": {"return": false}}]}));
     has(&text.unwrap(), &["let returned_1 = capi::make(0); assert_eq!(returned_1.is_null(), true"]);
-    // A destructor alone leaves nothing behind.
+    // A destructor alone has no comparable effects.
     let why =
         lived(2, json!({"make": make, "args": {}}), json!({"steps": [made, {"call": "end", "left": {}}]}));
     assert_eq!(why, Err("C leaves nothing behind that could be compared".to_owned()));
 }
 
-/// The text of a life that ends with `ender`, as C's steps behind it say.
+/// The text of a call sequence that ends with `ender`, according to C's last steps.
 fn ended_by(ender: Case, enders: &Value) -> String {
     let [make, push, end] = ring();
     let input = json!({"make": {"call": "make", "args": {"n": 2}}, "args": {"v": 5}});
@@ -153,7 +153,7 @@ fn a_handle_is_ended_as_c_was_called_and_not_at_all_where_it_was_not() {
         rest.trim().to_owned()
     };
     let text = "role = \"c-string\"\nmax = 9\nnullable = true\ntexts = [\"end\"]";
-    // What an empty input says: no null, and what the limits make of zero.
+    // The decoding of an empty input: no null, and zero moved into the limits.
     let step = json!([{"call": "done", "left": {"return": 0, "to": "", "n": 0}}]);
     let got = push(ended_by(done(text), &step));
     has(
@@ -163,9 +163,9 @@ fn a_handle_is_ended_as_c_was_called_and_not_at_all_where_it_was_not() {
             "let returned_3 = capi::done( handle_0 as _, to_3.as_mut_ptr() as _, 0, 3, note_3.as_ptr() as _, );",
         ],
     );
-    // C was not given what would not be allowed, and the next best is no matter.
+    // C did not get an argument that the contract excludes, and no replacement is used.
     assert_eq!(push(ended_by(done(text), &json!([null]))), "} }); }");
-    // What only the tool can do leaves the handle as it is.
+    // An argument that only the harness can supply: the handle stays.
     let callback = "role = \"callback\"\nnullable = true";
     assert_eq!(push(ended_by(done(callback), &step)), "} }); }");
 }

@@ -1,4 +1,4 @@
-//! A small library by hand, and a case: a function, its contract, and what is exported of tests of it.
+//! A small hand-made library, and a case: a function, its contract, and the export of its tests.
 
 use super::super::*;
 use crate::contract::file::parse;
@@ -32,7 +32,7 @@ pub(super) fn void() -> CType {
     ty("void", TypeKind::Void)
 }
 
-/// A function whose parameters are called as in `signature`, which is that of its binding.
+/// A function with the parameter names of `signature`, its binding.
 pub(super) fn function(signature: &str, params: Vec<CType>, ret: CType) -> (Function, CSignature) {
     let signature: syn::Signature = syn::parse_str(signature).unwrap();
     let c = CSignature::of(&signature, []);
@@ -77,7 +77,7 @@ pub(super) fn library() -> Library {
     Library { records: [("point".into(), record)].into(), globals: vec![mode], ..Library::default() }
 }
 
-/// A contract of these lines.
+/// A contract with these lines.
 pub(super) fn contract(symbol: &str, returns: &str, rest: &str) -> Contract {
     let text =
         format!("version = 1\nsymbol = \"{symbol}\"\nsignature = \"c\"\nreturns = \"{returns}\"\n{rest}");
@@ -122,7 +122,7 @@ impl Case {
         exported(&source, &tests.collect::<Vec<_>>())
     }
 
-    /// The text of one test, with all white space made one space.
+    /// The text of one test, with normalised white space.
     pub(super) fn text(&self, input: Value, left: Value) -> String {
         let exported = self.try_exported(&[], &[(input, left)]).unwrap();
         assert_eq!(exported.left_out, []);

@@ -1,4 +1,4 @@
-//! The end of a run: what was measured in it, what follows from that, and which tests are kept.
+//! The end of a run: its measurements, their analysis, and the tests to keep.
 
 use super::{Ended, Run, in_words};
 use crate::error::{Error, ErrorKind};
@@ -15,22 +15,22 @@ use crate::testgen::run::suite::Suite;
 use crate::testgen::score::{Measures, ParameterUse, PlantedCheat, Prediction, Reflected, TestGenScore};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Generated {
     pub symbol: SymbolName,
     pub suite: Suite,
-    /// Of category Existence; they are not run, but compiled.
+    /// Tests of category Existence, which are compiled but not run.
     pub existence: Vec<GeneratedTest>,
-    /// Places in the suite of the tests that are kept.
+    /// Indexes of the kept tests in the suite.
     pub kept: BTreeSet<usize>,
     pub cheats: Vec<PlantedCheat>,
     pub reached: Reached,
-    /// The mutants that a test should tell from C by their numbers, with lines and what they change; none where none could be run.
+    /// The mutants that tests should kill, by number, with lines and changes; empty where no mutant could be run.
     pub mutants: BTreeMap<usize, String>,
-    /// Those that no test tells from C.
+    /// The mutants that no test kills.
     pub survivors: Vec<String>,
-    /// The same of what the function calls.
+    /// The mutants of callees, likewise.
     pub callee_mutants: BTreeMap<usize, String>,
     pub callee_survivors: Vec<String>,
     pub analysis: TestGenAnalysis,
@@ -38,29 +38,29 @@ pub struct Generated {
     pub proposed: Proposed,
     pub rounds: u32,
     pub reflections: u32,
-    /// The model's own, 0 to 10; no formula uses it.
+    /// The model's own assessment, 0 to 10; no formula uses it.
     pub self_assessment: Option<f64>,
     pub tokens: u64,
     pub duration_ms: u64,
-    /// Why it ended.
+    /// The reason of the end.
     pub why: String,
-    /// It asked all that it wanted to ask.
+    /// The run asked all its questions.
     pub is_whole: bool,
-    /// What broke it off, Ctrl-C or another trouble: whoever keeps the run tells it then.
+    /// The error that ended it early, or Ctrl-C; the caller reports it after storing the run.
     pub broken_off: Option<Error>,
-    /// Planted cheats were run.
+    /// Whether planted cheats were run.
     pub has_cheats: bool,
-    /// Why no mutant was run, where none was.
+    /// Why no mutant was run; `None` if some were.
     pub without_mutants: Option<String>,
     /// Reads inputs, and runs C on them.
     pub campaign: Campaign,
 }
 
-/// Cheats that could be planted, and what the tests do with each parameter.
+/// The planted cheats, and the tests' use of each parameter.
 type Together = (Vec<Cheat>, Vec<ParameterUse>);
 
 impl Run<'_, '_> {
-    /// Measures what can only be measured with all tests there, but not where that was broken off, and judges what there is.
+    /// Makes the measurements that need all tests, unless the run was interrupted, and analyses the result.
     pub(super) fn finish(
         mut self,
         state: &IterationState,
@@ -68,7 +68,7 @@ impl Run<'_, '_> {
         ended: Ended,
     ) -> Generated {
         let function = &self.planned.function;
-        // `max_total_seconds` ends questions; what is measured behind the last one is not held against it.
+        // `max_total_seconds` limits the questions; measurements after the last one do not count.
         let duration_ms = self.elapsed();
         let (together, ended) = self.together(ended);
         let has_cheats = together.is_some();
@@ -88,7 +88,7 @@ impl Run<'_, '_> {
         let has_mutants = !self.instruments.telling().is_empty();
         let has_any = has_mutants || !self.instruments.telling_over_callees().is_empty();
         let kept = self.suite.kept(has_any, &left_out(self.project, self.planned, &self.suite.tests));
-        // What is not kept rejects nothing.
+        // Only kept tests can reject a cheat.
         let cheats = measures::rejected(&planted, (function, self.contract), &self.suite, &kept);
         let reflected = self.survivors_before.as_ref().filter(|_| has_mutants && self.reflections > 0);
         let reflection = reflected.map(|before| Reflected {
@@ -150,7 +150,8 @@ impl Run<'_, '_> {
         }
     }
 
-    /// Planted cheats and parameters, for which C is run on all tests once more; nothing where that was broken off, or the run was.
+    /// Measures planted cheats and parameters, which runs C on all tests again; `None` if this or the run was
+    /// interrupted.
     fn together(&mut self, ended: Ended) -> (Option<Together>, Ended) {
         if matches!(ended, Ended::BrokenOff(_)) {
             return (None, ended);
@@ -165,7 +166,7 @@ impl Run<'_, '_> {
         match measured {
             Ok(measured) => (Some(measured), ended),
             Err(error) => {
-                // Half of them says nothing.
+                // Partial results are inconclusive.
                 self.suite.tests.iter_mut().for_each(|known| known.cheats.clear());
                 self.suite.known_answer = None;
                 (None, Ended::BrokenOff(error))

@@ -1,4 +1,4 @@
-//! What a model is asked, and told, in a round.
+//! The prompts of a round.
 
 use super::{Run, in_words};
 use crate::error::Result;
@@ -45,7 +45,7 @@ impl Run<'_, '_> {
             false => self.templates.tests(config, &subject, (self.category, &round), *attempt),
         };
         if !reflects {
-            // It was about the round before this one.
+            // The reflection was about the round before this one.
             self.reflection = None;
         }
         prompt
@@ -65,8 +65,8 @@ impl Run<'_, '_> {
         )
     }
 
-    /// Mutants that no test tells from C and that a prompt may show, a line each; those of callees where tests of what works together
-    /// are wanted.
+    /// Surviving mutants that a prompt may show, a line each; those of callees if tests of category Integration are
+    /// wanted.
     pub(super) fn shown_survivors(&self) -> Vec<String> {
         let bench = &self.instruments.bench;
         let mut numbers = self.survivors();
@@ -79,7 +79,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// A way that no test takes, for a prompt.
+/// A branch that no test takes, for a prompt.
 fn missed(missed: &Missed) -> String {
     let never = match missed.way {
         Way::True => "never holds",

@@ -57,7 +57,7 @@ fn tests_are_found_wherever_they_stand() {
         assert_eq!(inputs(&text), two, "{text}");
         assert_eq!(read(&text, ASKED).problems, [""; 0], "{text}");
     }
-    // One that is cut off, or has a fault, is there for its list as well.
+    // A truncated or faulty object is used for its list, too.
     for (text, told) in [
         (&TWO[..TWO.len() - 2], "entry 2: the reply ends in the middle of it"),
         (
@@ -68,7 +68,7 @@ fn tests_are_found_wherever_they_stand() {
         let found = read(&format!("{{\"category\": \"boundary\", \"tests\": {text}"), ASKED);
         assert_eq!((found.tests.len(), found.problems), (1, vec![told.to_owned()]));
     }
-    // An object in front of them that is none is told, and they are read.
+    // A wrong object before them is reported, and they are read.
     let text = format!("{{\"plan\": \"x\", \"n\": 3}}\n{{\"test_cases\": {TWO}, \"note\": 1}}");
     assert_eq!(inputs(&text), two);
     assert_eq!(read(&text, ASKED).problems, ["entry 1: it has no `input`"]);

@@ -1,10 +1,10 @@
-//! Functions on handles: an input is a call sequence, and every call in it has parameters of its own.
+//! Functions on handles: an input is a call sequence, and each call in it has its own parameters.
 
 use super::{Form, Said, Sources, roles};
 use crate::contract::types::Sequence;
 use crate::symbol::SymbolName;
 
-/// Steps before the call, and after it; as in the fuzz process (`runtime/story.rs`).
+/// Largest number of steps before the call, and after it, as in the fuzz process (`runtime/story.rs`).
 pub const BEFORE: usize = 12;
 const AFTER: usize = 8;
 
@@ -58,7 +58,7 @@ fn joined(params: Vec<String>) -> String {
     if params.is_empty() { "no parameters".into() } else { params.join(" · ") }
 }
 
-/// Steps that are no calls, where the contract has them.
+/// Steps that are not calls, if the contract has them.
 fn others(sequence: &Sequence, said: &mut Said) -> Vec<String> {
     let mut lines = Vec::new();
     if !sequence.buffers.is_empty() {

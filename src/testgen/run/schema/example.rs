@@ -1,13 +1,13 @@
-//! A small input of the right shape. It need not keep preconditions between parameters: those stand beside it.
+//! A small input of the right form. It may violate preconditions between parameters, which are listed beside it.
 
 use super::{Sources, values};
 use crate::contract::types::{Contract, Direction, Harness, Role};
 use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
 use serde_json::{Map, Value, json};
 
-/// Elements of a buffer in an example.
+/// Number of elements of a buffer in an example.
 const FEW: usize = 3;
-/// Structs in structs: no type holds itself, and nobody reads further.
+/// Largest nesting of structs; deeper ones would not help a reader.
 const DEPTH: usize = 4;
 
 /// An example for the function.
@@ -42,7 +42,7 @@ fn bytes_only() -> Map<String, Value> {
     [("bytes".to_owned(), json!({"hex": "0102037f80ff"}))].into_iter().collect()
 }
 
-/// Variables and chance.
+/// Example values of variables and randomness.
 fn around(sources: &Sources) -> Map<String, Value> {
     let mut all = Map::new();
     let varied = sources.contract.globals.iter().find(|used| used.vary).and_then(|used| {
@@ -70,7 +70,7 @@ fn arguments(library: &Library, (function, contract): (&Function, &Contract)) ->
     typed.filter_map(one).collect()
 }
 
-/// None for what may be left out.
+/// An example argument; `None` for one that may be left out.
 fn argument(library: &Library, role: &Role, ty: &CType) -> Option<Value> {
     let of = values::target(ty);
     Some(match role {

@@ -1,11 +1,11 @@
-//! Parameters of a contract in words: what JSON is expected of each.
+//! Parameters of a contract in words: the JSON that is expected for each.
 
 use super::values::{self, spelling, target};
 use super::{Form, Said};
 use crate::contract::types::{Contract, Direction, Life, Parameter, Role};
 use crate::symbol::{CType, Function, Library, TypeKind};
 
-/// Bytes of an element whose size is an argument.
+/// Number of bytes of an element whose size is an argument.
 const ELEMENT: usize = 16;
 
 /// A line for each parameter.
@@ -110,7 +110,7 @@ fn verb(direction: Direction) -> &'static str {
     }
 }
 
-/// Whom a buffer has its length in common with.
+/// A remark on buffers that share a length.
 fn shared(contract: &Contract, length: &str) -> String {
     match contract.buffers_of(length).count() {
         0 | 1 => format!("; its length is `{length}`"),

@@ -5,7 +5,7 @@ use crate::symbol::CType;
 use crate::testgen::fixture::{buffer, contract, digest, function, int, library, pointer, record, steps};
 use serde_json::json;
 
-/// The schema of a function alone.
+/// The schema of a function without other functions.
 fn alone(function: &Function, contract: &Contract) -> Schema {
     let other = |_: &SymbolName| None;
     Schema::of(&Sources { library: &library(), function, contract, other: &other })

@@ -1,10 +1,10 @@
-//! Values of C types in words: what number, which list, an object of which fields.
+//! Values of C types in words: numbers, lists, objects with fields.
 
 use super::{Form, Said};
 use crate::llm::quoted::{one_line, span};
 use crate::symbol::{CType, Library, Record, TypeKind};
 
-/// Enumerators that are named; of larger enums the first ones.
+/// Largest number of enumerators that are named.
 const NAMED: usize = 24;
 
 /// A type as C writes it.
@@ -12,7 +12,7 @@ pub(super) fn spelling(ty: &CType) -> String {
     span(&ty.spelling)
 }
 
-/// The range of an integer type, where it has one.
+/// The range of an integer type, if it is limited to 64 bits.
 pub(super) fn limits(kind: &TypeKind) -> Option<(i128, i128)> {
     match *kind {
         TypeKind::Bool => Some((0, 1)),
@@ -23,12 +23,12 @@ pub(super) fn limits(kind: &TypeKind) -> Option<(i128, i128)> {
     }
 }
 
-/// Whether an element is a byte, so that a string says many of them.
+/// Whether an element is a byte, so that a string can express many of them.
 pub(super) fn is_byte(ty: &CType) -> bool {
     matches!(ty.kind, TypeKind::Int { bits: 8, .. } | TypeKind::Void)
 }
 
-/// What a pointer or an array leads to.
+/// The target of a pointer, or the elements of an array.
 pub(super) fn target(ty: &CType) -> &CType {
     match &ty.kind {
         TypeKind::Pointer(of) | TypeKind::Array { of, .. } => of,
@@ -36,7 +36,7 @@ pub(super) fn target(ty: &CType) -> &CType {
     }
 }
 
-/// What JSON says a value of a type.
+/// The JSON form of a type's values.
 pub(super) fn value(library: &Library, ty: &CType, said: &mut Said) -> String {
     match &ty.kind {
         TypeKind::Int { bits, .. } if *bits > 64 => "a number, beyond 64 bits its digits as a string".into(),
@@ -64,7 +64,7 @@ pub(super) fn value(library: &Library, ty: &CType, said: &mut Said) -> String {
     }
 }
 
-/// One of these values, with the names that C has for them.
+/// One of these values, with C's names for them.
 pub(super) fn listed(ty: &CType, values: &[i64]) -> String {
     let name = |value: &i64| {
         let TypeKind::Enum { values, .. } = &ty.kind else { return value.to_string() };
@@ -92,7 +92,7 @@ fn record_value(library: &Library, (key, record): (&str, &Record), said: &mut Sa
     let name = if record.c_name.is_empty() { &record.rust_name } else { &record.c_name };
     let name = one_line(name);
     if !said.structs.contains_key(key) {
-        // Its place is taken before its fields are looked at.
+        // Registered before its fields, which may refer to it.
         said.structs.insert(key.to_owned(), String::new());
         let field = |field: &crate::symbol::Field, said: &mut Said| {
             format!("`{}` {}", one_line(&field.name), value(library, &field.ty, said))
