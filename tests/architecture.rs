@@ -1,6 +1,6 @@
-//! Holds what `DESIGN.md` says about the shape of the crate: floors, homes of libraries, sizes of files.
+//! Checks what `DESIGN.md` says about the shape of the crate: floors, homes of libraries, sizes of files.
 //!
-//! Sources are read with syn, so comments and strings do not count; code under `#[cfg(test)]` may look anywhere.
+//! Sources are read with syn, so comments and strings do not count; code under `#[cfg(test)]` may use any module.
 
 #![expect(clippy::unwrap_used, reason = "a test of sources fails by panicking, in its helpers too")]
 

@@ -1,4 +1,4 @@
-//! The codec of generated harnesses: every input decodes, and what was encoded decodes to the same.
+//! The codec of generated harnesses: every input decodes, and encoding followed by decoding gives the same value.
 
 #![allow(clippy::unwrap_used, reason = "test code")]
 

@@ -1,5 +1,5 @@
-//! Inputs on which C itself breaks: a model explains the cause and whether a caller can trigger it. A proposed
-//! precondition is tested on C. The models are scripts.
+//! Inputs on which C itself crashes or hangs: a model explains the cause and whether a caller can trigger it. A
+//! proposed precondition is tested on C. The models are scripts.
 
 use crate::support::{MEASURED, QUICK, Repo, assert_same, reply};
 

@@ -1,10 +1,10 @@
-//! Wrong ports, planted one after the other beside the right one: every wrong port must be refuted, and no right one.
-//! Each wrong port has one fault of the kind that people and models make; its first line describes the fault and why
-//! the port is not equivalent.
+//! Wrong ports, planted one after the other beside the right one: every wrong port must be refuted, and no right
+//! one may be. Each wrong port has one fault of the kind that people and models make; its first line describes the
+//! fault and why the port is not equivalent.
 //!
-//! Round k puts the k-th wrong port of every function into the tree, so that a round needs one build. No round may use
-//! the findings of an earlier one. `cargo test --test suite planted -- --nocapture` prints what refuted each, and after
-//! how many executions.
+//! Round k puts the k-th wrong port of every function into the tree, so that a round needs one build. No round may
+//! use the findings of an earlier one. `cargo test --test suite planted -- --nocapture` prints for each the cause
+//! of its refutation and the number of executions.
 
 use crate::support::clib::copy_tree;
 use crate::support::{Repo, plant};

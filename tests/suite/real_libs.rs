@@ -1,5 +1,5 @@
-//! Real C libraries, as crates of the registry carry them: the front end lists every function that the compiler sees,
-//! the crate with all stubs builds and links, and C and Rust agree on how every bound function is called.
+//! Real C libraries from crates of the registry: the front end lists every function that the compiler sees, the
+//! crate with all stubs builds and links, and C and Rust agree on how every bound function is called.
 
 #![expect(clippy::print_stdout, reason = "with --nocapture a test says what it counted")]
 

@@ -1,5 +1,5 @@
-//! A C library with faults of its own: an input that breaks C becomes a C fault, refutes no port, and sends no repair
-//! request to a model.
+//! A C library with faults of its own: an input that crashes C becomes a C fault, refutes no port, and sends no
+//! repair request to a model.
 
 use crate::support::{QUICK, Ran, Repo, assert_same, reply};
 use serde_json::Value;

@@ -25,7 +25,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(code(&checked))
 }
 
-/// What a check found, for people.
+/// The result of a check as text.
 pub fn text(checked: &Checked) -> String {
     let mut text = String::new();
     for c in &checked.symbols {
@@ -46,7 +46,7 @@ pub fn text(checked: &Checked) -> String {
     text + &format!("evidence holds for {fresh} of {total} ports{holds}; {} stubs\n", checked.stubs)
 }
 
-/// What a check means for the exit code.
+/// The exit code of a check.
 pub fn code(checked: &Checked) -> ExitCode {
     let has = |wanted: &[Trouble]| checked.symbols.iter().any(|c| wanted.contains(&c.trouble));
     match () {

@@ -88,7 +88,7 @@ fn approve(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Re
         let name = planned.function.name.as_str();
         let (contract, aim) = (project.contract_path(name), project.target_path(name));
         let text = |path: &Path| fs_err::read_to_string(path).ok();
-        // What is generated says whose target it is, and is written anew.
+        // A generated contract names the target's author, so it is written again.
         let contract_text = text(&contract).filter(|text| file::is_edited(text));
         let contract_text = contract_text.and_then(|text| file::approved(&text));
         let target_text = text(&aim).and_then(|text| fuzz_target::approved(&text));
@@ -162,7 +162,7 @@ fn roles(project: &Project, contract: &Contract) -> String {
     if rows.is_empty() { "  no parameters\n".to_owned() } else { table(&columns, &rows, None) }
 }
 
-/// The variables of the library that it reaches.
+/// The library's variables that the function reaches.
 fn globals(contract: &Contract) -> String {
     let columns = [Column::left("variable"), Column::left("tried with"), Column::left("from")];
     let row = |used: &GlobalUse| {
@@ -225,7 +225,7 @@ fn role(param: &Parameter) -> String {
     }
 }
 
-/// What a pointer that is returned was taken for, and the C line that says it.
+/// The inferred meaning of a returned pointer, and the C line that shows it.
 fn returned(function: &Function, contract: &Contract) -> String {
     let what = match contract.returns {
         Returns::Memory => "a new block".to_owned(),

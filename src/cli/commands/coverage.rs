@@ -98,7 +98,7 @@ fn row(reach: &Reach) -> Vec<String> {
     ]
 }
 
-/// What a judge of the port should look at.
+/// What a person who judges the port should look at.
 fn differences(reach: &Reach) -> Option<String> {
     let Inputs { accepted, returned, differed, crashed, .. } = reach.inputs;
     let what = match (crashed, accepted - returned, differed) {
@@ -113,7 +113,7 @@ fn differences(reach: &Reach) -> Option<String> {
     Some(format!("{what}: `cargo implfuzz verify {}`", reach.symbol))
 }
 
-/// A line for each place: a condition that no input came to is told once.
+/// A line for each place; a condition that no input reached gets one line.
 fn missed(side: &Side, file: &str) -> String {
     let Side::Measured(Covered { missed, .. }) = side else { return String::new() };
     let is_same = |a: &Missed, b: &Missed| {

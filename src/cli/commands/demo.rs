@@ -36,7 +36,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             return Err(Error::new(ErrorKind::Environment, text)
                 .help(format!("`cargo implfuzz demo --install`, or `{MENDING_COMMAND}` first")));
         }
-        // SAFETY: asks the kernel for a number.
+        // SAFETY: this only asks the kernel for a number.
         let root = unsafe { libc::geteuid() } == 0;
         doctor::install(&checks, &search, root, Consent::Given, reporter.as_mut(), &session.interrupt)?;
     }

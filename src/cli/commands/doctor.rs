@@ -23,7 +23,7 @@ pub struct Args {
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let search = Search::from_env();
     let mut found = doctor::examine(&search, &session.interrupt)?;
-    // SAFETY: asks the kernel for a number.
+    // SAFETY: this only asks the kernel for a number.
     let root = unsafe { libc::geteuid() } == 0;
     if args.install {
         let mut ask = |plan: &doctor::Mending| {

@@ -30,7 +30,7 @@ pub fn run(session: &Session, _args: &Args) -> Result<ExitCode> {
     })
 }
 
-/// Runs as the compiler of such a build.
+/// Runs as a compiler wrapper in such a build.
 pub fn compile(arguments: &[OsString]) -> ExitCode {
     match wrapper::run(arguments) {
         Ok(true) => ExitCode::Ok,
@@ -100,7 +100,7 @@ fn text(report: &Report) -> String {
     text + &advice(report)
 }
 
-/// What to do about what is not as it should be.
+/// The advice for problems in a report.
 fn advice(report: &Report) -> String {
     let names: Vec<&str> =
         report.functions.iter().filter(|one| one.leaked()).map(|one| one.symbol.as_str()).collect();

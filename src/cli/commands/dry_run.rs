@@ -11,7 +11,7 @@ use crate::report::{Column, printable, table};
 use crate::store::Store;
 use serde_json::{Value, json};
 
-/// Prints what a run over `wanted` would do.
+/// Prints the plan of a run over `wanted`.
 pub fn run(
     session: &Session,
     (project, store): (&Project, &Store),

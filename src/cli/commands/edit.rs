@@ -10,14 +10,14 @@ use crate::project::{FunctionPlan, Project};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 
-/// What is edited.
+/// An edit of a contract.
 struct Draft {
     symbol: String,
-    /// The contract.
+    /// The contract file.
     path: PathBuf,
-    /// Its text before the editor was there.
+    /// Its text before the edit.
     before: String,
-    /// The text that the editor gets.
+    /// The file that the editor opens.
     copy: PathBuf,
     root: PathBuf,
 }
@@ -25,7 +25,8 @@ struct Draft {
 /// Opens the contract of one function in the user's editor.
 ///
 /// # Errors
-/// `Usage` where there is none, `Config` with the reason where what the editor left is wrong: then the contract is as it was.
+/// `Usage` if there is no contract; `Config` with the reason if the edited text is invalid, and then the contract
+/// is unchanged.
 pub fn edit(session: &Session, symbols: &[String], reporter: &mut dyn Reporter) -> Result<ExitCode> {
     let [symbol] = symbols else {
         return Err(Error::new(ErrorKind::Usage, "--edit takes one function"));
@@ -50,11 +51,11 @@ pub fn edit(session: &Session, symbols: &[String], reporter: &mut dyn Reporter) 
         if text != draft.before && text != now {
             return Err(draft.overtaken());
         }
-        // Somebody else changed it, and nobody here did.
+        // The user changed nothing, so a change by another process stays.
         fs::remove_file(&draft.copy)?;
         return Ok(ExitCode::Ok);
     }
-    // A mistake is told now and not by the next command, and what does not open the repository never stands in the tree.
+    // An error is reported now, and a contract that the repository does not open with never stays in the tree.
     let trial = Trial { path: draft.path.clone(), text };
     let (project, _) =
         session.open_in(workspace, Some(&trial), reporter).map_err(|error| draft.not_taken(error))?;
@@ -68,7 +69,7 @@ impl Draft {
         path.strip_prefix(&self.root).unwrap_or(path).display().to_string()
     }
 
-    /// The error, with where the text is that a person wrote; what is as it was needs no copy.
+    /// Adds the path of the user's text to the error; an unchanged copy is removed.
     fn not_taken(&self, error: Error) -> Error {
         if fs::read_to_string(&self.copy).is_ok_and(|text| text == self.before) {
             drop(fs::remove_file(&self.copy));
@@ -83,7 +84,7 @@ impl Draft {
         )
     }
 
-    /// The contract changed while the editor was open: nobody's text is lost.
+    /// The error if the contract changed while the editor was open: both texts are kept.
     fn overtaken(&self) -> Error {
         let (path, copy) = (self.shown(&self.path), self.shown(&self.copy));
         let text =
@@ -95,10 +96,10 @@ impl Draft {
     }
 }
 
-/// The contract that there is to edit. One that is wrong already is no reason against it.
+/// The contract to edit, even if it is invalid already.
 fn draft(session: &Session, symbol: &str, reporter: &mut dyn Reporter) -> Result<Draft> {
     let (root, path, before) = match session.open(reporter) {
-        // The repository is nobody's while the editor is open.
+        // The repository is not locked while the editor is open.
         Ok((project, _)) => {
             let path = editable(&project, project.find(symbol)?)?;
             let before = fs::read_to_string(&path)?;
@@ -117,7 +118,7 @@ fn draft(session: &Session, symbol: &str, reporter: &mut dyn Reporter) -> Result
     Ok(Draft { symbol: symbol.to_owned(), path, before, copy, root })
 }
 
-/// The root, and this function's contract, where it is what is wrong.
+/// The root and this function's contract, if that contract is the error's cause.
 fn broken(session: &Session, symbol: &str, error: &Error) -> Result<Option<(PathBuf, PathBuf)>> {
     if error.kind() != ErrorKind::Config || !error.to_string().contains(&format!("contracts/{symbol}.toml")) {
         return Ok(None);

@@ -1,4 +1,5 @@
-//! `cargo implfuzz port --explain`: what the last port of a function did, step by step. No model is asked, nothing built.
+//! `cargo implfuzz port --explain`: the steps of the last port of a function. No model is asked, and nothing is
+//! built.
 
 use super::{Session, Which, rows};
 use crate::error::{ExitCode, Result};
@@ -9,7 +10,7 @@ use crate::store::RunOutcome;
 use crate::symbol::SymbolName;
 use serde_json::{Value, json};
 
-/// Prints the traces; with `--all` those of the functions that have one.
+/// Prints the traces; with `--all`, those of all functions that have one.
 pub fn run(session: &Session, which: &Which) -> Result<ExitCode> {
     let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;

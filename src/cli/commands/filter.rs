@@ -38,7 +38,7 @@ impl Narrow {
         Ok(())
     }
 
-    /// As the store notes it down, behind the command.
+    /// The options for the store, after the command.
     pub fn words(&self) -> String {
         let option = |name: &str, list: &[String]| match list.is_empty() {
             true => String::new(),

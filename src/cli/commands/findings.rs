@@ -151,7 +151,7 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
     Ok(code)
 }
 
-/// The command that runs a finding again.
+/// The command that replays a finding.
 pub fn reproduce(id: i64) -> String {
     format!("reproduce: cargo implfuzz findings replay {id}")
 }

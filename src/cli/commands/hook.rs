@@ -70,17 +70,18 @@ fn staged(session: &Session, root: &Path, hook: &Hook) -> Result<ExitCode> {
     };
     let look = |root: &Path| -> Result<Checked> {
         let config = load(root)?;
-        // Without notes: what is committed is not believed to have been looked at.
+        // Without notes: the cache must not replace a check of what is committed.
         Checked::of(&status(root, &config, None)?, &[])
     };
-    // C files that a build generates, and git ignores, are in the evidence and in no commit. Of the port all is committed.
+    // Evidence also covers C files that a build generates and git ignores, so they are in no commit. The port is
+    // committed completely.
     let rust = load(&staged.root())?.rust.dir;
     let lock = Lock::load(&staged.root())?.unwrap_or_default();
     let c_files: BTreeSet<&str> = lock.c.keys().filter_map(|chunk| Some(chunk.rsplit_once(':')?.0)).collect();
     let c_files = c_files.into_iter().filter(|file| !Path::new(file).starts_with(&rust));
     staged.take_ignored(c_files, &session.interrupt)?;
     let checked = look(&staged.root())?;
-    // What fits in the working tree was only forgotten.
+    // If the working tree is fine, staging was only forgotten.
     let forgotten = !checked.symbols.is_empty() && look(root).is_ok_and(|tree| tree.symbols.is_empty());
     session.screen.result("check", &checked, || {
         let note = match forgotten {

@@ -75,7 +75,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// A line per function.
+/// One line per function.
 fn functions(rows: &[Row], reasons: bool) -> String {
     let cycles = rows.iter().any(|row| row.cycle.is_some());
     let mut columns =
@@ -105,7 +105,7 @@ fn summary(listing: &Listing, all: usize) -> String {
     format!("{shown}{of_all} functions: {}; {judged} with a harness, {ported} ported", tiers.join(", "))
 }
 
-/// Characters of a definition that are shown without `-v`.
+/// Number of characters of a definition that are shown without `-v`.
 const TEXT: usize = 80;
 
 fn first(text: &str, characters: usize) -> String {
@@ -115,7 +115,7 @@ fn first(text: &str, characters: usize) -> String {
     }
 }
 
-/// A line per symbol, functions first.
+/// One line per symbol, functions first.
 fn definitions(listing: &Listing, whole: bool) -> String {
     let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("text")];
     let functions = listing.symbols.iter().map(|row| {
@@ -135,7 +135,7 @@ fn definitions(listing: &Listing, whole: bool) -> String {
     format!("{}\n{} symbols\n", lines(&columns, &rows, None), rows.len())
 }
 
-/// A line per symbol without stub or binding, and per file that is left out.
+/// One line per symbol without a stub or binding, and per left-out file.
 fn unsupported(listing: &Listing) -> String {
     let columns = [Column::left("kind"), Column::left("name"), Column::left("C"), Column::left("reason")];
     let symbols = listing.unsupported.iter().map(|one| {

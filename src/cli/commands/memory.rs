@@ -145,7 +145,8 @@ fn forget(session: &Session, ids: &[i64], filter: &Filter, all: bool) -> Result<
     Ok(ExitCode::Ok)
 }
 
-/// Where a lesson was learned; the key where the library has the function no more; none: at more than one.
+/// Where a lesson was learned; the key if the library no longer has the function; `None`: from more than one
+/// function.
 fn place(project: &Project, scope: &Scope) -> Option<String> {
     match scope {
         Scope::Library => None,

@@ -1,4 +1,4 @@
-//! One file per subcommand: its arguments, and the one function that runs it. No logic: options in, results out.
+//! One file per subcommand, with its arguments and the function that runs it. No logic: options in, results out.
 
 pub mod check;
 pub mod contract;
@@ -32,7 +32,7 @@ use crate::project::{FunctionPlan, Options, Project};
 use crate::report::{Json, Screen, Terminal, Verbosity};
 use crate::store::Store;
 
-/// What every command gets.
+/// The global options, for each command.
 #[derive(Debug, Clone)]
 pub struct Session {
     pub options: Options,
@@ -42,22 +42,22 @@ pub struct Session {
 }
 
 impl Session {
-    /// Where events go.
+    /// The reporter of events.
     pub fn reporter(&self) -> Box<dyn Reporter> {
         if self.screen.json { Box::new(Json::stdout()) } else { Box::new(Terminal::stderr(self.verbosity)) }
     }
 
-    /// Opens the repository, brings what is generated up to date, and opens its store.
+    /// Opens the repository, updates generated files, and opens its store.
     pub fn open(&self, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
         self.open_with(None, reporter)
     }
 
-    /// The same with a file on trial, which is taken back with the project unless its workspace keeps it.
+    /// Like [`Self::open`], with a tentative file, which is removed with the project unless the workspace keeps it.
     pub fn open_with(&self, trial: Option<&Trial>, reporter: &mut dyn Reporter) -> Result<(Project, Store)> {
         self.open_in(Workspace::open(self.options.dir.as_deref())?, trial, reporter)
     }
 
-    /// The same in a workspace that is locked already.
+    /// Like [`Self::open_with`], in a workspace that is already locked.
     pub fn open_in(
         &self,
         workspace: Workspace,
@@ -73,7 +73,7 @@ impl Session {
         Ok((project, store))
     }
 
-    /// Opens the store, and writes the symbols into it: everything else refers to them.
+    /// Opens the store, and writes the symbols into it, to which its other rows refer.
     pub fn store(&self, project: &Project) -> Result<Store> {
         let mut store = Store::open(&project.workspace.state_db())?;
         crate::judge::verify::save_symbols(project, &mut store)?;
@@ -102,7 +102,7 @@ impl Which {
         }
     }
 
-    /// A command that is about them, as the store notes it down.
+    /// The command with these functions, for the store.
     pub fn words(&self, command: &str) -> String {
         if self.all { format!("{command} --all") } else { format!("{command} {}", self.symbols.join(" ")) }
     }

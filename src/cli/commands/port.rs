@@ -54,7 +54,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The options of the session, with what these arguments say of settings: named options win.
+    /// The session's options, with the settings from these arguments, which have priority.
     fn options(&self, session: &Options) -> Result<Options> {
         let mut options = session.clone();
         if let Some(dir) = &self.record {
@@ -80,7 +80,7 @@ impl Args {
         Ok(wanted)
     }
 
-    /// As the store notes it down.
+    /// The command for the store.
     fn words(&self) -> String {
         let redo = if self.redo { " --redo" } else { "" };
         let workflow = self.workflow.as_ref().map_or_else(String::new, |name| format!(" --workflow {name}"));
@@ -118,7 +118,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         jobs: args.jobs.get(),
         reopen: &|trial, reporter| match trial {
             Some(_) => session.open_with(trial, reporter),
-            // The tree as it was, also after Ctrl-C; the second one ends the process.
+            // Restores the tree even after Ctrl-C; a second Ctrl-C ends the process.
             None => Session { interrupt: Interrupt::none(), ..session.clone() }.open_with(None, reporter),
         },
         interrupt: &session.interrupt,

@@ -7,7 +7,7 @@ use crate::store::Totals;
 use crate::verdict::Grade;
 use serde_json::{Value, json};
 
-/// Judgements as a table, with what each rests on.
+/// Judgements as a table, with the basis of each.
 pub fn judgements(all: &[Judgement]) -> String {
     let columns = [
         Column::left("symbol"),
@@ -39,7 +39,7 @@ fn remarks(judgement: &Judgement) -> String {
     if judgement.contract_edited {
         parts.push("contract edited by hand".into());
     }
-    // Of a weak port it is among the reasons.
+    // For a weak port, the reasons already say this.
     if !judgement.callees_in_c.is_empty() && judgement.grade != Grade::Weak {
         let names: Vec<String> = judgement.callees_in_c.iter().map(ToString::to_string).collect();
         parts.push(format!("still calls C: {}", names.join(", ")));
@@ -81,7 +81,7 @@ pub fn ports(all: &[PortResult]) -> String {
     table(&columns, &rows, None)
 }
 
-/// What a run cost, in one line.
+/// The cost of a run in one line.
 pub fn spent(totals: &Totals) -> String {
     let estimated = if totals.estimated { ", partly estimated" } else { "" };
     format!(
@@ -93,7 +93,7 @@ pub fn spent(totals: &Totals) -> String {
     )
 }
 
-/// What is known of a cost; never 0 where it is unknown.
+/// A cost; an unknown cost is never shown as 0.
 pub fn cost(totals: &Totals) -> String {
     match totals.cost {
         None => "unknown".into(),
@@ -112,7 +112,7 @@ pub fn seconds(millis: u64) -> String {
     format!("{:.1} s", millis as f64 / 1e3)
 }
 
-/// What was spent, for programs.
+/// The cost for programs.
 pub fn spent_json(totals: &Totals) -> Value {
     json!({
         "calls": totals.calls, "failed": totals.failed, "retries": totals.retries,
@@ -123,7 +123,7 @@ pub fn spent_json(totals: &Totals) -> Value {
     })
 }
 
-/// Counts per grade, in one line.
+/// The number of symbols with each grade, in one line.
 pub fn counts(all: &[Judgement]) -> String {
     let mut grades: Vec<_> = all.iter().map(|j| j.grade).collect();
     grades.sort();

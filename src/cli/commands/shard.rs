@@ -23,7 +23,8 @@ impl FromStr for Shard {
 }
 
 impl Shard {
-    /// Keeps this part. It follows from the names alone, so that all machines agree; neighbours go to different ones.
+    /// Keeps this part. It depends on the names alone, so that all machines agree; neighbouring names go to
+    /// different machines.
     pub fn keep<T>(self, all: &mut Vec<T>, name: impl Fn(&T) -> &str) {
         let mut names: Vec<&str> = all.iter().map(&name).collect();
         names.sort_unstable();

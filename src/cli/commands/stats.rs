@@ -66,7 +66,7 @@ fn text(stats: &Stats) -> String {
     format!("{}\n{}", table(&columns, &lines, None), medians(stats))
 }
 
-/// The ways to divide the same calls.
+/// The groupings of the same calls.
 fn kinds(stats: &Stats) -> [(&'static str, &[Group]); 5] {
     [
         ("symbol", &stats.symbols),
@@ -205,7 +205,7 @@ fn comparison(stats: &Stats) -> String {
     format!("{}{alone}", table(&columns, &lines, None))
 }
 
-/// What [`comparison`] says of a workflow, line by line.
+/// The cells of a workflow in [`comparison`], line by line.
 fn cells(group: &Group) -> [String; 6] {
     let means = group.per_symbol();
     let told = |text: Option<String>, otherwise: &str| text.unwrap_or_else(|| otherwise.into());

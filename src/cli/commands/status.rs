@@ -30,7 +30,7 @@ pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
     Ok(code(&all, &project))
 }
 
-/// What a set of judgements means for the exit code.
+/// The exit code for a set of judgements.
 pub fn code(all: &[verify::Judgement], project: &Project) -> ExitCode {
     if all.iter().any(|j| j.grade == Grade::Refuted) {
         ExitCode::Divergence

@@ -120,7 +120,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(super::status::code(&all, &project))
 }
 
-/// The functions for which `check` asks for a run.
+/// The functions that `check` wants judged again.
 fn stale(project: &Project) -> Result<Vec<&FunctionPlan>> {
     let status = status(project.workspace.root(), &project.config, None)?;
     let asks =
@@ -128,7 +128,7 @@ fn stale(project: &Project) -> Result<Vec<&FunctionPlan>> {
     Ok(project.planned.iter().filter(asks).collect())
 }
 
-/// Whether the port needs the C original no longer.
+/// Whether the port works without the C original.
 fn standalone(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<Standalone> {
     let left = project.planned.iter().filter(|p| project.ported(&p.function) != Ported::Yes).count();
     if left > 0 {
@@ -146,7 +146,7 @@ fn standalone(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> 
     Ok(standalone)
 }
 
-/// What became of mutants of the ports that stand.
+/// Runs the mutants of existing ports.
 fn port_mutants(
     project: &Project,
     judge: &Judge,
@@ -161,7 +161,7 @@ fn port_mutants(
     mutation_score::port::of_ports(project, judge, &standing, project.config.grade.mutant_seconds, reporter)
 }
 
-/// Kills and survivors by line, for people.
+/// The mutation score, and the survivors by line, as text.
 fn survivors(of: &PortMutants) -> String {
     let mut text = match of.kills() {
         Measured::Yes(Share { reached, total }) => {

@@ -71,8 +71,8 @@ impl Emitter<'_> {
         quote!(ffi::#name as *const core::ffi::c_void)
     }
 
-    /// The test whether a returned text is not in the program's constant data, as the contract promises. Text from
-    /// a handle is compared by its content alone.
+    /// The test whether a returned text lies outside the program's image, so that it may not stay valid, as the
+    /// contract promises. Text from a handle is compared by its content alone.
     fn is_no_constant(&self) -> TokenStream {
         match self.contract.sequence {
             Some(_) => quote!((|_: *const core::ffi::c_char| false)),

@@ -1,4 +1,4 @@
-//! What the C file does, and with `OFF` other than 0 something else.
+//! The behaviour of the C file; with `OFF` other than 0, a different one.
 #![allow(non_snake_case)]
 
 use crate::ffi::{self, ring, spot, sum};

@@ -1,5 +1,5 @@
-//! What the crates of tests leave in the build directory that all tests share. Each has a name of its own, after its
-//! directory, so nobody but its test ever reads it again; of two hundred of them there would be 12 GiB.
+//! Removes the build products of test crates from the shared build directory. Each crate has a unique name, after
+//! its directory, so only its own test ever uses them; two hundred of them would take 12 GiB.
 
 use super::clib::target_dir;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Whole C libraries: fetched through cargo, copied, read by the front end, and linked under the tool's names.
-//! All directories are under the one that cargo gives to tests, and stay, to look into what failed.
+//! Whole C libraries: fetched through cargo, copied, read by the front end, and linked under the tool's names. All
+//! directories are under cargo's directory for tests, and stay for the analysis of failures.
 
 use assert_cmd::Command;
 use camino::{Utf8Path, Utf8PathBuf};

@@ -1,4 +1,4 @@
-//! Which functions a C compiler makes of a library, against those that the front end lists.
+//! Compares the functions that a C compiler finds in a library with those that the front end lists.
 
 use super::clib::scratch;
 use assert_cmd::Command;

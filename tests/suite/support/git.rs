@@ -1,4 +1,4 @@
-//! A git repository around a target repository, with an identity of its own and no settings of the machine.
+//! A git repository around a target repository, with an identity of its own, independent of the machine's settings.
 
 use super::{Ran, Repo};
 use assert_cmd::Command;

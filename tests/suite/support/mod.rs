@@ -1,6 +1,8 @@
-//! What the tests over the binary share: a small C library in a directory of its own, the tool run in it, a model that
-//! answers from a list, and the state of a tree for comparison. The scripted HTTP server is in `server`, what models say over it in `wire`, whole C libraries
-//! are in `clib` and `real`, `builds` clears up after crates, `shape` is JSON without its values, `compiled` is what a compiler makes of them, and `abi` compares how C and Rust call them.
+//! Helpers of the tests through the binary: a small C library in a directory of its own, runs of the tool in it, a
+//! model that answers from a list, and the state of a tree for comparison. `server` is the scripted HTTP server,
+//! `wire` the protocols of model servers, `clib` and `real` have whole C libraries, `builds` removes build
+//! products, `shape` reduces JSON to its structure, `compiled` finds the functions that a compiler sees, and `abi`
+//! compares how C and Rust call them.
 
 #![allow(clippy::unwrap_used, dead_code, reason = "test code; the benches take parts of it")]
 

@@ -1,4 +1,4 @@
-//! The real C libraries that tests and benchmarks read, as crates of the registry carry them.
+//! The real C libraries that tests and benchmarks read, from crates of the registry.
 
 use super::clib;
 use cargo_implfuzz::c::flags::CSettings;

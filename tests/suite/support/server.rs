@@ -1,4 +1,4 @@
-//! A model server of this machine that misbehaves as told.
+//! A local model server with scripted faults.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

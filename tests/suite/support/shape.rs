@@ -1,4 +1,4 @@
-//! What JSON looks like without its values: every field with the kinds of value that it had.
+//! The structure of JSON without its values: every field, with the types of its values.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! The two protocols of model servers: what a good answer looks like in each, and the settings that choose one.
+//! The two protocols of model servers: a good answer in each, and the settings that select one.
 
 use super::server::{Answer, Server};
 use serde_json::{Value, json};

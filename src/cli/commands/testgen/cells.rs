@@ -1,11 +1,11 @@
-//! Numbers and dates as the tables of `testgen` show them. What was not measured is `-`, never 0.
+//! Numbers and dates in the tables of `testgen`. An unmeasured value is `-`, never 0.
 
 use jiff::Timestamp;
 
-/// What stands for a number that is not known.
+/// The cell of an unknown number.
 pub const UNMEASURED: &str = "-";
 
-/// Something that may not have been measured.
+/// A value that may be unmeasured.
 pub fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| UNMEASURED.to_owned(), show)
 }

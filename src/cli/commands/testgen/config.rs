@@ -12,9 +12,9 @@ use crate::testgen::run::models::configured;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// The word for the configuration that is in the tool.
+/// The word for the built-in configuration.
 const DEFAULTS: &str = "defaults";
-/// Digits of a hash that tables show; so many suffice to name one.
+/// Number of digits of a hash in tables, enough to identify it.
 const SHOWN: usize = 12;
 
 /// List, show, create or select configurations of the test generator
@@ -55,7 +55,7 @@ enum What {
 }
 
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
-    // Configurations stand in the store, where writers wait for each other.
+    // Configurations are only in the store, which serialises writers, so the workspace needs no lock.
     let project = Project::look(&session.options, &session.interrupt)?;
     let mut store = session.store(&project)?;
     match &args.what {
@@ -73,7 +73,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
 }
 
-/// A configuration that may be kept, or only in the tool.
+/// A stored configuration, or the built-in one.
 enum Chosen {
     Kept(Box<ConfigRow>),
     Defaults,
@@ -87,7 +87,7 @@ impl Chosen {
         }
     }
 
-    /// The fields of a [`ConfigRow`]; number and date are null of what is not kept.
+    /// The fields of a [`ConfigRow`]; id and date are null for the built-in configuration.
     fn value(&self) -> Value {
         let (mut value, config) = (json!({}), self.config());
         let kept = match self {
@@ -116,7 +116,7 @@ fn base(store: &Store, text: Option<&str>) -> Result<Chosen> {
     }
 }
 
-/// The configuration with this number or, where there is none, with a hash that begins so.
+/// The configuration with this id, or else with a hash that begins with the text.
 pub(super) fn find(store: &Store, text: &str) -> Result<ConfigRow> {
     if let Ok(id) = text.parse()
         && let Some(row) = store.testgen_config(ConfigId(id))?
@@ -125,7 +125,7 @@ pub(super) fn find(store: &Store, text: &str) -> Result<ConfigRow> {
     }
     let begin = text.to_ascii_lowercase();
     let mut rows = store.testgen_configs()?;
-    // Less than that is more likely a number that there is not.
+    // Fewer digits are more likely an id that does not exist.
     rows.retain(|row| begin.len() >= 4 && row.config_hash.starts_with(&begin));
     let wrong = |text: String| {
         Error::new(ErrorKind::Usage, text).help("`cargo implfuzz testgen config list` shows all")
@@ -217,7 +217,7 @@ fn create(session: &Session, store: &mut Store, config: &TestGenConfig) -> Resul
     Ok(ExitCode::Ok)
 }
 
-/// Of a model without a profile nothing says who it is: whoever else is configured answers.
+/// Warns of a model without a profile, because another configured model would answer.
 fn warn(session: &Session, input: &TestGenConfigInput, profiles: &[ModelType]) {
     let named = [("primary_model", input.primary_model), ("reflection_model", input.reflection_model)];
     for (key, model) in named {
@@ -245,7 +245,7 @@ fn set_current(session: &Session, store: &mut Store, text: &str) -> Result<ExitC
     Ok(ExitCode::Ok)
 }
 
-/// The row that was just written; configurations are never removed.
+/// The row just written, since configurations are never removed.
 fn kept(store: &Store, id: ConfigId) -> Result<ConfigRow> {
     let lost = || Error::new(ErrorKind::Store, format!("configuration {} is gone", id.0));
     store.testgen_config(id)?.ok_or_else(lost)

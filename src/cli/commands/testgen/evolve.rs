@@ -72,8 +72,8 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(if is_broken_off || !is_compared { ExitCode::Incomplete } else { ExitCode::Ok })
 }
 
-/// One run with a configuration, by the models that it names: of a models, and a run in the store, of its own. What it spends is of the
-/// command's budget.
+/// One run with a configuration, with the models that it names, in a model session and store run of its own. Its
+/// cost counts against the command's budget.
 fn run_with(
     (project, judge): (&Project, &Judge),
     resources: &mut Resources,

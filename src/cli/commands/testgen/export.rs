@@ -66,14 +66,15 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// A run with tests to be written.
+/// A run whose tests are to be written.
 struct Wanted<'p> {
     run: TestGenRun,
     planned: &'p FunctionPlan,
     tests: Vec<RecordedTest>,
 }
 
-/// All that is there to be written, before anything is. A run without tests is an error where it was named, else a note.
+/// All runs to be written, read before anything is written. A run without tests is an error if it was named, else a
+/// note.
 fn with_tests<'p>(
     (project, store): (&'p Project, &Store),
     runs: Vec<TestGenRun>,

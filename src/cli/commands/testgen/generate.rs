@@ -47,7 +47,7 @@ pub struct Args {
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut session = session.clone();
     if let Some(dir) = &args.record {
-        // From where the command is typed, not from the repository.
+        // Relative to the user's current directory, not to the repository.
         let dir = std::path::absolute(dir)?.display().to_string();
         session.options.overrides.push(format!("llm.record_dir={}", toml::Value::from(dir)));
     }
@@ -83,7 +83,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(if all.iter().all(is_whole) { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
-/// Whether a run has what was asked for: a score is made of what models were asked for, to the end.
+/// Whether a run is complete: models were asked for everything, and there is a score if any category needs a model.
 fn is_whole(kept: &StoredRun) -> bool {
     let run = &kept.run;
     let asks_nobody = !run.context.categories().into_iter().any(TestCategory::is_asked);
@@ -97,7 +97,7 @@ fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p FunctionPlan>
     Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
 }
 
-/// One after the other, and how that ended: what was kept before one of them fails is there all the same.
+/// Generates tests for each function in turn; the results before a failure are returned with it.
 fn each(
     (project, store): (&Project, &mut Store),
     (judge, wanted): (&Judge, &[&FunctionPlan]),
@@ -124,7 +124,7 @@ fn each(
     (all, Ok(()))
 }
 
-/// Generates, keeps and writes the tests of one function.
+/// Generates, stores and writes the tests of one function.
 fn one(
     (project, store): (&Project, &mut Store),
     (judge, planned): (&Judge, &FunctionPlan),
@@ -155,7 +155,7 @@ fn one(
     Ok(StoredRun { written: Some(written), ..kept })
 }
 
-/// What is written where an earlier run has better tests, and C answers all of them as it did.
+/// Writes the tests of an earlier, better run instead, if C still gives the same answers; otherwise `None`.
 fn best(
     (project, store): (&Project, &Store),
     (judge, planned): (&Judge, &FunctionPlan),
@@ -180,7 +180,7 @@ fn best(
     results::write((project, judge), planned, campaign, (&best.run_id, &same, Which::Kept)).map(Some)
 }
 
-/// Generates and keeps the tests of one function. Whoever watches is told of a failure, too.
+/// Generates and stores the tests of one function. A failure is also an event.
 pub(super) fn run_once(
     (project, store): (&Project, &mut Store),
     (judge, planned): (&Judge, &FunctionPlan),
@@ -214,7 +214,7 @@ fn watched(
     let stored = results::store(store, planned, &generated, label);
     let broken_off = generated.broken_off.take().or_else(|| judge.interrupt.check().err());
     if let Some(error) = broken_off {
-        // Where it cannot be kept, either, the first trouble is the one to tell.
+        // If storing fails too, the first error is reported.
         if let Ok(run) = &stored {
             let text = format!("what there was is kept: cargo implfuzz testgen runs {}", run.run_id);
             reporter.event(Event::Note { text });

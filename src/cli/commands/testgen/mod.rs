@@ -50,7 +50,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     }
 }
 
-/// The functions with these names, each once however often it is named.
+/// The functions with these names, without repetitions.
 fn each_once<'p, 'n>(
     project: &'p Project,
     names: impl IntoIterator<Item = &'n String>,
@@ -65,13 +65,13 @@ fn each_once<'p, 'n>(
     Ok(wanted)
 }
 
-/// The name of a function; its key where the library has it no more.
+/// The name of a function, or its key if the library no longer has it.
 fn name(project: &Project, key: &SymbolKey) -> String {
     project.library.function(key).map_or_else(|| key.0.clone(), |function| function.name.to_string())
 }
 
-/// Something about a function for programs: `symbol` is its name as in every other command, `symbol_key` what the store
-/// knows it by.
+/// A value about a function, for programs: `symbol` is the name as in every other command, `symbol_key` the key in
+/// the store.
 fn named<T: Serialize>(project: &Project, value: &T) -> Value {
     let mut value = json!(value);
     if let Some(key) = value["symbol"].as_str().map(str::to_owned) {

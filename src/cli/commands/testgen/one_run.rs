@@ -1,4 +1,4 @@
-//! One run of TestGen, whole.
+//! Shows one TestGen run in full.
 
 use super::cells::{UNMEASURED, count, date, known, mean, seconds, share};
 use super::{Session, name, named};
@@ -9,9 +9,9 @@ use crate::test_record::{RecordedTest, RunId, TestGenConfigChange, TestGenRun};
 use crate::testgen::score::TestGenScore;
 use serde_json::json;
 
-/// Shows the run with this name.
+/// Shows the run with this id.
 ///
-/// Errors (`Usage`): it is no name, or there is no such run.
+/// Errors (`Usage`): the id is malformed, or there is no such run.
 pub(super) fn show(session: &Session, id: &str) -> Result<ExitCode> {
     let id: RunId = id.parse()?;
     let project = Project::look(&session.options, &session.interrupt)?;
@@ -61,7 +61,7 @@ fn head(project: &Project, run: &TestGenRun, version: &str) -> String {
     )
 }
 
-/// The score and its parts.
+/// The score and its components.
 fn points(run: &TestGenRun, score: &TestGenScore) -> String {
     let columns = [Column::left("score"), Column::right(""), Column::left("")];
     let row = |name: &str, points: Option<f64>, most: u32| {
@@ -81,7 +81,7 @@ fn points(run: &TestGenRun, score: &TestGenScore) -> String {
     table(&columns, &rows, None) + &missing
 }
 
-/// What was measured.
+/// The measurements.
 fn measured(run: &TestGenRun) -> String {
     let analysis = &run.analysis;
     let distribution: Vec<String> = analysis

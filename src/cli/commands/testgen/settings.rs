@@ -1,4 +1,4 @@
-//! Settings of a configuration, as a person writes them: a file, and `KEY=VALUE` over it.
+//! Settings of a configuration from a person: a file, overridden by `KEY=VALUE`.
 
 use crate::config::misread;
 use crate::error::{Error, ErrorKind, Result};
@@ -6,21 +6,22 @@ use crate::test_record::{TestGenConfig, TestGenConfigInput};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// Null is a value where it stands for the provider's own.
+/// The key whose value may be null, for the provider's default.
 const MAY_BE_NULL: &str = "temperature";
 
-/// What a person sets.
+/// The settings of a person.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Settings {
     pub(super) input: TestGenConfigInput,
-    /// The temperature is to be the provider's own again. No model can say so: null in a proposal says nothing.
+    /// Resets the temperature to the provider's default. A model cannot do this, because null in a proposal means
+    /// no change.
     unsets_temperature: bool,
 }
 
 impl Settings {
-    /// `base` with what is set.
+    /// `base` with these settings.
     ///
-    /// Errors (`Config`): what is wrong with the result.
+    /// Errors (`Config`): the result is invalid.
     pub(super) fn apply(&self, mut base: TestGenConfig) -> Result<TestGenConfig> {
         if self.unsets_temperature {
             base.temperature = None;
@@ -29,9 +30,9 @@ impl Settings {
     }
 }
 
-/// What is set, by the file and then by each text in order. `category_prompts.boundary` is a key, too.
+/// The settings of the file, overridden by each text in order. `category_prompts.boundary` is a valid key, too.
 ///
-/// Errors (`Config`): a key that there is not, with the nearest one; a value that does not fit, with its key.
+/// Errors (`Config`): an unknown key, with the nearest known one; a value of the wrong type, with its key.
 pub(super) fn read(file: Option<&Path>, texts: &[String]) -> Result<Settings> {
     let mut all = Map::new();
     if let Some(file) = file {
@@ -62,7 +63,7 @@ fn of_file(file: &Path, place: &str) -> Result<Map<String, Value>> {
     }
 }
 
-/// A value is JSON or, with the same meaning for numbers and texts, TOML.
+/// A key and its value in JSON or TOML, which agree on numbers and strings.
 fn pair(text: &str) -> Result<(&str, Value)> {
     let wrong = |what: String| {
         Error::new(ErrorKind::Config, format!("--set {text}: {what}"))
@@ -72,7 +73,7 @@ fn pair(text: &str) -> Result<(&str, Value)> {
     let (key, value) = (key.trim(), value.trim());
     let of_toml = || value.parse::<toml::Value>().ok().and_then(|value| serde_json::to_value(value).ok());
     match serde_json::from_str(value).ok().or_else(of_toml) {
-        // TOML has numbers that JSON has not.
+        // TOML has numbers, such as infinity, that JSON lacks.
         Some(Value::Null) if value != "null" => Err(wrong(format!("`{value}` is no value of a setting"))),
         Some(value) => Ok((key, value)),
         None => Err(wrong(format!("`{value}` is neither JSON nor TOML; text stands in \"quotes\""))),
@@ -88,7 +89,7 @@ fn put(all: &mut Map<String, Value>, key: &str, value: Value, place: &str) -> Re
         Some((field, part)) => (field, Value::Object(Map::from_iter([(part.to_owned(), value)]))),
         None => (key, value),
     };
-    // One at a time: serde does not say which key a value belongs to.
+    // One at a time, because serde does not name the key of a wrong value.
     let alone = Value::Object(Map::from_iter([(field.to_owned(), value.clone())]));
     serde_json::from_value::<TestGenConfigInput>(alone).map_err(|error| explained(&error, place))?;
     match (all.get_mut(field), value) {

@@ -7,14 +7,14 @@ use crate::testgen::run::results::Written;
 use crate::testgen::score::TestGenScore;
 use std::fmt::Write;
 
-/// Survivors and dropped inputs that are listed.
+/// Number of survivors and dropped inputs that are listed.
 const LISTED: usize = 8;
 
 /// A run after it was stored.
 pub(super) struct StoredRun {
     pub(super) run: TestGenRun,
     pub(super) generated: Generated,
-    /// The files of tests, where they were written.
+    /// The test files, if they were written.
     pub(super) written: Option<Written>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn summary(run: &TestGenRun) -> String {
     format!("{score}: {} valid, {} kept, mutants {kills}, branches {branches}", run.proposed.valid, run.kept)
 }
 
-/// What came of a run, in a few lines.
+/// The result of a run in a few lines.
 pub(super) fn kept(kept: &StoredRun) -> String {
     let StoredRun { run, generated, written } = kept;
     let mut text = format!("{} ({}): {}\n", generated.symbol, run.run_id, summary(run));
@@ -61,7 +61,7 @@ pub(super) fn kept(kept: &StoredRun) -> String {
     text
 }
 
-/// What was written of a run, and what was not.
+/// The files that were written for a run, and the tests left out.
 pub(super) fn written(written: &Written) -> String {
     let mut text = String::new();
     let (tests, seeds) = (written.tests.len(), written.seeds);

@@ -19,7 +19,7 @@ pub struct Args {
     plot: Option<PathBuf>,
 }
 
-/// A name says what will be in the file.
+/// Checks that the file extension matches the format.
 fn check_name(file: &Path) -> Result<()> {
     if file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg")) {
         return Ok(());
@@ -53,15 +53,15 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::Ok)
 }
 
-/// The version of each configuration, by its number.
+/// The version of each configuration, by its id.
 pub(super) type Versions = std::collections::BTreeMap<i64, String>;
 
-/// Versions of all configurations.
+/// The versions of all configurations.
 pub(super) fn versions(store: &Store) -> Result<Versions> {
     Ok(store.testgen_configs()?.into_iter().map(|row| (row.id.0, row.config.version)).collect())
 }
 
-/// A configuration by number and version: two may have the same version.
+/// A configuration by id and version, because two may have the same version.
 pub(super) fn configuration(versions: &Versions, id: i64) -> String {
     match versions.get(&id) {
         Some(version) => format!("{id} ({})", printable(version)),
@@ -69,7 +69,7 @@ pub(super) fn configuration(versions: &Versions, id: i64) -> String {
     }
 }
 
-/// Whether there was something to draw.
+/// Writes the plot; returns whether there was anything to plot.
 fn draw(project: &Project, stats: &TestGenStats, file: &Path) -> Result<bool> {
     match plot(&stats.over_time, |key| name(project, key)) {
         Some(svg) => write_atomic(file, svg.as_bytes()).map(|_| true),

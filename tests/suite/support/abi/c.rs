@@ -1,4 +1,4 @@
-//! The C side of the check: the unit itself, and behind it for each function a probe and a caller.
+//! The C side of the check: the unit itself, then a probe and a caller for each function.
 
 use super::Probe;
 use camino::Utf8Path;

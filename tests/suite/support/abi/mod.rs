@@ -1,8 +1,8 @@
-//! Whether C and Rust agree on how every bound function is called. For each function there is a probe in C whose type
-//! is, as the C compiler says, that of the function. C calls it, Rust calls it through the binding's signature, and
-//! what it was given and what came back must be the same bytes. The library's own code never runs.
+//! Checks that C and Rust agree on how every bound function is called. Each function has a probe in C whose type
+//! the C compiler has found equal to the function's. C calls the probe, Rust calls it through the binding's
+//! signature, and the argument and result bytes must be the same. The library's own code never runs.
 //!
-//! What a pointer points to is not looked at: bindgen's layout tests, which are compiled with `ffi.rs`, do that.
+//! Pointer targets are not compared: bindgen's layout tests, which are compiled with `ffi.rs`, check them.
 
 mod c;
 mod rust;

@@ -1,5 +1,5 @@
-//! The program that runs the probes; compiled by the check, beside the generated `ffi.rs`. It prints one line per
-//! difference and at the end how many functions were checked.
+//! The program that runs the probes; the check compiles it together with the generated `ffi.rs`. It prints one line
+//! per difference, and at the end the number of checked functions.
 
 mod ffi;
 

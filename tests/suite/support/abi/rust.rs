@@ -1,4 +1,4 @@
-//! The Rust side of the check: `ffi.rs` as the tool wrote it, and in its scope one check per function, with exactly the
+//! The Rust side of the check: the tool's `ffi.rs`, and in its scope one check per function, with exactly the
 //! signatures of the bindings.
 
 use super::Probe;
