@@ -3,8 +3,9 @@
 use crate::test_record::TestGenAnalysis;
 use serde::{Deserialize, Serialize};
 
-/// The score of a run: `round(40·comprehensiveness + 200·balance + 200·anti_cheat + 200·efficiency)`, from 0 to
-/// 1000. The components are points. If one is `None`, it was not measured, and there is no score.
+/// The score of a run, from 0 to 1000:
+/// `round(40·comprehensiveness + 200·balance + 200·anti_cheat + 200·efficiency)`. The components are points. If one
+/// is `None`, it was not measured, and there is no score.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestGenScore {
     pub total: Option<u32>,
