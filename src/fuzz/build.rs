@@ -1,5 +1,6 @@
 //! Building the fuzz binary: one binary with all targets, incremental, C and the port instrumented, on stable Rust.
 
+use super::build_cache;
 use super::cargo::cargo;
 use super::disk_space;
 use super::instrumentation::{self, Edges};
@@ -47,8 +48,8 @@ pub struct Builder<'a> {
     pub target_dir: PathBuf,
     /// What the builds of all repositories of this user share.
     pub user_dir: PathBuf,
-    /// libFuzzer as an earlier build compiled it; none: it is compiled.
-    pub libfuzzer: Option<PathBuf>,
+    /// The target directory of the first place, which has what all places share.
+    pub shared_dir: PathBuf,
     /// Where the binary is put, out of the way of other builds in the same target directory.
     pub bin_dir: PathBuf,
     pub counts: Counts,
@@ -66,6 +67,14 @@ pub enum Counts {
 /// rustc flags for replays: the harness has its mode for them only then.
 const SOURCES: [&str; 3] = ["-Cinstrument-coverage", "--cfg=implfuzz_coverage", "--cfg=fuzzing"];
 
+/// cargo's settings for replays: harness and runtime are compiled in half the time. A replay runs few inputs; the port, a
+/// dependency from outside of the fuzz crate's workspace, stays as it is judged.
+const UNOPTIMISED: [&str; 3] = [
+    "--config=profile.release.opt-level=0",
+    "--config=profile.release.package.\"*\".opt-level=3",
+    "--config=profile.release.package.implfuzz-runtime.opt-level=0",
+];
+
 impl Builder<'_> {
     /// Builds the fuzz crate of an overlay. `Err` when something other than the port's own text is at fault.
     pub fn build(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Built> {
@@ -76,8 +85,10 @@ impl Builder<'_> {
         fs::create_dir_all(&self.target_dir)?;
         fs::create_dir_all(&self.bin_dir)?;
         // Cargo's own lock ends with the build; the binary must also be copied before another build replaces it.
-        let _lock = self.lock(interrupt)?;
-        let output = self.job(overlay)?.run(interrupt)?;
+        let libfuzzer = self.libfuzzer(overlay, interrupt)?;
+        let _lock = self.lock_builds(interrupt)?;
+        build_cache::prune(&self.target_dir)?;
+        let output = self.job(overlay, &libfuzzer)?.run(interrupt)?;
         if output.exit == Exit::TimedOut {
             return Err(Error::new(
                 ErrorKind::Build,
@@ -125,8 +136,12 @@ impl Builder<'_> {
     }
 
     /// Waits for other builds in the same target directory, in steps, so that Ctrl-C ends the wait.
-    pub(super) fn lock(&self, interrupt: &Interrupt) -> Result<fs::File> {
-        let lock = fs::File::create(self.target_dir.join(".implfuzz-build-lock"))?;
+    pub(super) fn lock_builds(&self, interrupt: &Interrupt) -> Result<fs::File> {
+        self.lock(&self.target_dir.join(".implfuzz-build-lock"), interrupt)
+    }
+
+    pub(super) fn lock(&self, path: &Path, interrupt: &Interrupt) -> Result<fs::File> {
+        let lock = fs::File::create(path)?;
         loop {
             match lock.file().try_lock() {
                 Ok(()) => return Ok(lock),
@@ -139,7 +154,7 @@ impl Builder<'_> {
         }
     }
 
-    fn job(&self, overlay: &Overlay) -> Result<Job> {
+    fn job(&self, overlay: &Overlay, libfuzzer: &Path) -> Result<Job> {
         let asan = self.toolchain.asan_runtime.display();
         let link = [
             "-Clink-arg=-Wl,--whole-archive".to_owned(),
@@ -156,14 +171,11 @@ impl Builder<'_> {
             Counts::Sources { c } => {
                 let flags =
                     SOURCES.map(str::to_owned).into_iter().chain(link).collect::<Vec<_>>().join("\u{1f}");
-                let job = self.cargo(overlay)?.env("CARGO_ENCODED_RUSTFLAGS", flags);
+                let job = self.cargo(overlay)?.args(UNOPTIMISED).env("CARGO_ENCODED_RUSTFLAGS", flags);
                 job.env("IMPLFUZZ_COVERAGE", if c { "1" } else { "0" })
             }
         };
-        Ok(match &self.libfuzzer {
-            Some(archive) => job.env("CUSTOM_LIBFUZZER_PATH", archive),
-            None => job,
-        })
+        Ok(job.env("CUSTOM_LIBFUZZER_PATH", libfuzzer))
     }
 
     fn cargo(&self, overlay: &Overlay) -> Result<Job> {

@@ -1,36 +1,133 @@
-//! Compiles libFuzzer once for both kinds of builds: it takes longer than a small library with all its harnesses.
+//! Compiles libFuzzer once for all builds of a user. Each of its 26 C++ files reads the same large headers; libfuzzer-sys
+//! compiles them one by one, in 36 s of processor time (clang 22). As one text they take 4 s.
 
-use super::build::place;
-use crate::error::Result;
+use super::build::Builder;
+use super::cargo::cargo;
+use super::disk_space;
+use super::overlay::Overlay;
+use crate::digest::of_parts;
+use crate::error::{Error, ErrorKind, Result};
+use crate::platform::process::{Interrupt, Job, Output};
+use cargo_metadata::MetadataCommand;
 use fs_err as fs;
 use std::path::{Path, PathBuf};
+use toml_edit::DocumentMut;
 
-/// The archive that a build in `own` can link, made in the target directory `other`. None where there is no such build yet,
-/// or where `own` has compiled one before: another would have all that stands on it compiled again.
-///
-/// # Errors
-/// Those of copying it.
-pub fn of_other_builds(other: &Path, own: &Path, host: &str) -> Result<Option<PathBuf>> {
-    let kept = own.join("libfuzzer.a");
-    if kept.is_file() {
-        return Ok(Some(kept));
+/// The crate whose sources are compiled. The generated manifest names one exact version, so that a seed leads to the
+/// same inputs everywhere.
+const CRATE: &str = "libfuzzer-sys";
+
+/// Files whose names clash with those of others, so that they are compiled alone.
+const ALONE: [&str; 2] = ["FuzzerFork.cpp", "FuzzerInterceptors.cpp"];
+
+/// As libfuzzer-sys compiles it in a release build.
+const FLAGS: [&str; 7] =
+    ["-O3", "-std=c++17", "-fPIC", "-fno-omit-frame-pointer", "-ffunction-sections", "-fdata-sections", "-w"];
+
+/// How many lines of compiler output are reported.
+const SHOWN: usize = 15;
+
+impl Builder<'_> {
+    /// The archive that every build links. The first build of a user compiles it.
+    ///
+    /// # Errors
+    /// Where the sources cannot be downloaded or do not compile, and Ctrl-C.
+    pub(super) fn libfuzzer(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<PathBuf> {
+        let manifest = fs::read_to_string(overlay.fuzz_manifest())?;
+        let wanted = requirement(&manifest).unwrap_or_default();
+        let compiler = self.toolchain.cxx.display().to_string();
+        let key = of_parts([wanted.as_str(), &compiler, &FLAGS.join(" ")]);
+        let archive = self.shared_dir.join(format!("libfuzzer-{}.a", &key[..16]));
+        if archive.is_file() {
+            return Ok(archive);
+        }
+        fs::create_dir_all(&self.shared_dir)?;
+        let _lock = self.lock(&self.shared_dir.join(".implfuzz-libfuzzer-lock"), interrupt)?;
+        if !archive.is_file() {
+            let sources = self.sources(overlay, interrupt)?;
+            self.compile(&sources, &archive, interrupt)?;
+        }
+        Ok(archive)
     }
-    if own.join(host).exists() {
-        return Ok(None);
+
+    /// The folder with libFuzzer's C++ files, as cargo downloads it.
+    fn sources(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<PathBuf> {
+        let output = cargo(self.toolchain, &self.user_dir)?
+            .args(["metadata", "--format-version", "1", "--manifest-path"])
+            .arg(overlay.fuzz_manifest())
+            .run(interrupt)?;
+        if !output.exit.success() {
+            return Err(failed("cargo cannot download what the fuzz crate needs", &output));
+        }
+        let metadata = MetadataCommand::parse(output.stdout_text()).map_err(|error| {
+            Error::new(ErrorKind::Internal, format!("what cargo metadata printed: {error}"))
+        })?;
+        let package = metadata.packages.iter().find(|package| package.name.as_str() == CRATE);
+        let dir = package.and_then(|package| package.manifest_path.as_std_path().parent());
+        let dir = dir.ok_or_else(|| Error::new(ErrorKind::Internal, format!("cargo knows no {CRATE}")))?;
+        Ok(dir.join("libfuzzer"))
     }
-    let Some(made) = made(&other.join(host).join("release/build")) else { return Ok(None) };
-    fs::create_dir_all(own)?;
-    place(&made, &kept)?;
-    Ok(Some(kept))
+
+    fn compile(&self, sources: &Path, archive: &Path, interrupt: &Interrupt) -> Result<()> {
+        let work = tempfile::tempdir_in(&self.shared_dir)?;
+        let units = units(sources, work.path())?;
+        let object = |unit: &Path| work.path().join(unit.with_extension("o").file_name().unwrap_or_default());
+        let run = |unit: &Path| {
+            let job =
+                Job::new(&self.toolchain.cxx).args(FLAGS).arg("-c").arg(unit).arg("-o").arg(object(unit));
+            job.run(interrupt)
+        };
+        let outputs = std::thread::scope(|scope| {
+            let threads: Vec<_> = units.iter().map(|unit| scope.spawn(move || run(unit))).collect();
+            let joined =
+                threads.into_iter().map(|thread| thread.join().expect("starting a compiler does not panic"));
+            joined.collect::<Result<Vec<_>>>()
+        })?;
+        let fresh = work.path().join("libfuzzer.a");
+        let pack =
+            Job::new(&self.toolchain.ar).arg("crs").arg(&fresh).args(units.iter().map(|unit| object(unit)));
+        let outputs = match outputs.iter().all(|output| output.exit.success()) {
+            true => vec![pack.run(interrupt)?],
+            false => outputs,
+        };
+        if let Some(output) = outputs.iter().find(|output| !output.exit.success()) {
+            disk_space::check(output, &output.stderr_text(), &self.shared_dir)?;
+            return Err(failed("libFuzzer does not compile", output));
+        }
+        fs::rename(&fresh, archive)?;
+        Ok(())
+    }
 }
 
-/// What the build script of libfuzzer-sys has left.
-fn made(builds: &Path) -> Option<PathBuf> {
-    let crates = fs::read_dir(builds).ok()?.flatten();
-    let crates = crates.filter(|entry| entry.file_name().to_string_lossy().starts_with("libfuzzer-sys-"));
-    // Cargo writes down what a build script said when it is done.
-    let done = crates.map(|entry| entry.path()).filter(|dir| dir.join("output").is_file());
-    done.map(|dir| dir.join("out/libfuzzer.a")).filter(|path| path.is_file()).min()
+/// What the generated manifest asks for.
+fn requirement(manifest: &str) -> Option<String> {
+    let manifest: DocumentMut = manifest.parse().ok()?;
+    Some(manifest.get("dependencies")?.get(CRATE)?.to_string())
+}
+
+/// The translation units: those that stand alone, and one that includes all other files.
+fn units(sources: &Path, work: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(sources)? {
+        files.push(entry?.path());
+    }
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "cpp"));
+    files.sort();
+    let is_alone = |path: &PathBuf| ALONE.iter().any(|name| path.file_name().is_some_and(|own| own == *name));
+    let (mut units, together): (Vec<_>, Vec<_>) = files.into_iter().partition(is_alone);
+    let includes = together.iter().map(|path| format!("#include \"{}\"\n", path.display()));
+    let all = work.join("all.cpp");
+    fs::write(&all, includes.collect::<String>())?;
+    // First what takes longest.
+    units.insert(0, all);
+    Ok(units)
+}
+
+fn failed(what: &str, output: &Output) -> Error {
+    let text = output.stderr_text();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(SHOWN).collect();
+    Error::new(ErrorKind::Environment, format!("{what}:\n  {}", lines.join("\n  ")))
+        .help("cargo implfuzz doctor")
 }
 
 #[cfg(test)]
@@ -38,25 +135,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_another_build_made_is_kept_and_what_was_made_here_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let (other, own) = (dir.path().to_owned(), dir.path().join("coverage"));
-        assert_eq!(of_other_builds(&other, &own, "host").unwrap(), None);
-        let out = other.join("host/release/build/libfuzzer-sys-1234/out");
-        std::fs::create_dir_all(&out).unwrap();
-        assert_eq!(of_other_builds(&other, &own, "host").unwrap(), None);
-        std::fs::write(out.join("libfuzzer.a"), "archive").unwrap();
-        assert_eq!(of_other_builds(&other, &own, "host").unwrap(), None);
-        std::fs::write(out.join("../output"), "").unwrap();
-        let kept = of_other_builds(&other, &own, "host").unwrap().unwrap();
-        assert_eq!(std::fs::read_to_string(&kept).unwrap(), "archive");
-        std::fs::remove_dir_all(&out).unwrap();
-        assert_eq!(of_other_builds(&other, &own, "host").unwrap(), Some(kept));
+    fn files_that_clash_stand_alone_and_one_unit_includes_the_others() {
+        let [sources, work] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        for name in ["FuzzerMain.cpp", "FuzzerFork.cpp", "FuzzerDefs.h", "FuzzerLoop.cpp"] {
+            std::fs::write(sources.path().join(name), "").unwrap();
+        }
+        let units = units(sources.path(), work.path()).unwrap();
+        assert_eq!(units, [work.path().join("all.cpp"), sources.path().join("FuzzerFork.cpp")]);
+        let [a, b] = ["FuzzerLoop.cpp", "FuzzerMain.cpp"].map(|name| sources.path().join(name));
+        let text = std::fs::read_to_string(&units[0]).unwrap();
+        assert_eq!(text, format!("#include \"{}\"\n#include \"{}\"\n", a.display(), b.display()));
+    }
 
-        let own = dir.path().join("second");
-        std::fs::create_dir_all(own.join("host")).unwrap();
-        std::fs::create_dir_all(&out).unwrap();
-        std::fs::write(out.join("libfuzzer.a"), "archive").unwrap();
-        assert_eq!(of_other_builds(&other, &own, "host").unwrap(), None);
+    #[test]
+    fn the_generated_manifest_names_one_version() {
+        let manifest = include_str!("../../templates/fuzz/Cargo.toml.j2");
+        let line = manifest.lines().find(|line| line.starts_with(CRATE)).unwrap();
+        assert!(line.starts_with("libfuzzer-sys = \"="), "{line}");
+        let wanted = requirement(&format!("[dependencies]\n{line}\n")).unwrap();
+        assert!(include_str!("../../templates/fuzz/runtime.toml").contains(wanted.trim()), "{wanted}");
     }
 }

@@ -17,6 +17,9 @@ pub(super) const FOLDER: &str = "fuzz/runtime";
 /// The manifest that names it.
 const MANIFEST: &str = "fuzz/Cargo.toml";
 
+/// Where the runtime of all copies stands in a target directory.
+pub(super) const SHARED: &str = "runtime";
+
 /// What is in the target directory.
 pub(super) struct Shared {
     /// A folder named by what it says.
@@ -46,7 +49,7 @@ pub(super) fn share(source: &Path, target_dir: &Path, replaced: &[(PathBuf, Stri
         }
     }
     let parts = files.iter().flat_map(|(path, text)| [path.as_os_str().as_encoded_bytes(), text]);
-    let dir = target_dir.join("runtime").join(&of_parts(parts)[..16]);
+    let dir = target_dir.join(SHARED).join(&of_parts(parts)[..16]);
     let mut wanted = BTreeSet::new();
     for (path, text) in &files {
         let below = path.strip_prefix(FOLDER).unwrap_or(path);

@@ -24,7 +24,7 @@ impl Builder<'_> {
     pub fn static_library(&self, overlay: &Overlay, to: &Path, interrupt: &Interrupt) -> Result<Vec<String>> {
         fs_err::create_dir_all(&self.target_dir)?;
         // Ports of other repositories may have the same name, and the library's file with it.
-        let _lock = self.lock(interrupt)?;
+        let _lock = self.lock_builds(interrupt)?;
         let job = cargo(self.toolchain, &self.user_dir)?
             .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--no-default-features"])
             .args(["--features", "capi", "--message-format=json", "--manifest-path"])

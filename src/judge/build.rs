@@ -3,7 +3,7 @@
 use super::Judge;
 use crate::error::Result;
 use crate::fuzz::build::{Builder, Built, Counts};
-use crate::fuzz::libfuzzer;
+use crate::fuzz::build_cache;
 use crate::fuzz::overlay::Overlay;
 use crate::fuzz::standalone::Standalone;
 use crate::platform::process::Interrupt;
@@ -28,9 +28,7 @@ impl LaterBuild<'_> {
     /// As those of [`Judge::build`].
     pub fn run(mut self, place: usize, interrupt: &Interrupt) -> Result<Built> {
         if place > 0 {
-            let (first, host) = (self.builder.target_dir, &self.builder.toolchain.host);
-            self.builder.target_dir = first.join(format!("place-{place}"));
-            self.builder.libfuzzer = libfuzzer::of_other_builds(&first, &self.builder.target_dir, host)?;
+            self.builder.target_dir = self.builder.shared_dir.join(format!("place-{place}"));
             self.overlay = self.overlay.with_extension(format!("{place}"));
         }
         let overlay = Overlay::sync(&self.source, &self.overlay, &self.builder.target_dir, &self.replaced)?;
@@ -111,27 +109,15 @@ impl<'p> Judge<'p> {
 
     fn builder(&self, bin_dir: &Path, counts: Counts) -> Result<Builder<'p>> {
         let workspace = &self.project.workspace;
-        // A subdirectory of the user's own target directory, so that both can be used at the same time.
-        let target_dir = match std::env::var_os("CARGO_TARGET_DIR") {
-            Some(dir) => std::path::absolute(dir)?.join("implfuzz"),
-            None => workspace.cache().join("target"),
-        };
+        let target_dir = build_cache::target_dir(&workspace.cache())?;
         let toolchain = self.project.toolchain(self.interrupt)?;
-        let (target_dir, libfuzzer) = match counts {
-            Counts::Edges => (target_dir, None),
-            Counts::Sources { .. } => {
-                let own = target_dir.join("coverage");
-                let libfuzzer = libfuzzer::of_other_builds(&target_dir, &own, &toolchain.host)?;
-                (own, libfuzzer)
-            }
-        };
         let usable = user_cache().filter(|dir| fs_err::create_dir_all(dir).is_ok());
         Ok(Builder {
             toolchain,
             root: workspace.root(),
+            shared_dir: target_dir.clone(),
             target_dir,
             user_dir: usable.unwrap_or_else(|| workspace.cache().join("user")),
-            libfuzzer,
             bin_dir: bin_dir.to_owned(),
             counts,
         })

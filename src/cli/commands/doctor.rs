@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::error::{ExitCode, Result};
+use crate::fuzz::build_cache::{build_cache, size};
 use crate::platform::doctor::{self, Check, Consent, Installed};
 use crate::platform::toolchain::Search;
 use crate::report::{ask_yes_no, checks};
@@ -47,8 +48,15 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let row =
         |c: &Check| json!({ "name": c.name, "ok": c.ok(), "optional": c.need.is_optional(), "why": c.why });
     let rows: Vec<Value> = found.iter().map(row).collect();
-    session.screen.result("doctor", &json!({ "complete": complete, "checks": rows, "install": command }), || {
+    let cache = build_cache().map(|path| (size(&path), path));
+    let cache_row = cache.as_ref().map(|(bytes, path)| json!({ "path": path, "bytes": bytes }));
+    let values =
+        json!({ "complete": complete, "checks": rows, "install": command, "build_cache": cache_row });
+    session.screen.result("doctor", &values, || {
         let mut text = checks(&found);
+        if let Some((bytes, path)) = &cache {
+            text += &format!("\nbuild cache: {} MiB in {}\n", bytes >> 20, path.display());
+        }
         if complete {
             text += match found.iter().all(Check::ok) {
                 true => "\nNothing is missing.\n",
