@@ -101,7 +101,7 @@ mod tests {
             std::fs::write(path, vec![1; 10_000]).unwrap();
         };
         let all = ["host/release/a", "place-1/b", "runtime/c", "implfuzz-rustc-1"];
-        all.map(write);
+        all.iter().for_each(|name| write(name));
         assert!((40_000..80_000).contains(&size(dir.path())), "{}", size(dir.path()));
         prune_at(dir.path(), 80_000).unwrap();
         assert!(all.iter().all(|name| dir.path().join(name).is_file()));
