@@ -193,7 +193,7 @@ impl Bench {
             root: &self.root,
             target_dir: target_dir(Variant::Own.name()).join("target"),
             user_dir: target_dir("user"),
-            libfuzzer: None,
+            shared_dir: target_dir(Variant::Own.name()).join("target"),
             bin_dir: target_dir(Variant::Own.name()).join("bin"),
             counts: Counts::Edges,
         };
