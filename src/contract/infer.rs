@@ -36,7 +36,8 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let mut params = Vec::new();
     for (index, role) in roles.into_iter().enumerate() {
         let param = &function.params[index];
-        let reason = reason_of(function, param, &facts.of(function, index));
+        // C's text may stand in it; a tab would be written as an escape.
+        let reason = reason_of(function, param, &facts.of(function, index)).replace('\t', " ");
         let (likely, texts, made_by) = Default::default();
         params.push(Parameter { name: param.name.clone(), role, likely, texts, made_by, reason });
     }

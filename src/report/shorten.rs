@@ -2,14 +2,24 @@
 
 /// Longest argument that is shown whole, in characters.
 const ARGUMENT: usize = 120;
+/// Characters of the end that are shown of a longer one: the value that decides may be there.
+const END: usize = 40;
 /// Longest result that is shown whole; two results are shown side by side.
 const RESULT: usize = 60;
 /// Number of characters of a result before the first difference.
 const BEFORE: usize = 20;
 
-/// The beginning of an argument, in the length of a line.
+/// The beginning and the end of an argument, in the length of a line.
 pub(super) fn argument(value: &str) -> String {
-    window(value, 0, ARGUMENT)
+    let (body, size) = size_of(value);
+    let (whole, more) = body.strip_suffix('…').map_or((body, ""), |body| (body, "…"));
+    let length = whole.chars().count();
+    if length <= ARGUMENT {
+        return value.to_owned();
+    }
+    let start: String = whole.chars().take(ARGUMENT - END).collect();
+    let end: String = whole.chars().skip(length - END).collect();
+    format!("{start}…{end}{more}{size}")
 }
 
 /// The beginning of a value for a table cell.
@@ -55,11 +65,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_argument_keeps_its_beginning_and_its_size() {
+    fn a_long_argument_keeps_its_beginning_its_end_and_its_size() {
         let long = format!("b\"{}\"… (5553 bytes)", "x".repeat(300));
         let short = argument(&long);
-        assert_eq!(short, format!("b\"{}… (5553 bytes)", "x".repeat(118)));
-        assert_eq!(argument(&"y".repeat(121)), format!("{}…", "y".repeat(120)));
+        assert_eq!(short, format!("b\"{}…{}\"… (5553 bytes)", "x".repeat(78), "x".repeat(39)));
+        let last = format!("{}z", "y".repeat(120));
+        assert_eq!(argument(&last), format!("{}…{}z", "y".repeat(80), "y".repeat(39)));
         for whole in ["b\"ab\" (2 bytes)", "7", "", &"é".repeat(120)] {
             assert_eq!(argument(whole), whole);
         }

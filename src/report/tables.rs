@@ -282,7 +282,7 @@ mod tests {
         };
         let name = SymbolName::new("sum");
         let short = plain(&finding(&name, &f, None));
-        assert!(!short.contains("fill: 17") && short.contains('…'), "{short}");
+        assert!(short.contains("7, 7,…, 7") && short.contains("7, 7, fill: 17"), "{short}");
         let whole = plain(&finding_whole(&name, &f));
         assert!(whole.contains("fill: 17") && whole.contains(&format!("{value}8  {value}9")), "{whole}");
         let of_c = plain(&c_fault(&name, (CFaultKind::Breaks, &f, ""), Values::Whole));
