@@ -344,7 +344,8 @@ impl Default for Dropin {
 pub struct Limits {
     /// Tries to mend code that does not compile.
     pub compile_fixes: u32,
-    /// Tries to mend a port that the audit rejects or the target does not call.
+    /// Tries to mend a port that the audit rejects or the target does not call. Bounds the questions outside of a port, too:
+    /// for contracts, fuzz targets and preconditions.
     pub validation_fixes: u32,
     /// Tries to mend a port that the C original disagrees with.
     pub repairs: u32,

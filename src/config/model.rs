@@ -89,10 +89,10 @@ pub struct Llm {
     /// Not sent where absent: newer models refuse it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Passed on to OpenAI-compatible servers.
+    /// Passed on to OpenAI-compatible servers; no other provider uses it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<String>,
-    /// Send `max_tokens` instead of `max_completion_tokens`, for older local servers.
+    /// Send `max_tokens` instead of `max_completion_tokens`, for older local servers; for `openai` alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub legacy_max_tokens: Option<bool>,
     /// Time for one answer; 600 where absent.
