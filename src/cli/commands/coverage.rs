@@ -5,6 +5,7 @@ use crate::error::{ExitCode, Result};
 use crate::fuzz::replay::{ENDS, Inputs};
 use crate::judge::Judge;
 use crate::judge::coverage::{self, Covered, Missed, Reach, Side, Way};
+use crate::judge::findings;
 use crate::report::{Column, printable, table};
 use crate::verdict::Share;
 use serde_json::{Value, json};
@@ -28,7 +29,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
-    let (project, _store) = session.open(reporter.as_mut())?;
+    let (project, store) = session.open(reporter.as_mut())?;
     let mut wanted = args.which.select(&project)?;
     if args.which.all {
         wanted.retain(|p| p.judgeable.contract().is_some());
@@ -37,20 +38,23 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     coverage::provide(&judge, &wanted, (args.seconds, args.fresh), reporter.as_mut())?;
     let all = coverage::of_symbols(&judge, &wanted, reporter.as_mut())?;
     drop(reporter);
-    let values: Vec<Value> = all.iter().map(as_json).collect();
-    session.screen.result("coverage", &json!({ "symbols": values }), || shown(&all));
+    let faults = wanted.iter().map(|planned| findings::known_breaks(&store, planned).map(|ways| ways.len()));
+    let faults = faults.collect::<Result<Vec<_>>>()?;
+    let values: Vec<Value> = all.iter().zip(&faults).map(|(reach, faults)| as_json(reach, *faults)).collect();
+    session.screen.result("coverage", &json!({ "symbols": values }), || shown(&all, &faults));
     let is_measured =
         |reach: &Reach| reach.c.share().value().is_some() && reach.rust.share().value().is_some();
     Ok(if all.iter().all(is_measured) { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
-fn as_json(reach: &Reach) -> Value {
+fn as_json(reach: &Reach, faults: usize) -> Value {
     let mut value = json!(reach);
+    value["c_faults"] = json!(faults);
     value["parity"] = json!(reach.parity());
     value
 }
 
-fn shown(all: &[Reach]) -> String {
+fn shown(all: &[Reach], faults: &[usize]) -> String {
     let columns = [
         Column::left("symbol"),
         Column::right("inputs"),
@@ -61,11 +65,17 @@ fn shown(all: &[Reach]) -> String {
         Column::left("remarks"),
     ];
     let mut text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
-    for reach in all {
+    for (reach, faults) in all.iter().zip(faults) {
         let sides = [(&reach.c, &reach.file), (&reach.rust, &reach.rust_file)];
         let lines: String = sides.iter().map(|(side, file)| missed(side, file)).collect();
         if !lines.is_empty() {
             text += &format!("\nno input of {} reaches:\n{lines}", reach.symbol);
+            if *faults > 0 {
+                let name = &reach.symbol;
+                text += &format!(
+                    "  C faults: {faults}; what C does on such inputs does not count as reached: cargo implfuzz findings list --c-bugs {name}\n"
+                );
+            }
         }
     }
     text
@@ -134,4 +144,38 @@ fn missed(side: &Side, file: &str) -> String {
         lines += &format!("  {file}:{line}: {what}: {of}{}{why}\n", printable(code));
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::symbol::SymbolName;
+
+    #[test]
+    fn what_c_faults_hide_is_told_where_something_is_missed() {
+        let missed = vec![Missed {
+            line: 7,
+            column: 1,
+            code: "n > 9".into(),
+            way: Way::True,
+            in_macro: false,
+            impossible: false,
+        }];
+        let lines = Share { reached: 1, total: 2 };
+        let covered = Covered { entered: 1, lines, branches: Some(lines), blocks: None, missed };
+        let reach = Reach {
+            symbol: SymbolName::new("f"),
+            file: "f.c".into(),
+            line: 5,
+            rust_file: "f.rs".into(),
+            inputs: Inputs::default(),
+            c: Side::Measured(covered),
+            rust: Side::Unmeasured { why: "a stub".into() },
+        };
+        let all = [reach];
+        assert!(shown(&all, &[0]).ends_with("  f.c:7: never true: n > 9\n"));
+        assert!(
+            shown(&all, &[2]).contains("C faults: 2; what C does on such inputs does not count as reached")
+        );
+    }
 }
