@@ -2,7 +2,7 @@
 
 use crate::symbol::SymbolName;
 use crate::test_record::{EvolutionRound, TestGenEvent};
-use crate::verdict::{Finding, RunStats};
+use crate::verdict::{Finding, Grade, RunStats};
 
 /// Something that happened.
 #[derive(Debug, Clone)]
@@ -15,20 +15,22 @@ pub enum Event {
     Note { text: String },
     /// Something that the user should know, and that stops nothing.
     Warning { text: String, help: Option<String> },
-    /// Work on a symbol begins: number `index` (from 1) of `total`.
-    SymbolStarted { symbol: SymbolName, index: usize, total: usize },
+    /// Work on a symbol begins: number `index` (from 1) of `total`, which are numbered apart for each kind of `work`.
+    SymbolStarted { symbol: SymbolName, work: &'static str, index: usize, total: usize },
     /// A step of the loop was taken, with the reason.
     SymbolStep { symbol: SymbolName, attempt: u32, step: String },
     /// The fuzzer is running.
     Fuzzing { symbol: SymbolName, stats: RunStats },
     /// The C original disagrees.
     Found { symbol: SymbolName, finding: Box<Finding> },
+    /// The C original is at fault on an input: the number and the words of the stored finding.
+    CFault { symbol: SymbolName, id: i64, what: String },
     /// Tests of a symbol are generated.
     TestGen { symbol: SymbolName, event: TestGenEvent },
     /// A round of evolution of TestGen's configuration ended; there are `rounds` of them.
     Evolved { round: Box<EvolutionRound>, rounds: u32 },
-    /// Work on a symbol ended.
-    SymbolFinished { symbol: SymbolName, ok: bool, summary: String },
+    /// Work on a symbol ended, with a grade where its port was judged.
+    SymbolFinished { symbol: SymbolName, ok: bool, grade: Option<Grade>, summary: String },
 }
 
 /// Where events go. The two implementors are the terminal and the JSON reporter.

@@ -196,15 +196,43 @@ impl CFaultKind {
     pub fn told(self) -> &'static str {
         match self {
             Self::Breaks => {
-                "the C original crashes on an input that the contract allows: either a bug in C or a missing precondition; the tool does not decide which"
+                "the C original crashes on an input that the contract allows: a bug in C or a missing precondition"
             }
             Self::Hangs => {
-                "the C original does not return in time on an input that the contract allows: either a bug in C or a missing precondition; the tool does not decide which"
+                "the C original does not return in time on an input that the contract allows: a bug in C or a missing precondition"
             }
             Self::Differs => {
                 "two runs of the C original on the same input disagree: its result depends on something besides the input, such as an address or uninitialised memory"
             }
         }
+    }
+}
+
+/// Whether callers can bring a C fault about, as a model says it; nothing has checked it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reachability {
+    /// Callers can, within the function's own promises: C has a bug.
+    pub feasible: bool,
+    /// It happens in real use; absent where the model did not say.
+    #[serde(default)]
+    pub reachable: Option<bool>,
+    /// It matters for security; absent where the model did not say.
+    #[serde(default)]
+    pub security: Option<bool>,
+    /// Where the text of the library shows it, as `file:line`.
+    #[serde(default)]
+    pub evidence: Vec<String>,
+}
+
+impl Reachability {
+    /// In one line.
+    pub fn text(&self) -> String {
+        let mut words = vec![if self.feasible { "feasible" } else { "infeasible" }.to_owned()];
+        words.extend(self.reachable.map(|yes| if yes { "reachable" } else { "not reachable" }.to_owned()));
+        words.extend(self.security.map(|yes| if yes { "security" } else { "no security" }.to_owned()));
+        words.extend(self.evidence.iter().cloned());
+        words.join(", ")
     }
 }
 

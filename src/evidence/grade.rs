@@ -32,7 +32,7 @@ pub fn grade(
     }
     if !callees_in_c.is_empty() {
         let names: Vec<&str> = callees_in_c.iter().map(SymbolName::as_str).collect();
-        short.push(format!("calls C: {}", names.join(", ")));
+        short.push(format!("{CALLS_C}{}", names.join(", ")));
     }
     if let Some(model) = proposed_by {
         short.push(format!("{model} proposed its contract, which is not approved yet"));
@@ -43,6 +43,14 @@ pub fn grade(
         (true, true) => Grade::Exhaustive,
     };
     (grade, short)
+}
+
+/// The beginning of the shortcoming of a port that calls functions which still run as C.
+const CALLS_C: &str = "calls C: ";
+
+/// Whether such calls are all that keeps a port from a better grade: its evidence is not thin, its callees are not ported.
+pub fn only_calls_c(reason: &str) -> bool {
+    reason.starts_with(CALLS_C) && !reason.contains("; ")
 }
 
 /// What the share of accepted inputs is short of.
@@ -135,6 +143,7 @@ mod tests {
     fn what_calls_c_is_weak_whatever_else_it_shows() {
         let (stats, proofs) = enough();
         let (grade, short) = grade(&stats, &proofs, (&[SymbolName::new("f")], None), &Grades::default());
+        assert!(only_calls_c(&short.join("; ")) && !only_calls_c(&format!("{}; 7 of 9", short.join("; "))));
         assert_eq!((grade, short), (Grade::Weak, vec!["calls C: f".to_owned()]));
     }
 

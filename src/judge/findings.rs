@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
+use crate::evidence::status::{Status, SymbolStatus, status};
 use crate::fuzz::build::Built;
 use crate::fuzz::confirm::Once;
 use crate::fuzz::isolated_replay::PRECONDITION;
@@ -9,7 +10,8 @@ use crate::judge::{Judge, does_not_compile};
 use crate::project::{FunctionPlan, Project};
 use crate::store::{CFaultNote, FindingId, FindingRow, NewFinding, RunId, Side, Store};
 use crate::symbol::SymbolName;
-use crate::verdict::CFault;
+use crate::verdict::{CFault, Grade};
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// A finding with the name of its function, and the number of inputs with the same result.
@@ -18,6 +20,70 @@ pub struct Kept {
     pub symbol: SymbolName,
     pub row: FindingRow,
     pub inputs: usize,
+    /// Of one about a port.
+    pub state: Option<State>,
+}
+
+/// What a finding says of the port that stands in the tree now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// It is about this text.
+    Stands,
+    /// Another text stands there, and no known input refutes it.
+    Mended,
+    /// Another text stands there, which was not judged since.
+    NotJudgedSince,
+    /// The function has no port: the text was a candidate, or is gone.
+    NoPort,
+}
+
+impl State {
+    /// As in tables.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Stands => "stands",
+            Self::Mended => "mended",
+            Self::NotJudgedSince => "not judged since",
+            Self::NoPort => "no port",
+        }
+    }
+
+    /// Of a finding about the text with this hash; `now`: the hash of the text in the tree, and its grade.
+    fn of(text: Option<&str>, now: Option<(&str, Grade)>) -> Self {
+        match now {
+            None => Self::NoPort,
+            Some((now, _)) if text == Some(now) => Self::Stands,
+            Some((_, Grade::Weak | Grade::Verified | Grade::Exhaustive)) => Self::Mended,
+            Some(_) => Self::NotJudgedSince,
+        }
+    }
+}
+
+/// What stands in the tree, for the state of findings.
+struct Tree<'p> {
+    project: &'p Project,
+    status: Status,
+}
+
+impl<'p> Tree<'p> {
+    fn of(project: &'p Project) -> Result<Self> {
+        Ok(Self { project, status: status(project.workspace.root(), &project.config, None)? })
+    }
+
+    fn kept(&self, row: FindingRow) -> Kept {
+        let project = self.project;
+        let state = (row.side == Side::Port).then(|| {
+            let function = project.library.function(&row.symbol);
+            let module = function.and_then(|function| project.module(&function.module).ok());
+            let hash = module.zip(function).and_then(|(module, function)| module.hash(function));
+            let grade = function.and_then(|function| self.status.of(function.name.as_str()));
+            let now =
+                hash.as_ref().map(|hash| (hash.as_str(), grade.map_or(Grade::Unjudged, SymbolStatus::grade)));
+            State::of(row.candidate_sha256.as_deref(), now)
+        });
+        Kept { symbol: name(project, &row), row, inputs: 1, state }
+    }
 }
 
 /// The result of replaying a finding.
@@ -41,18 +107,22 @@ pub fn list(
     side: Side,
 ) -> Result<Vec<Kept>> {
     let mut kinds: Vec<(String, Kept)> = Vec::new();
+    let tree = Tree::of(project)?;
     for row in store.findings(None)?.into_iter().filter(|row| row.side == side) {
         if wanted.is_some_and(|all| all.iter().all(|p| p.function.key != row.symbol)) {
             continue;
         }
         let kind = format!("{} {} {}", row.symbol.0, row.finding.class, without_numbers(&row.finding.what));
         match kinds.iter_mut().find(|(other, _)| *other == kind) {
-            None => kinds.push((kind, Kept { symbol: name(project, &row), row, inputs: 1 })),
+            None => kinds.push((kind, tree.kept(row))),
             Some((_, kept)) => {
-                kept.inputs += 1;
-                if row.finding.input.len() < kept.row.finding.input.len() {
-                    kept.row = row;
+                let (inputs, other) = (kept.inputs + 1, tree.kept(row));
+                // One that stands counts more than a shorter one of a text that is gone.
+                let rank = |kept: &Kept| (kept.state != Some(State::Stands), kept.row.finding.input.len());
+                if rank(&other) < rank(kept) {
+                    *kept = other;
                 }
+                kept.inputs = inputs;
             }
         }
     }
@@ -69,7 +139,7 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
         Error::new(ErrorKind::Usage, format!("there is no finding {id}"))
             .help("`cargo implfuzz findings list` shows all")
     })?;
-    Ok(Kept { symbol: name(project, &row), row, inputs: 1 })
+    Ok(Tree::of(project)?.kept(row))
 }
 
 /// Replays a finding's input: through the C original and the port in the tree, or, for a finding about C, through
@@ -120,12 +190,8 @@ pub fn keep_c_fault(
     })?;
     let name = &planned.function.name;
     let (class, what) = (found.finding.class, &found.finding.what);
-    let text = format!("`{name}`: {class}: {what}: {}", found.kind.told());
-    let help = format!(
-        "`cargo implfuzz findings show {}`; where such inputs are none, `cargo implfuzz contract --edit {name}`",
-        id.0
-    );
-    reporter.event(Event::Warning { text, help: Some(help) });
+    let what = format!("{class}: {what}: {}", found.kind.told());
+    reporter.event(Event::CFault { symbol: name.clone(), id: id.0, what });
     Ok(id)
 }
 
@@ -159,7 +225,17 @@ fn without_numbers(what: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_numbers;
+    use super::{Grade, State, without_numbers};
+
+    #[test]
+    fn a_finding_says_whether_the_port_that_stands_is_meant() {
+        let state = |now| State::of(Some("a"), now);
+        assert_eq!(state(None), State::NoPort);
+        assert_eq!(state(Some(("a", Grade::Verified))), State::Stands);
+        assert_eq!(state(Some(("b", Grade::Weak))), State::Mended);
+        assert_eq!(state(Some(("b", Grade::Refuted))), State::NotJudgedSince);
+        assert_eq!(state(Some(("b", Grade::Stale))), State::NotJudgedSince);
+    }
 
     #[test]
     fn findings_that_differ_in_numbers_are_of_one_kind() {

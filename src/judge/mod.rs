@@ -24,6 +24,7 @@ use crate::contract::state::input_bytes;
 use crate::contract::{file, types::Role};
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
+use crate::event::Event;
 use crate::fuzz::build::Diagnostic;
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
@@ -69,6 +70,15 @@ impl<'p> Judge<'p> {
             names: OnceCell::new(),
             open_items: OnceCell::new(),
         }
+    }
+
+    /// The beginning of a build. The first build of a repository takes longer and says why.
+    fn building(&self, what: &str, overlay: &Path) -> Event {
+        let first = match overlay.exists() {
+            true => "",
+            false => "; the first build here also compiles libFuzzer, the harness runtime and libc",
+        };
+        Event::StepStarted { step: format!("building {what}{first}"), total: None }
     }
 
     /// The campaign of a symbol in a built binary.

@@ -310,11 +310,9 @@ fn call_row(function: &Function, chosen: &Chosen, exchange: &Exchange, traced: T
         role: prompt.role.clone(),
         phase: traced.phase.map(|phase| phase.word().to_owned()),
         step: traced.step,
-        attempt: prompt.attempt,
         provider: chosen.settings.provider.map(|p| p.word().to_owned()).unwrap_or_default(),
         model: chosen.name(),
         latency_ms: u64::try_from(exchange.took.as_millis()).unwrap_or(u64::MAX),
-        prompt_sha256: prompt.sha256(),
         ..ModelCall::default()
     };
     match &exchange.reply {

@@ -18,13 +18,16 @@ pub enum Label {
     Contract,
     /// ` ```rust fuzz_target `
     FuzzTarget,
+    /// ` ```toml verdict `
+    Verdict,
     /// ` ```text notes `
     Notes,
 }
 
 impl Label {
     #[cfg(test)]
-    const ALL: [Self; 4] = [Self::Implementation, Self::Contract, Self::FuzzTarget, Self::Notes];
+    const ALL: [Self; 5] =
+        [Self::Implementation, Self::Contract, Self::FuzzTarget, Self::Verdict, Self::Notes];
 
     /// The info string that a prompt asks for.
     pub fn info(self) -> &'static str {
@@ -32,6 +35,7 @@ impl Label {
             Self::Implementation => "rust implementation",
             Self::Contract => "toml contract",
             Self::FuzzTarget => "rust fuzz_target",
+            Self::Verdict => "toml verdict",
             Self::Notes => "text notes",
         }
     }
@@ -39,7 +43,7 @@ impl Label {
     fn language(self) -> Language {
         match self {
             Self::Implementation | Self::FuzzTarget => Language::Rust,
-            Self::Contract => Language::Toml,
+            Self::Contract | Self::Verdict => Language::Toml,
             Self::Notes => Language::Other,
         }
     }
@@ -58,6 +62,8 @@ impl Label {
             Some(Self::Implementation)
         } else if has("contract") {
             Some(Self::Contract)
+        } else if has("verdict") {
+            Some(Self::Verdict)
         } else if has("notes") || has("note") {
             Some(Self::Notes)
         } else {
@@ -78,6 +84,7 @@ pub struct Blocks {
     pub implementation: Option<String>,
     pub contract: Option<String>,
     pub fuzz_target: Option<String>,
+    pub verdict: Option<String>,
     pub notes: Option<String>,
 }
 
@@ -159,6 +166,7 @@ impl Blocks {
             implementation: take(Label::Implementation),
             contract: take(Label::Contract),
             fuzz_target: take(Label::FuzzTarget),
+            verdict: take(Label::Verdict),
             notes: take(Label::Notes),
         })
     }
@@ -267,12 +275,14 @@ mod tests {
     fn a_reply_as_asked_for() {
         let text = format!(
             "Sure.\n\n```rust implementation\n{CODE}```\n\n```toml contract\na = 1\n```\n\
-             ```rust fuzz_target\nfuzz_target!(|d: &[u8]| {{}});\n```\n```text notes\nn\n```\nBye."
+             ```rust fuzz_target\nfuzz_target!(|d: &[u8]| {{}});\n```\n```toml verdict\nb = 2\n```\n\
+             ```text notes\nn\n```\nBye."
         );
         let blocks = Blocks::parse(&text, &Label::ALL).unwrap();
         assert_eq!(blocks.implementation.as_deref(), Some(CODE));
         assert_eq!(blocks.contract.as_deref(), Some("a = 1\n"));
         assert_eq!(blocks.fuzz_target.as_deref(), Some("fuzz_target!(|d: &[u8]| {});\n"));
+        assert_eq!(blocks.verdict.as_deref(), Some("b = 2\n"));
         assert_eq!(blocks.notes.as_deref(), Some("n\n"));
     }
 

@@ -91,7 +91,8 @@ impl Proposal for Roles {
             Err(why) => return Ok((opened, Err(why))),
         };
         let trial = Trial { path: project.contract_path(name.as_str()), text: file::proposed(&contract) };
-        let (opened, tried) = inquiry.try_out(opened, &trial, |inquiry, mut opened| {
+        let on_trial = (name, "try-contract", &trial);
+        let (opened, tried) = inquiry.try_out(opened, on_trial, |inquiry, mut opened| {
             let short = match inquiry.measured(&mut opened, name)? {
                 Ok(adequacy) => adequacy.shortcomings(&opened.0.config.grade).join("; "),
                 Err(why) => why,

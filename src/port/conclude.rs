@@ -152,18 +152,13 @@ impl<'p> Session<'p> {
         reason: Option<String>,
         stats: Option<&RunStats>,
     ) -> Result<PortResult> {
-        let spent = self.store.totals_of(Some(self.models.id), &planned.function.key)?;
         Ok(PortResult {
-            symbol: planned.function.name.clone(),
             end,
-            grade: None,
             reason,
             executions: stats.map(|s| s.executions),
             accept_rate: stats.and_then(RunStats::accept_rate),
             callees_in_c: self.judge.callees_in_c(planned)?,
-            calls: spent.calls,
-            tokens: spent.input_tokens + spent.output_tokens,
-            finding: None,
+            ..PortResult::untouched(planned.function.name.clone())
         })
     }
 }

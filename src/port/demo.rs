@@ -84,8 +84,9 @@ pub fn demo(
         ModelSession::open(&project.workspace, &mut store, ("demo: port --all", asks), interrupt)?;
     let templates = Templates::load(None)?;
     let order = Order { wanted: &wanted, redo: false, jobs };
-    let ports = run::port(&project, &mut store, order, (porting, &templates), (&mut models, None), reporter)?;
-    let totals = run::finish(&mut store, &models, &ports)?;
+    let mut ports =
+        run::port(&project, &mut store, order, (porting, &templates), (&mut models, None), reporter)?;
+    let totals = run::finish((&project, &mut store), &models, &mut ports)?;
     let ported: Vec<_> = wanted.into_iter().filter(|p| project.ported(&p.function) == Ported::Yes).collect();
     let command = "demo: verify --all";
     let judgements = verify::verify(&project, &mut store, (&ported, command), None, &judge, reporter)?;

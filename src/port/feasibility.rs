@@ -10,6 +10,7 @@ use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;
 use crate::error::Result;
+use crate::event::Event;
 use crate::evidence::grade;
 use crate::fuzz::build::Built;
 use crate::fuzz::campaign::Campaign;
@@ -21,7 +22,7 @@ use crate::platform::workspace::Trial;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{FindingRow, Side, Store};
 use crate::symbol::SymbolName;
-use crate::verdict::{CFault, CFaultKind};
+use crate::verdict::{CFault, CFaultKind, Reachability};
 use serde::Deserialize;
 
 /// Number of lines of an answer that are stored.
@@ -33,18 +34,35 @@ pub struct Feasibility<'i, 'a>(pub &'i mut Inquiry<'a>);
 /// The meaning of a reply.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
-    /// Callers can cause it: the evidence.
-    Feasible(String),
-    /// Callers cannot cause it: preconditions, and the evidence.
-    Never(Vec<String>, String),
+    /// The verdict, the notes, and the preconditions of a function that must never be called so.
+    Said(Reachability, String, Vec<String>),
     Unusable(String),
 }
 
-/// The block of a reply with preconditions that exclude inputs.
+/// The block of a reply with the verdict. Older replies have `require` alone, which says that callers cannot cause it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Narrowing {
+struct Decided {
+    feasible: Option<bool>,
+    reachable: Option<bool>,
+    security: Option<bool>,
+    #[serde(default)]
+    evidence: Vec<String>,
+    #[serde(default)]
     require: Vec<String>,
+}
+
+/// The result of asking about one function.
+struct Came {
+    /// Its contract excludes more inputs now.
+    is_narrower: bool,
+    text: String,
+}
+
+impl Came {
+    fn told(text: &str) -> Self {
+        Self { is_narrower: false, text: text.to_owned() }
+    }
 }
 
 /// The findings to ask about: unexplained crashes and hangs of C, those of this run first.
@@ -66,29 +84,36 @@ impl Feasibility<'_, '_> {
     /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
     pub fn run(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<(Opened, Vec<SymbolName>)> {
         let mut narrowed = Vec::new();
-        for name in names {
+        for (at, name) in names.iter().enumerate() {
+            self.0.reporter.event(Event::SymbolStarted {
+                symbol: name.clone(),
+                work: "C fault",
+                index: at + 1,
+                total: names.len(),
+            });
             let (after, came) = self.one(opened, name)?;
             opened = after;
-            match came {
-                Ok(true) => narrowed.push(name.clone()),
-                Ok(false) => {}
-                Err(why) => self.0.say(name, 1, why),
+            if came.as_ref().is_ok_and(|came| came.is_narrower) {
+                narrowed.push(name.clone());
             }
+            let (ok, summary) = came.map_or_else(|why| (false, why), |came| (true, came.text));
+            let symbol = name.clone();
+            self.0.reporter.event(Event::SymbolFinished { symbol, ok, grade: None, summary });
         }
         Ok((opened, narrowed))
     }
 
-    /// Handles one function: whether its contract is narrower now; the inner `Err` says why there is no result.
-    fn one(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<bool>> {
+    /// Handles one function; the inner `Err` says why there is no result.
+    fn one(&mut self, mut opened: Opened, name: &SymbolName) -> Result<Tried<Came>> {
         let planned = opened.0.find(name.as_str())?.clone();
         let Some(row) = self.open_finding(&opened, &planned)? else {
-            return Ok((opened, Ok(false)));
+            return Ok((opened, Ok(Came::told("there is nothing to ask about"))));
         };
         let explanation = match self.explanation(&mut opened, &planned, &row)? {
             Ok(text) => text,
             Err(why) => return Ok((opened, Err(why))),
         };
-        opened.1.explain(row.id, &explanation)?;
+        opened.1.explain(row.id, (&explanation, None))?;
         let mut problem: Option<String> = None;
         for attempt in 1..=self.0.models.questions("feasibility", &opened.0.config.limits) {
             let asked = (attempt, problem.as_deref());
@@ -96,24 +121,31 @@ impl Feasibility<'_, '_> {
                 Ok(reply) => reply,
                 Err(why) => return Ok((opened, Err(why))),
             };
-            let (require, evidence) = match read(&reply) {
-                Answer::Feasible(evidence) => {
-                    let text = format!("{explanation}\ncallers can bring it about:\n{evidence}");
-                    opened.1.explain(row.id, text.trim())?;
-                    return Ok((opened, Ok(false)));
-                }
-                Answer::Never(require, evidence) => (require, evidence),
+            let answer = match is_complete(&reply) {
+                true => read(&reply.text),
+                false => Answer::Unusable("The reply was not complete.".into()),
+            };
+            let (said, notes, require) = match answer {
+                Answer::Said(said, notes, require) => (said, notes, require),
                 Answer::Unusable(why) => {
                     problem = Some(why);
                     continue;
                 }
             };
-            let text =
-                format!("{explanation}\nit is never to be called so: {}\n{evidence}", require.join("; "));
+            let so = match (said.feasible, require.is_empty()) {
+                (true, _) => "callers can bring it about:".to_owned(),
+                (false, true) => "it is never to be called so, and no precondition says it".to_owned(),
+                (false, false) => format!("it is never to be called so: {}", require.join("; ")),
+            };
+            let text = format!("{explanation}\n{so}\n{notes}");
+            if require.is_empty() {
+                opened.1.explain(row.id, (text.trim(), Some(&said)))?;
+                return Ok((opened, Ok(Came::told(so.trim_end_matches(':')))));
+            }
             let is_a_persons = planned.judgeable.contract().is_some_and(|c| c.proposed_by.is_none());
             if planned.edited && is_a_persons {
                 // A contract that a person wrote is never overwritten.
-                opened.1.explain(row.id, text.trim())?;
+                opened.1.explain(row.id, (text.trim(), Some(&said)))?;
                 return Ok((
                     opened,
                     Err(format!("a person wrote the contract; a model would add: {}", require.join("; "))),
@@ -123,9 +155,11 @@ impl Feasibility<'_, '_> {
             opened = after;
             match tried {
                 Ok(()) => {
-                    opened.1.explain(row.id, text.trim())?;
-                    self.0.say(name, 1, format!("C bears the precondition out; read it, then: cargo implfuzz contract --approve {name}"));
-                    return Ok((opened, Ok(true)));
+                    opened.1.explain(row.id, (text.trim(), Some(&said)))?;
+                    let text = format!(
+                        "C bears the precondition out; read it, then: cargo implfuzz contract --approve {name}"
+                    );
+                    return Ok((opened, Ok(Came { is_narrower: true, text })));
                 }
                 Err(why) => {
                     self.0.say(name, 1, format!("C does not bear the precondition out: {why}"));
@@ -169,7 +203,7 @@ impl Feasibility<'_, '_> {
         loop {
             match self.ask(opened, planned, (row, None), (attempt, None))? {
                 Ok(reply) if attempt < models && !is_complete(&reply) => attempt += 1,
-                answer => return Ok(answer.map(|reply| notes(&reply))),
+                answer => return Ok(answer.map(|reply| notes(&reply.text))),
             }
         }
     }
@@ -213,7 +247,8 @@ impl Feasibility<'_, '_> {
         }
         let with = |contract: &Contract| Trial { path: path.clone(), text: file::proposed(contract) };
         let name = &contract.symbol;
-        self.0.try_out((project, store), &with(&contract), |inquiry, mut opened| {
+        let on_trial = (name, "try-precondition", &with(&contract));
+        self.0.try_out((project, store), on_trial, |inquiry, mut opened| {
             let mut this = Feasibility(inquiry);
             if let Err(why) = this.bears_out(&mut opened, (name, row), (&accepted, wider))? {
                 return Ok(Err(why));
@@ -305,36 +340,75 @@ impl Hidden {
 }
 
 /// The notes of a reply, in a few lines.
-fn notes(reply: &Reply) -> String {
-    let blocks = Blocks::parse(&reply.text, &[]).unwrap_or_default();
-    let text = blocks.notes.unwrap_or_else(|| reply.text.clone());
+fn notes(text: &str) -> String {
+    let blocks = Blocks::parse(text, &[]).unwrap_or_default();
+    let text = blocks.notes.unwrap_or_else(|| text.to_owned());
     text.trim().lines().take(LINES).collect::<Vec<_>>().join("\n")
 }
 
-fn read(reply: &Reply) -> Answer {
-    if !is_complete(reply) {
-        return Answer::Unusable("The reply was not complete.".into());
+fn read(reply: &str) -> Answer {
+    let text = match Blocks::parse(reply, &[]) {
+        Ok(Blocks { verdict: Some(text), .. } | Blocks { contract: Some(text), .. }) => text,
+        Ok(_) => return Answer::Unusable("The reply has no block ```toml verdict.".into()),
+        Err(problem) => return Answer::Unusable(problem.to_string()),
+    };
+    let said = match toml::from_str::<Decided>(&text) {
+        Ok(said) => said,
+        Err(error) => return Answer::Unusable(format!("The verdict: {error}")),
+    };
+    let feasible = match (said.feasible, said.require.as_slice()) {
+        (Some(true), [_, ..]) => {
+            return Answer::Unusable("`require` is for what must never be called so.".into());
+        }
+        (Some(feasible), []) => feasible,
+        (_, [rule]) if is_inequality(rule) => false,
+        (_, [_, ..]) => {
+            return Answer::Unusable(
+                "`require` must be one comparison with <, <=, > or >=, without `&&`, `||` and `!`.".into(),
+            );
+        }
+        (None, []) => return Answer::Unusable("The verdict has no `feasible`.".into()),
+    };
+    let is_place = |text: &String| text.rsplit_once(':').is_some_and(|(_, line)| line.parse::<u32>().is_ok());
+    if said.require.is_empty() && !said.evidence.iter().any(is_place) {
+        return Answer::Unusable("`evidence` names no place of the text, as in [\"file.c:12\"].".into());
     }
-    match Blocks::parse(&reply.text, &[]) {
-        Ok(Blocks { contract: Some(text), .. }) => match toml::from_str::<Narrowing>(&text) {
-            Ok(Narrowing { require }) => match require.as_slice() {
-                [rule] if is_inequality(rule) => Answer::Never(require, notes(reply)),
-                _ => Answer::Unusable(
-                    "`require` must be one comparison with <, <=, > or >=, without `&&`, `||` and `!`."
-                        .into(),
-                ),
-            },
-            Err(error) => Answer::Unusable(format!("The contract: {error}")),
-        },
-        Ok(Blocks { notes: Some(_), .. }) => Answer::Feasible(notes(reply)),
-        Ok(_) => Answer::Unusable("The reply has neither a precondition nor notes.".into()),
-        Err(problem) => Answer::Unusable(problem.to_string()),
-    }
+    let Decided { reachable, security, evidence, require, .. } = said;
+    Answer::Said(Reachability { feasible, reachable, security, evidence }, notes(reply), require)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_verdict_with_evidence_decides() {
+        let verdict =
+            |toml: &str| read(&format!("```toml verdict\n{toml}\n```\n\n```text notes\nAny.\n```\n"));
+        let said = |feasible, reachable, security, evidence: &[&str]| Reachability {
+            feasible,
+            reachable,
+            security,
+            evidence: evidence.iter().map(|place| (*place).to_owned()).collect(),
+        };
+        let full = verdict("feasible = true\nreachable = true\nsecurity = false\nevidence = [\"pick.h:4\"]");
+        let expected = said(true, Some(true), Some(false), &["pick.h:4"]);
+        assert_eq!(full, Answer::Said(expected, "Any.".into(), vec![]));
+        let never = verdict("feasible = false\nevidence = [\"pick.c:7\"]");
+        assert_eq!(never, Answer::Said(said(false, None, None, &["pick.c:7"]), "Any.".into(), vec![]));
+        // As replies were before there was a verdict.
+        let old = read("```toml contract\nrequire = [\"at < 64\"]\n```\n\n```text notes\nAny.\n```\n");
+        assert_eq!(old, Answer::Said(said(false, None, None, &[]), "Any.".into(), vec!["at < 64".into()]));
+        for unusable in [
+            "```text notes\nAny caller.\n```\n",
+            "```toml verdict\nfeasible = true\n```\n",
+            "```toml verdict\nfeasible = true\nevidence = [\"all of it\"]\n```\n",
+            "```toml verdict\nfeasible = true\nevidence = [\"a.c:1\"]\nrequire = [\"at < 64\"]\n```\n",
+            "```toml verdict\nevidence = [\"a.c:1\"]\n```\n",
+        ] {
+            assert!(matches!(read(unusable), Answer::Unusable(_)), "{unusable}");
+        }
+    }
 
     #[test]
     fn what_either_contract_holds_back_comes_last_and_nothing_is_lost() {

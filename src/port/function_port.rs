@@ -15,6 +15,7 @@ use super::result::{Ended, PortResult};
 use super::session::Session;
 use super::sources::context;
 use super::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
+use super::taking::Taking;
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
@@ -66,7 +67,7 @@ pub struct FunctionPort<'p> {
     model: String,
     lessons: Lessons,
     started: Instant,
-    taking: Option<trace::Taking>,
+    taking: Option<Taking>,
 }
 
 impl<'p> FunctionPort<'p> {
@@ -141,6 +142,7 @@ impl<'p> FunctionPort<'p> {
     pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Option<PortResult>> {
         if self.tree != session.tree {
             supervisor::apply(&mut self.state, Outcome::TreeMoved);
+            self.say(session, "another port came into the tree: this one is judged once more beside it");
             return Ok(None);
         }
         self.begin(session, &Step::Done)?;

@@ -4,11 +4,11 @@
 //! A fix becomes a lesson only when the build or run that it was meant to cure is green; if anything else is wrong
 //! after it, it is dropped. A shown lesson that did not prevent its failure loses trust.
 
-use super::feedback::{Category, Feedback, normalised};
+use super::feedback::{Category, Feedback};
 use super::supervisor::{Outcome, Step};
 use crate::contract::archetype::Archetype;
 use crate::store::MemoryId;
-use crate::store::lesson::{self, Item, Kind};
+use crate::store::lesson::{self, Item};
 use crate::symbol::SymbolName;
 use std::collections::BTreeSet;
 
@@ -122,16 +122,6 @@ impl Lessons {
     }
 }
 
-/// The key of the constraint that these expressions of a contract make.
-pub fn constraint_key(symbol: &SymbolName, require: &[String]) -> String {
-    clipped(&normalised(&format!("{symbol}: {}", require.join(" && "))))
-}
-
-/// The same constraint in words: it limits the tests and promises nothing about callers.
-pub fn constraint_text(symbol: &SymbolName, require: &[String]) -> String {
-    one_line(&format!("`{symbol}` is only tested where {}", require.join(" && ")))
-}
-
 /// The text for a prompt: the kind of the function, which does not count against the limit, and the lessons, each
 /// with its function. Empty where there is no lesson.
 pub fn words(kind: Option<Archetype>, lessons: &[(&Item, Option<&SymbolName>)]) -> String {
@@ -145,12 +135,7 @@ pub fn words(kind: Option<Archetype>, lessons: &[(&Item, Option<&SymbolName>)]) 
 fn line(item: &Item, at: Option<&SymbolName>) -> String {
     let lesson = &item.lesson;
     let at = at.map_or_else(|| "more than one function".to_owned(), |name| format!("`{name}`"));
-    match lesson.kind {
-        Kind::KnownFix => {
-            format!("- {at}: \"{}\" was cured by: {}", one_line(&lesson.key), one_line(&lesson.text))
-        }
-        kind => format!("- {at}: {}: {}", kind.word(), one_line(&lesson.text)),
-    }
+    format!("- {at}: \"{}\" was cured by: {}", one_line(&lesson.key), one_line(&lesson.text))
 }
 
 /// The removed and added lines, if they are few.

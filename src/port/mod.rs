@@ -8,6 +8,7 @@ pub mod items;
 pub mod describe_contract;
 pub mod context;
 pub mod prompt;
+mod taking;
 pub mod history;
 pub mod resume;
 pub mod lessons;

@@ -54,6 +54,23 @@ impl Question<'_> {
         }
     }
 
+    /// Why it is asked, for the trace; `problem` is what was wrong with the last answer.
+    pub fn why(&self, problem: Option<&str>) -> String {
+        let why = match (problem, self) {
+            (Some(problem), _) => {
+                let first = problem.lines().next().unwrap_or_default();
+                return format!("the last answer was of no use: {first}");
+            }
+            (None, Self::Analyze { .. }) => "the C text does not say how it is called",
+            (None, Self::Target { .. }) => "it is to have a fuzz target",
+            (None, Self::Crash { .. }) => "C breaks on an input that the contract allows",
+            (None, Self::Feasibility { .. }) => "whether callers can bring that about is open",
+            (None, Self::Prototype) => "there is no candidate",
+            (None, Self::Enhance { .. }) => "the candidate is wrong",
+        };
+        why.to_owned()
+    }
+
     /// The model role, as in the configuration.
     pub fn role(&self) -> &'static str {
         match self {

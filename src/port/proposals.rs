@@ -3,6 +3,7 @@
 
 use super::context::PortContext;
 use super::prompt::{Question, Templates};
+use super::taking::Taking;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
@@ -15,8 +16,8 @@ use crate::llm::{Reply, StopReason};
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::Trial;
 use crate::project::{FunctionPlan, Project};
-use crate::store::Store;
 use crate::store::lesson::{Kind, Lesson, Scope};
+use crate::store::{LastEnd, NewStep, Phase, Store};
 use crate::symbol::SymbolName;
 
 /// The repository, as it is open now.
@@ -102,12 +103,21 @@ impl Inquiry<'_> {
             return Err(does_not_compile(&opened.0, &errors));
         }
         for (at, name) in names.iter().enumerate() {
-            let begun = Event::SymbolStarted { symbol: name.clone(), index: at + 1, total: names.len() };
-            self.reporter.event(begun);
+            self.reporter.event(Event::SymbolStarted {
+                symbol: name.clone(),
+                work: P::NOUN,
+                index: at + 1,
+                total: names.len(),
+            });
             let (after, ended) = self.one::<P>(opened, name)?;
             opened = after;
+            if let Err(why) = &ended {
+                let (run, word) = (self.models.id, "given up".to_owned());
+                let key = opened.0.find(name.as_str())?.function.key.clone();
+                opened.1.put_end(&key, Some(&LastEnd { run, word, reason: why.clone() }))?;
+            }
             let (ok, summary) = ended.map_or_else(|why| (false, why), |text| (true, text));
-            self.reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, summary });
+            self.reporter.event(Event::SymbolFinished { symbol: name.clone(), ok, grade: None, summary });
         }
         Ok(opened)
     }
@@ -179,9 +189,29 @@ impl Inquiry<'_> {
         let max_tokens = self.models.max_tokens(question.role(), rank_of(attempt));
         let prompt = self.templates.prompt(context, question, problem, "", attempt, max_tokens)?;
         let function = &planned.function;
-        let traced = Traced { phase: Some(question.phase()), step: None };
         self.say(&function.name, attempt, format!("asking the {}", question.role()));
-        self.models.ask((store, self.reporter), (function, traced), prompt, self.interrupt)
+        let taking = Taking::begin(
+            store,
+            &NewStep {
+                run: self.models.id,
+                symbol: &function.key,
+                phase: question.phase().word(),
+                step: &format!("ask-{}", question.role()),
+                why: &question.why(problem),
+            },
+        )?;
+        let traced = Traced { phase: Some(question.phase()), step: Some(taking.id) };
+        let answer =
+            self.models.ask((&mut *store, self.reporter), (function, traced), prompt, self.interrupt);
+        match &answer {
+            Ok(Ok(_)) => taking.end(store, ("answered", ""))?,
+            Ok(Err(why)) => taking.end(store, ("no-answer", why))?,
+            Err(error) => {
+                let (word, detail) = ended_by(error);
+                taking.end(store, (word, &detail))?;
+            }
+        }
+        answer
     }
 
     /// Puts a text into the tree and evaluates the result. It stays only if `sound` returns `Ok`; its `Err` gives
@@ -191,27 +221,43 @@ impl Inquiry<'_> {
     /// Errors that the text cannot cause.
     pub(super) fn try_out(
         &mut self,
-        opened: Opened,
-        trial: &Trial,
+        mut opened: Opened,
+        (name, step, trial): (&SymbolName, &str, &Trial),
         sound: impl FnOnce(&mut Self, Opened) -> Result<std::result::Result<Opened, String>>,
     ) -> Result<Tried<()>> {
+        let taking = Taking::begin(
+            &mut opened.1,
+            &NewStep {
+                run: self.models.id,
+                symbol: &opened.0.find(name.as_str())?.function.key,
+                phase: Phase::Compilation.word(),
+                step,
+                why: "C must bear out what a model proposes",
+            },
+        )?;
         // Releases the workspace lock, which the reopening needs.
         drop(opened);
         let tried = (self.reopen)(Some(trial), self.reporter).and_then(|opened| sound(self, opened));
         let why = match tried {
-            Ok(Ok(opened)) => {
+            Ok(Ok(mut opened)) => {
                 opened.0.workspace.keep()?;
+                taking.end(&mut opened.1, ("kept", ""))?;
                 return Ok((opened, Ok(())));
             }
             Ok(Err(why)) => why,
             Err(error) if is_of_the_trial(&error) => error.to_string(),
             Err(error) => {
                 // Also remove the files generated from it.
-                drop((self.reopen)(None, self.reporter));
+                if let Ok((_, mut store)) = (self.reopen)(None, self.reporter) {
+                    let (word, detail) = ended_by(&error);
+                    taking.end(&mut store, (word, &detail))?;
+                }
                 return Err(error);
             }
         };
-        Ok(((self.reopen)(None, self.reporter)?, Err(why)))
+        let mut opened = (self.reopen)(None, self.reporter)?;
+        taking.end(&mut opened.1, ("not-kept", &why))?;
+        Ok((opened, Err(why)))
     }
 
     /// The measurement of a function's harness with the tentative file; the inner `Err` says why there is none.
@@ -231,6 +277,14 @@ impl Inquiry<'_> {
 
     pub(super) fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
         self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
+    }
+}
+
+/// The outcome and detail of a step that ended with an error.
+fn ended_by(error: &Error) -> (&'static str, String) {
+    match error.kind() {
+        ErrorKind::Interrupted => ("interrupted", "the run ended".to_owned()),
+        _ => ("failed", error.to_string()),
     }
 }
 

@@ -27,6 +27,7 @@ pub struct PortResult {
     pub executions: Option<u64>,
     pub accept_rate: Option<f64>,
     pub callees_in_c: Vec<SymbolName>,
+    /// All calls of the run about it, those outside of its port included: known when the run ends.
     pub calls: u64,
     pub tokens: u64,
     #[serde(skip)]

@@ -119,7 +119,7 @@ fn rounds(
     let (project, store) = &mut opened;
     let judge = Judge::new(project, interrupt);
     rejudge_callers::settle(project, store, (&judge, models.id), &mut results, reporter)?;
-    let totals = run::finish(store, models, &results)?;
+    let totals = run::finish((project, store), models, &mut results)?;
     Ok((results, totals))
 }
 

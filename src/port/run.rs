@@ -90,12 +90,21 @@ fn unfit<'p>(
     Ok(all.filter(|(_, plan)| matches!(plan.action, Action::Verify | Action::Refuted)).unzip())
 }
 
-/// Ends a run with the results of all functions, and returns its cost.
+/// Ends a run with the results of all functions, adds the cost of each, and returns the cost of all.
 ///
 /// # Errors
 /// Those of the store.
-pub fn finish(store: &mut Store, models: &ModelSession, results: &[PortResult]) -> Result<Totals> {
+pub fn finish(
+    (project, store): (&Project, &mut Store),
+    models: &ModelSession,
+    results: &mut [PortResult],
+) -> Result<Totals> {
     store.finish_run(models.id, outcome_of(results))?;
+    for result in results {
+        let key = &project.find(result.symbol.as_str())?.function.key;
+        let spent = store.totals_of(Some(models.id), key)?;
+        (result.calls, result.tokens) = (spent.calls, spent.tokens());
+    }
     store.totals(Some(models.id))
 }
 

@@ -10,7 +10,7 @@ use super::worker::{Machine, Message, Worker};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::project::FunctionPlan;
-use crate::verdict::Grade;
+use crate::store::LastEnd;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
@@ -117,7 +117,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
             let planned = self.wanted[at];
             let symbol = planned.function.name.clone();
             let (index, total) = (self.begun, self.wanted.len());
-            self.session.reporter.event(Event::SymbolStarted { symbol, index, total });
+            self.session.reporter.event(Event::SymbolStarted { symbol, work: "port", index, total });
             if let Some(result) = self.session.refused(planned)? {
                 self.end(at, result)?;
                 continue;
@@ -137,7 +137,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
     /// Ends a function, and begins or skips those that depend on it.
     fn end(&mut self, at: usize, result: PortResult) -> Result<()> {
         let is_lost = matches!(result.end, End::Failed | End::CFault | End::Budget | End::NoLongerHolds);
-        self.tell(at, &result);
+        self.tell(at, &result)?;
         self.results.insert(at, result);
         for (skipped, blamed) in self.schedule.end(at, !is_lost) {
             if self.session.exhausted {
@@ -148,24 +148,36 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
                 Some(result) => result,
                 None => self.session.skipped(planned, &self.wanted[blamed].function.name)?,
             };
-            self.tell(skipped, &result);
+            self.tell(skipped, &result)?;
             self.results.insert(skipped, result);
         }
         Ok(())
     }
 
-    fn tell(&mut self, at: usize, result: &PortResult) {
+    /// Says how a function ended, and keeps it for `status` where it has no port.
+    fn tell(&mut self, at: usize, result: &PortResult) -> Result<()> {
+        let planned = self.wanted[at];
+        let run = self.session.models.id;
+        let (word, reason) = (result.end.text().to_owned(), result.reason.clone().unwrap_or_default());
+        match result.end {
+            End::Accepted => self.session.store.put_end(&planned.function.key, None)?,
+            // Why not, `list` says; or the analysis, which has said more.
+            End::NotJudgeable if planned.judgeable.contract().is_none() => {}
+            End::AlreadyPorted | End::NoLongerHolds => {}
+            End::NotJudgeable | End::Failed | End::CFault | End::Budget | End::Skipped => {
+                let end = LastEnd { run, word, reason };
+                self.session.store.put_end(&planned.function.key, Some(&end))?;
+            }
+        }
         let ok = matches!(result.end, End::Accepted | End::AlreadyPorted);
-        let end = match result.grade {
-            Some(Grade::Weak) => format!("{}, weak", result.end.text()),
-            _ => result.end.text().to_owned(),
-        };
+        let end = result.end.text().to_owned();
         let summary = match &result.reason {
             Some(reason) => format!("{end}: {}", reason.lines().next().unwrap_or_default()),
             None => end,
         };
-        let symbol = self.wanted[at].function.name.clone();
-        self.session.reporter.event(Event::SymbolFinished { symbol, ok, summary });
+        let symbol = planned.function.name.clone();
+        self.session.reporter.event(Event::SymbolFinished { symbol, ok, grade: result.grade, summary });
+        Ok(())
     }
 }
 

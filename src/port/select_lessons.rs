@@ -36,11 +36,8 @@ pub fn recalled(
 /// How near a lesson is to the function; `None` if the prompt should not show it.
 fn nearness(project: &Project, planned: &FunctionPlan, row: &MemoryRow) -> Option<Nearness> {
     let lesson = &row.item.lesson;
-    match lesson.kind {
-        // Decisions are about asking, not porting. A function's own contract is already in its prompt, and does not
-        // bind other functions: callers may use inputs that it excludes.
-        Kind::Decision | Kind::Constraint => return None,
-        Kind::Archetype | Kind::KnownFix | Kind::Insight => {}
+    if lesson.kind == Kind::Decision {
+        return None;
     }
     let Scope::Symbol(key) = &lesson.scope else { return Some(Nearness::Library) };
     let function = &planned.function;

@@ -149,7 +149,8 @@ impl Proposal for Target {
             return Ok((opened, Err(format!("the audit rejects it: {}", lines.join("\n")))));
         }
         let trial = Trial { path: opened.0.target_path(name.as_str()), text };
-        let (opened, tried) = inquiry.try_out(opened, &trial, |inquiry, mut opened| {
+        let on_trial = (name, "try-fuzz-target", &trial);
+        let (opened, tried) = inquiry.try_out(opened, on_trial, |inquiry, mut opened| {
             let adequacy = match inquiry.measured(&mut opened, name)? {
                 Ok(adequacy) => adequacy,
                 Err(why) => return Ok(Err(why)),

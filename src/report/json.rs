@@ -79,8 +79,8 @@ fn object(event: Event) -> (&'static str, Value) {
         Event::StepFinished { message } => ("step-finished", json!({ "message": message })),
         Event::Note { text } => ("note", json!({ "text": text })),
         Event::Warning { text, help } => ("warning", json!({ "text": text, "help": help })),
-        Event::SymbolStarted { symbol, index, total } => {
-            ("symbol-started", json!({ "symbol": symbol, "index": index, "total": total }))
+        Event::SymbolStarted { symbol, work, index, total } => {
+            ("symbol-started", json!({ "symbol": symbol, "work": work, "index": index, "total": total }))
         }
         Event::SymbolStep { symbol, attempt, step } => {
             ("symbol-step", json!({ "symbol": symbol, "attempt": attempt, "step": step }))
@@ -91,10 +91,13 @@ fn object(event: Event) -> (&'static str, Value) {
         Event::Found { symbol, finding } => {
             ("found", json!({ "symbol": symbol, "finding": finding_json(&finding) }))
         }
+        Event::CFault { symbol, id, what } => {
+            ("c-fault", json!({ "symbol": symbol, "id": id, "what": what }))
+        }
         Event::TestGen { symbol, event } => ("testgen-event", json!({ "symbol": symbol, "what": event })),
         Event::Evolved { round, rounds } => ("evolved", json!({ "round": round, "rounds": rounds })),
-        Event::SymbolFinished { symbol, ok, summary } => {
-            ("symbol-finished", json!({ "symbol": symbol, "ok": ok, "summary": summary }))
+        Event::SymbolFinished { symbol, ok, grade, summary } => {
+            ("symbol-finished", json!({ "symbol": symbol, "ok": ok, "grade": grade, "summary": summary }))
         }
     }
 }

@@ -5,7 +5,8 @@ use super::settle;
 use super::tables::{self, BAD, BOLD, FAINT, GOOD, WARN, printable};
 use crate::event::{Event, Reporter};
 use crate::symbol::SymbolName;
-use crate::verdict::RunStats;
+use crate::verdict::{Grade, RunStats};
+use anstyle::Style;
 use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 
@@ -27,18 +28,22 @@ pub struct Terminal {
     bars: Option<Bars>,
     /// Symbols in work; if there are several, each line names its symbol.
     open: BTreeSet<SymbolName>,
+    /// C faults so far, which one line at the end counts.
+    c_faults: BTreeSet<i64>,
 }
 
 impl Terminal {
     /// Writes to standard error: bars on a terminal, colours unless `NO_COLOR` is set.
     pub fn stderr(verbosity: Verbosity) -> Self {
         let bars = std::io::stderr().is_terminal() && verbosity > Verbosity::Quiet;
-        Self { bars: bars.then(Bars::new), ..Self::to(Box::new(anstream::stderr()), verbosity) }
+        let mut terminal = Self::to(Box::new(anstream::stderr()), verbosity);
+        terminal.bars = bars.then(Bars::new);
+        terminal
     }
 
     /// Writes to any stream as plain lines with ANSI colours.
     pub fn to(out: Box<dyn Write>, verbosity: Verbosity) -> Self {
-        Self { out, verbosity, bars: None, open: BTreeSet::new() }
+        Self { out, verbosity, bars: None, open: BTreeSet::new(), c_faults: BTreeSet::new() }
     }
 
     fn say(&mut self, at: Verbosity, text: &str) {
@@ -63,6 +68,21 @@ impl Terminal {
     }
 }
 
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let count = self.c_faults.len();
+        if count > 0 {
+            let inputs = if count == 1 { "input" } else { "inputs" };
+            self.event(Event::Warning {
+                text: format!(
+                    "{count} {inputs} found on which C itself crashes, hangs or disagrees with itself"
+                ),
+                help: Some("cargo implfuzz findings list --c-bugs".into()),
+            });
+        }
+    }
+}
+
 impl Reporter for Terminal {
     fn event(&mut self, event: Event) {
         use Verbosity::{Normal, Quiet};
@@ -83,13 +103,14 @@ impl Reporter for Terminal {
                 let text = printable(&text);
                 self.say(Quiet, &format!("{WARN}warning:{WARN:#} {text}\n{}", help.unwrap_or_default()));
             }
-            Event::SymbolStarted { symbol, index, total } => {
-                self.say(Normal, &format!("[{index}/{total}] {BOLD}{symbol}{BOLD:#}\n"));
+            Event::SymbolStarted { symbol, work, index, total } => {
+                self.say(Normal, &format!("[{index}/{total}] {work}: {BOLD}{symbol}{BOLD:#}\n"));
                 self.bars.iter_mut().for_each(|bars| bars.symbol(symbol.as_str(), index, total));
                 self.open.insert(symbol);
             }
             Event::SymbolStep { symbol, attempt, step } => {
-                let whose = if self.open.len() > 1 { format!("{symbol}, ") } else { String::new() };
+                let is_alone = self.open.iter().eq([&symbol]);
+                let whose = if is_alone { String::new() } else { format!("{symbol}, ") };
                 let step = printable(&step);
                 self.say(Normal, &format!("  {FAINT}{whose}attempt {attempt}:{FAINT:#} {step}\n"));
             }
@@ -99,6 +120,10 @@ impl Reporter for Terminal {
                 let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
                 self.say(Quiet, &indented);
             }
+            Event::CFault { symbol, id, what } => {
+                self.c_faults.insert(id);
+                self.say(Verbosity::Verbose, &format!("  {symbol}: C fault {id}: {}\n", printable(&what)));
+            }
             Event::TestGen { event, .. } => {
                 let (verbosity, text) = super::testgen::line(&event);
                 self.say(verbosity, &format!("  {text}\n"));
@@ -107,15 +132,26 @@ impl Reporter for Terminal {
                 let text = super::testgen::evolved(&round, rounds);
                 self.say(Normal, &format!("{text}\n"));
             }
-            Event::SymbolFinished { symbol, ok, summary } => {
+            Event::SymbolFinished { symbol, ok, grade, summary } => {
                 self.bars.iter_mut().for_each(Bars::symbol_done);
                 self.open.remove(&symbol);
-                let (style, word) = if ok { (GOOD, "ok") } else { (BAD, "not done") };
+                let (style, word) = finished(ok, grade);
                 let summary = printable(&summary);
                 let at = if ok { Normal } else { Quiet };
                 self.say(at, &format!("  {style}{word}{style:#} {symbol}: {summary}\n"));
             }
         }
+    }
+}
+
+/// How work on a symbol ended, in a word: the grade says it best.
+fn finished(ok: bool, grade: Option<Grade>) -> (Style, &'static str) {
+    match grade {
+        Some(grade @ (Grade::Verified | Grade::Exhaustive)) => (GOOD, grade.word()),
+        Some(grade @ Grade::Weak) => (WARN, grade.word()),
+        Some(grade) => (BAD, grade.word()),
+        None if ok => (GOOD, "ok"),
+        None => (BAD, "not done"),
     }
 }
 
@@ -170,14 +206,17 @@ pub(super) mod tests {
             Event::StepFinished { message: "3 files".into() },
             Event::Note { text: "wrote lib.rs".into() },
             Event::Warning { text: "odd \u{1b}[2J".into(), help: Some("look".into()) },
-            Event::SymbolStarted { symbol: symbol.clone(), index: 1, total: 2 },
+            Event::SymbolStarted { symbol: symbol.clone(), work: "port", index: 1, total: 2 },
             Event::SymbolStep { symbol: symbol.clone(), attempt: 1, step: "audit".into() },
             Event::Fuzzing {
                 symbol: symbol.clone(),
                 stats: RunStats { executions: 7, millis: 1500, ..RunStats::default() },
             },
             Event::Found { symbol: symbol.clone(), finding: Box::new(finding) },
-            Event::SymbolFinished { symbol, ok: false, summary: "gave up".into() },
+            Event::CFault { symbol: symbol.clone(), id: 7, what: "reads past the end".into() },
+            Event::CFault { symbol: symbol.clone(), id: 8, what: "divides by 0".into() },
+            Event::CFault { symbol: symbol.clone(), id: 7, what: "reads past the end".into() },
+            Event::SymbolFinished { symbol, ok: false, grade: None, summary: "gave up".into() },
         ]
     }
 
@@ -185,6 +224,7 @@ pub(super) mod tests {
         let buffer = Buffer::default();
         let mut terminal = Terminal::to(Box::new(buffer.clone()), verbosity);
         all_events().into_iter().for_each(|event| terminal.event(event));
+        drop(terminal);
         anstream::adapter::strip_str(&buffer.text()).to_string()
     }
 
@@ -196,12 +236,14 @@ pub(super) mod tests {
           wrote lib.rs
         warning: odd \u{1b}[2J
           help: look
-        [1/2] f
+        [1/2] port: f
           attempt 1: audit
           mismatch in f: return value
               result        C original  port
               return value  1           2     differs
           not done f: gave up
+        warning: 2 inputs found on which C itself crashes, hangs or disagrees with itself
+          help: cargo implfuzz findings list --c-bugs
         ");
     }
 
@@ -211,15 +253,37 @@ pub(super) mod tests {
         let mut terminal = Terminal::to(Box::new(buffer.clone()), Verbosity::Normal);
         let symbol = |name: &str| SymbolName::new(name);
         let step = |name: &str| Event::SymbolStep { symbol: symbol(name), attempt: 1, step: "audit".into() };
-        terminal.event(Event::SymbolStarted { symbol: symbol("f"), index: 1, total: 2 });
+        let started =
+            |name: &str, index| Event::SymbolStarted { symbol: symbol(name), work: "port", index, total: 2 };
+        let finished = |name: &str| Event::SymbolFinished {
+            symbol: symbol(name),
+            ok: true,
+            grade: None,
+            summary: "".into(),
+        };
+        terminal.event(started("f", 1));
         terminal.event(step("f"));
-        terminal.event(Event::SymbolStarted { symbol: symbol("g"), index: 2, total: 2 });
+        terminal.event(started("g", 2));
         terminal.event(step("f"));
-        terminal.event(Event::SymbolFinished { symbol: symbol("f"), ok: true, summary: "fine".into() });
+        terminal.event(finished("f"));
         terminal.event(step("g"));
+        // What no work has begun on is named, too.
+        terminal.event(step("h"));
+        terminal.event(finished("g"));
+        terminal.event(step("h"));
         let text = anstream::adapter::strip_str(&buffer.text()).to_string();
         assert_eq!(text.matches("f, attempt 1: audit").count(), 1, "{text}");
+        assert_eq!(text.matches("h, attempt 1: audit").count(), 2, "{text}");
         assert_eq!(text.matches("  attempt 1: audit").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn the_grade_is_the_word_and_a_refuted_port_is_called_so() {
+        let word = |ok, grade| finished(ok, grade).1;
+        assert_eq!((word(true, None), word(false, None)), ("ok", "not done"));
+        assert_eq!(word(true, Some(Grade::Weak)), "weak");
+        assert_eq!(word(false, Some(Grade::Refuted)), "refuted");
+        assert_eq!(word(true, Some(Grade::Verified)), "verified");
     }
 
     #[test]

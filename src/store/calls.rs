@@ -1,7 +1,7 @@
 //! The attempts of runs and their model calls: written as they happen, read for statistics.
 
-use super::columns::{int, unsigned, unsigned32};
-use super::{RunId, StepId, Store, now};
+use super::columns::{int, unsigned};
+use super::{RunId, StepId, Store};
 use crate::error::Result;
 use crate::symbol::SymbolKey;
 use rusqlite::{Row, TransactionBehavior, params};
@@ -11,16 +11,11 @@ use rusqlite::{Row, TransactionBehavior, params};
 pub struct Attempt {
     pub run: RunId,
     pub symbol: SymbolKey,
-    /// From 1, over all roles of a symbol in a run.
-    pub number: u32,
     pub role: String,
     /// A model's name, or `c2rust`; absent in rows from before it was kept.
     pub maker: Option<String>,
     /// One word: `accepted`, `refuted`, `does-not-compile`, …
     pub outcome: String,
-    /// The reason, as shown.
-    pub detail: String,
-    pub candidate_sha256: Option<String>,
     pub millis: u64,
 }
 
@@ -34,7 +29,6 @@ pub struct ModelCall {
     pub phase: Option<String>,
     /// The step that asked; absent in such rows too.
     pub step: Option<StepId>,
-    pub attempt: u32,
     pub provider: String,
     pub model: String,
     pub input_tokens: u64,
@@ -52,7 +46,6 @@ pub struct ModelCall {
     /// How often the request was sent again; absent where no answer came.
     pub retries: Option<u32>,
     pub stop_reason: Option<String>,
-    pub prompt_sha256: String,
     pub error: Option<String>,
 }
 
@@ -76,18 +69,13 @@ impl Store {
     pub fn add_attempt(&mut self, attempt: &Attempt) -> Result<()> {
         self.run(|connection| {
             connection.execute(
-                "INSERT INTO attempts (run, symbol, number, role, outcome, detail, candidate_sha256, millis, created, maker)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                "INSERT INTO attempts (run, symbol, role, outcome, millis, maker) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![
                     attempt.run.0,
                     attempt.symbol.0,
-                    attempt.number,
                     attempt.role,
                     attempt.outcome,
-                    attempt.detail,
-                    attempt.candidate_sha256,
                     int(attempt.millis),
-                    now().to_string(),
                     attempt.maker,
                 ],
             )?;
@@ -108,15 +96,13 @@ impl Store {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             transaction.execute(
-                "INSERT INTO model_calls (run, symbol, role, attempt, provider, model, input_tokens, output_tokens,
-                     cached_tokens, cache_write_tokens, estimated, cost, latency_ms, stop_reason, prompt_sha256,
-                     error, created, phase, step, retries)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+                "INSERT INTO model_calls (run, symbol, role, provider, model, input_tokens, output_tokens, cached_tokens,
+                     cache_write_tokens, estimated, cost, latency_ms, stop_reason, error, phase, step, retries)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
                 params![
                     run.0,
                     call.symbol.as_ref().map(|key| &key.0),
                     call.role,
-                    call.attempt,
                     call.provider,
                     call.model,
                     int(call.input_tokens),
@@ -127,9 +113,7 @@ impl Store {
                     call.cost,
                     int(call.latency_ms),
                     call.stop_reason,
-                    call.prompt_sha256,
                     call.error,
-                    now().to_string(),
                     call.phase,
                     call.step.map(|step| step.0),
                     call.retries,
@@ -158,12 +142,9 @@ fn attempt(row: &Row) -> rusqlite::Result<Attempt> {
     Ok(Attempt {
         run: RunId(row.get("run")?),
         symbol: SymbolKey(row.get("symbol")?),
-        number: unsigned32(row, "number")?,
         role: row.get("role")?,
         maker: row.get("maker")?,
         outcome: row.get("outcome")?,
-        detail: row.get("detail")?,
-        candidate_sha256: row.get("candidate_sha256")?,
         millis: unsigned(row, "millis")?,
     })
 }
@@ -174,7 +155,6 @@ fn paid_call(row: &Row) -> rusqlite::Result<PaidCall> {
         role: row.get("role")?,
         phase: row.get("phase")?,
         step: row.get::<_, Option<i64>>("step")?.map(StepId),
-        attempt: unsigned32(row, "attempt")?,
         provider: row.get("provider")?,
         model: row.get("model")?,
         input_tokens: unsigned(row, "input_tokens")?,
@@ -186,7 +166,6 @@ fn paid_call(row: &Row) -> rusqlite::Result<PaidCall> {
         latency_ms: unsigned(row, "latency_ms")?,
         retries: row.get("retries")?,
         stop_reason: row.get("stop_reason")?,
-        prompt_sha256: row.get("prompt_sha256")?,
         error: row.get("error")?,
     };
     Ok(PaidCall { run: RunId(row.get("run")?), call })

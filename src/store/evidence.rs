@@ -1,7 +1,7 @@
 //! The last verdict of this machine on each symbol: history beside `implfuzz.lock`, which alone decides a grade.
 
 use super::Store;
-use super::columns::{date, from_json, int, json, unsigned, unsigned32, word};
+use super::columns::{date, from_json, int, json, unsigned, word};
 use crate::error::Result;
 use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::{Grade, Proofs, RunStats};
@@ -23,12 +23,6 @@ pub struct Evidence {
     pub executions: u64,
     /// Share of inputs that the C original accepted, 0 to 1; absent when unmeasured.
     pub accept_rate: Option<f64>,
-    pub oracle_calls: u64,
-    pub subject_calls: u64,
-    pub edges: Option<u64>,
-    pub seed: u32,
-    /// Wall time of the run, milliseconds.
-    pub millis: u64,
     /// Callees that still ran as C.
     pub callees_in_c: Vec<SymbolName>,
     /// Who wrote the port: `hand`, or provider and model.
@@ -50,11 +44,6 @@ impl Evidence {
             proofs: Proofs::default(),
             executions: stats.executions,
             accept_rate: stats.accept_rate(),
-            oracle_calls: stats.oracle_calls,
-            subject_calls: stats.subject_calls,
-            edges: stats.edges,
-            seed: stats.seed,
-            millis: stats.millis,
             callees_in_c: Vec::new(),
             provenance: String::new(),
             date: super::now(),
@@ -69,9 +58,8 @@ impl Store {
         self.run(|connection| {
             connection.execute(
                 "INSERT OR REPLACE INTO evidence (symbol, c_hash, contract_hash, harness_hash, rust_hash, grade,
-                     executions, accept_rate, oracle_calls, subject_calls, edges, seed, millis, callees_in_c,
-                     provenance, date, shortcomings, proofs)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
+                     executions, accept_rate, callees_in_c, provenance, date, shortcomings, proofs)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                 params![
                     e.symbol.0,
                     e.c_hash,
@@ -81,11 +69,6 @@ impl Store {
                     e.grade.word(),
                     int(e.executions),
                     e.accept_rate,
-                    int(e.oracle_calls),
-                    int(e.subject_calls),
-                    e.edges.map(int),
-                    e.seed,
-                    int(e.millis),
                     json(&e.callees_in_c),
                     e.provenance,
                     e.date.to_string(),
@@ -118,11 +101,6 @@ fn read(row: &Row) -> rusqlite::Result<Evidence> {
         proofs: from_json(row, "proofs")?,
         executions: unsigned(row, "executions")?,
         accept_rate: row.get("accept_rate")?,
-        oracle_calls: unsigned(row, "oracle_calls")?,
-        subject_calls: unsigned(row, "subject_calls")?,
-        edges: row.get::<_, Option<i64>>("edges")?.map(|n| u64::try_from(n).unwrap_or(0)),
-        seed: unsigned32(row, "seed")?,
-        millis: unsigned(row, "millis")?,
         callees_in_c: from_json(row, "callees_in_c")?,
         provenance: row.get("provenance")?,
         date: date(row, "date")?,

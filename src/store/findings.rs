@@ -1,11 +1,11 @@
 //! Findings: inputs on which the two sides disagree, each stored once.
 
-use super::columns::{date, from_json, json, word, word_opt};
+use super::columns::{date, from_json, from_json_opt, json, word, word_opt};
 use super::{RunId, Store, now};
 use crate::digest::sha256;
 use crate::error::Result;
 use crate::symbol::SymbolKey;
-use crate::verdict::{CFaultKind, Finding};
+use crate::verdict::{CFaultKind, Finding, Reachability};
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,8 @@ pub struct FindingRow {
     pub report: String,
     /// What a model makes of it, where one was asked.
     pub explanation: Option<String>,
+    /// Whether callers can bring it about, as a model says.
+    pub reachability: Option<Reachability>,
     pub created: Timestamp,
 }
 
@@ -101,9 +103,9 @@ impl Store {
     }
 
     /// Keeps what a model makes of a finding.
-    pub fn explain(&mut self, id: FindingId, text: &str) -> Result<()> {
-        let sql = "UPDATE findings SET explanation = ?2 WHERE id = ?1";
-        self.run(|connection| connection.execute(sql, params![id.0, text]).map(drop))
+    pub fn explain(&mut self, id: FindingId, (text, said): (&str, Option<&Reachability>)) -> Result<()> {
+        let sql = "UPDATE findings SET explanation = ?2, reachability = ?3 WHERE id = ?1";
+        self.run(|connection| connection.execute(sql, params![id.0, text, said.map(json)]).map(drop))
     }
 
     /// The findings of a symbol, or all (absent), oldest first.
@@ -133,6 +135,7 @@ fn read(row: &Row) -> rusqlite::Result<FindingRow> {
         fault: word_opt(row, "fault")?,
         report: row.get::<_, Option<String>>("report")?.unwrap_or_default(),
         explanation: row.get("explanation")?,
+        reachability: from_json_opt(row, "reachability")?,
         created: date(row, "created")?,
     })
 }

@@ -20,14 +20,11 @@ pub const MOST_BYTES: usize = 2_000;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Kind {
-    /// Inputs that a function is tested with and no others; a word about that function alone.
-    Constraint,
-    Archetype,
     /// What cured a failure.
     #[strum(serialize = "known_fix")]
     KnownFix,
+    /// Nothing useful was proposed for a function: no model is asked again, and no prompt shows it.
     Decision,
-    Insight,
 }
 
 impl Kind {

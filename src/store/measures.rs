@@ -32,8 +32,8 @@ impl Store {
     ) -> Result<()> {
         self.run(|connection| {
             connection.execute(
-                "INSERT OR REPLACE INTO measures (symbol, kind, about, value, date) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![symbol.0, kind.word(), about, json(value), super::now().to_string()],
+                "INSERT OR REPLACE INTO measures (symbol, kind, about, value) VALUES (?1, ?2, ?3, ?4)",
+                params![symbol.0, kind.word(), about, json(value)],
             )?;
             Ok(())
         })

@@ -17,6 +17,9 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0009_testgen.sql"),
     include_str!("migrations/0010_testgen_cheats.sql"),
     include_str!("migrations/0011_evolution_pairs.sql"),
+    include_str!("migrations/0012_ends.sql"),
+    include_str!("migrations/0013_reachability.sql"),
+    include_str!("migrations/0014_unread.sql"),
 ];
 
 /// Brings the database to the newest version known here, or says that it is newer still.

@@ -9,6 +9,7 @@ pub mod stats;
 mod analysis;
 mod calls;
 mod columns;
+mod ends;
 mod evidence;
 mod findings;
 mod measures;
@@ -22,13 +23,14 @@ mod totals;
 
 pub use analysis::{AnalysisKind, Kept};
 pub use calls::{Attempt, ModelCall, PaidCall};
+pub use ends::LastEnd;
 pub use evidence::Evidence;
 pub use findings::{CFaultNote, FindingId, FindingRow, NewFinding, Side};
 pub use measures::MeasureKind;
 pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
 pub use steps::{NewStep, Phase, StepId, StepRow};
-pub use symbols::{SymbolKind, SymbolRow};
+pub use symbols::SymbolRow;
 pub use testgen::{BestConfig, ConfigRow, EvolutionRow, GLOBAL};
 pub use totals::{Totals, median};
 

@@ -5,7 +5,7 @@ mod memory;
 mod testgen;
 
 use super::*;
-use crate::symbol::{RelPath, SymbolKey, SymbolName};
+use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::{CFaultKind, Finding, FindingClass, Grade, RunStats};
 
 fn fresh() -> (tempfile::TempDir, Store) {
@@ -15,16 +15,7 @@ fn fresh() -> (tempfile::TempDir, Store) {
 }
 
 fn symbol(name: &str) -> SymbolRow {
-    SymbolRow {
-        key: SymbolKey(format!("c:@F@{name}")),
-        name: SymbolName::new(name),
-        file: RelPath("src/a.c".into()),
-        line: 7,
-        module: "a".into(),
-        kind: SymbolKind::Function,
-        unjudgeable: (name == "b").then(|| "takes a callback".into()),
-        item_hash: "00".into(),
-    }
+    SymbolRow { key: SymbolKey(format!("c:@F@{name}")), name: SymbolName::new(name) }
 }
 
 fn call(symbol: &SymbolRow, cost: Option<f64>) -> ModelCall {
@@ -58,15 +49,18 @@ fn begin(store: &mut Store, name: &str) -> RunId {
 }
 
 #[test]
-fn symbols_come_back_in_order_and_the_lost_ones_keep_their_history() {
+fn symbols_that_are_lost_keep_their_history() {
     let (_dir, mut store) = fresh();
     let (a, b) = (symbol("a"), symbol("b"));
     store.save_symbols(&[b.clone(), a.clone()]).unwrap();
-    assert_eq!(store.symbols().unwrap(), [b.clone(), a.clone()]);
+    assert_eq!(store.names().unwrap()[&a.key], a.name);
     let evidence = Evidence::of_run(a.key.clone(), Grade::Weak, &RunStats::default());
     store.put_evidence(&evidence).unwrap();
     store.save_symbols(std::slice::from_ref(&b)).unwrap();
-    assert_eq!(store.symbols().unwrap(), [b]);
+    let renamed = SymbolRow { name: SymbolName::new("c"), ..b.clone() };
+    store.save_symbols(std::slice::from_ref(&renamed)).unwrap();
+    let names = store.names().unwrap();
+    assert_eq!((names.len(), &names[&a.key], &names[&b.key]), (2, &a.name, &renamed.name));
     assert_eq!(store.evidence(&a.key).unwrap(), Some(evidence));
 }
 
@@ -76,7 +70,7 @@ fn evidence_comes_back_as_it_was_and_the_newest_stays() {
     let a = symbol("a");
     store.save_symbols(std::slice::from_ref(&a)).unwrap();
     assert_eq!(store.evidence(&a.key).unwrap(), None);
-    let stats = RunStats { executions: 10, rejected: vec![("x".into(), 5)], seed: 3, ..RunStats::default() };
+    let stats = RunStats { executions: 10, rejected: vec![("x".into(), 5)], ..RunStats::default() };
     for grade in [Grade::Stub, Grade::Unjudged, Grade::Stale, Grade::Weak, Grade::Verified, Grade::Refuted] {
         let evidence = Evidence {
             c_hash: "ab".into(),
@@ -181,7 +175,6 @@ fn calls_and_attempts_come_back_as_they_were() {
         role: "enhancer".into(),
         phase: Some("optimization".into()),
         step: Some(step),
-        attempt: 2,
         cached_tokens: 3,
         cache_write_tokens: 4,
         latency_ms: 5,
@@ -197,11 +190,8 @@ fn calls_and_attempts_come_back_as_they_were() {
         maker: Some("c2rust".into()),
         run,
         symbol: a.key.clone(),
-        number: 1,
         role: "prototyper".into(),
         outcome: "accepted".into(),
-        detail: "d".into(),
-        candidate_sha256: Some("ff".into()),
         millis: 5,
     };
     store.add_attempt(&attempt).unwrap();

@@ -106,6 +106,17 @@ fn a_model_that_knows_no_contract_is_not_asked_again_until_that_is_forgotten() {
     assert_eq!(repo.asked(), 1);
     port(&repo, "named").code(11);
     assert_eq!(repo.asked(), 1);
+    // What the run learned is shown, and each exchange is a step with its time.
+    let end = "run 1: given up: no contract says how to call it: Nobody can know.";
+    repo.run(&["status", "named"]).shows(end);
+    repo.run(&["list", "named"]).ok().shows("run 1: given up: no contract says");
+    assert!(!repo.run(&["status", "sa*"]).stdout.contains("named"));
+    repo.run(&["port", "named", "--explain"]).ok().shows("ask-analyzer").shows("the C text does not say how");
+    assert_eq!(
+        repo.count("SELECT count(*) FROM steps WHERE step = 'ask-analyzer' AND millis IS NOT NULL"),
+        1
+    );
+    assert_eq!(repo.count("SELECT count(*) FROM model_calls WHERE step IS NULL"), 0);
     let told = repo.run(&["memory", "list"]);
     told.ok();
     assert!(told.stdout.contains("no contract says how to call `named`: Nobody can know."), "{told}");

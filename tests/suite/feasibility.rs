@@ -53,6 +53,12 @@ fn a_precondition_that_c_bears_out_is_kept_and_the_function_judged_under_it() {
         ran.shows(said);
     }
     assert_eq!(repo.asked(), 5, "{ran}");
+    // The row counts what was asked after the port, as the line below the table does.
+    let row =
+        ran.stdout.lines().find(|line| line.starts_with("pick ") && line.contains('%')).unwrap_or_default();
+    assert_eq!(row.split_whitespace().filter(|cell| *cell == "5").count(), 1, "{ran}");
+    ran.shows("5 model calls").shows("found on which C itself");
+    assert_eq!(ran.stderr.matches("a bug in C or a missing precondition").count(), 0, "{ran}");
     let prompt = |n: u32| std::fs::read_to_string(repo.aside().join(format!("model/{n}.prompt"))).unwrap();
     assert!(
         prompt(2).contains("\"role\":\"crash-analyzer\"") && prompt(2).contains("UndefinedBehaviorSanitizer"),
@@ -107,17 +113,31 @@ fn a_bug_of_c_is_told_as_one_and_nothing_else_changes() {
         &reply(PORT),
         CRASH,
         "```text notes\nAny caller: pick.h:4 promises nothing. Reachable.\n```\n",
+        "```toml verdict\nfeasible = true\nreachable = true\nevidence = [\"pick.h:4\"]\n```\n\n\
+            ```text notes\nAny caller: pick.h:4 promises nothing.\n```\n",
     ]);
     let contract = repo.read("rust/contracts/pick.toml");
     let ran = repo.run(&settings(&[&["port", "pick"][..], &QUICK].concat()));
-    assert_eq!(repo.asked(), 3, "{ran}");
+    // Notes alone decide nothing.
+    assert_eq!(repo.asked(), 4, "{ran}");
     assert_eq!(repo.read("rust/contracts/pick.toml"), contract);
     let shown = repo.run(&["findings", "list", "--c-bugs", "--format", "json"]).ok().json("findings");
     let told = shown["findings"][0]["explanation"].as_str().unwrap();
     assert!(told.contains("callers can bring it about:\nAny caller: pick.h:4"), "{told}");
     let calls =
         repo.count("SELECT count(*) FROM model_calls WHERE role IN ('crash-analyzer', 'feasibility')");
-    assert_eq!(calls, 2);
+    assert_eq!(calls, 3);
+    assert_eq!(shown["findings"][0]["reachability"]["evidence"][0], "pick.h:4");
+    let listed = |verdict: &str| {
+        let args = ["findings", "list", "--c-bugs", "--verdict", verdict, "--format", "json"];
+        repo.run(&args).ok().json("findings")["findings"].as_array().unwrap().len()
+    };
+    assert_eq!(["feasible", "reachable", "infeasible", "security"].map(listed), [1, 1, 0, 0]);
+    repo.run(&["findings", "list", "--c-bugs"]).ok().shows("feasible, reachable, pick.h:4");
+    let untimed = "SELECT count(*) FROM steps WHERE step LIKE 'ask-%' AND millis IS NULL";
+    assert_eq!(repo.count(untimed) + repo.count("SELECT count(*) FROM model_calls WHERE step IS NULL"), 0);
+    let trace = repo.run(&["port", "--explain", "pick"]);
+    trace.shows("ask-crash-analyzer").shows("the last answer was of no use");
 }
 
 #[test]

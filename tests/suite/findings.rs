@@ -38,7 +38,7 @@ fn a_finding_is_shown_and_run_again() {
     // The same input again is the same finding.
     repo.run(&["findings", "list"]).ok().shows("sum_bytes").shows("mismatch").shows("findings replay <id>");
     let shown = repo.run(&["findings", "show", "1"]);
-    shown.ok().shows("reproduce: cargo implfuzz findings replay 1").shows("… (301 bytes)");
+    shown.ok().shows("reproduce: cargo implfuzz findings replay 1").shows("…").shows(" (301 bytes)");
     let told = repo.run(&["findings", "show", "1", "--format", "json"]).ok().json("finding");
     assert_eq!((&told["id"], &told["symbol"]), (&1.into(), &"sum_bytes".into()));
     let value = told["finding"]["args"][0]["value"].as_str().unwrap();
@@ -51,8 +51,13 @@ fn a_finding_is_shown_and_run_again() {
         (&"differs".into(), &told["finding"]["input"])
     );
 
+    repo.run(&["findings", "list"]).ok().shows("stands");
     repo.replace("rust/src/sum.rs", &wrong(300), SUM);
     repo.run(&["findings", "replay", "1"]).ok().shows("does what the C original does");
+    repo.run(&["findings", "list", "sum*"]).ok().shows("not judged since");
+    repo.run(&[["verify", "sum_*"].as_slice(), &QUICK, &UNMEASURED].concat());
+    repo.run(&["findings", "list"]).ok().shows("mended");
+    repo.run(&["verify", "no_such_*"]).fails(2, &["no_such_*"]);
 
     // A port that brings the process down is told from one that is right, too.
     let deep = "if data.len() > 300 { let room = core::hint::black_box([1u8; 4096]); return sum_bytes(data) ^ u32::from(room[data.len()]); }";

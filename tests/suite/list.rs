@@ -108,7 +108,8 @@ fn programs_get_everything() {
       "linkage": "external",
       "state": "stub",
       "judged": true,
-      "harness": "yes"
+      "harness": "yes",
+      "last_run": null
     }
     "#);
     insta::assert_snapshot!(row("total"), @r#"
@@ -141,7 +142,8 @@ fn programs_get_everything() {
       "linkage": "external",
       "state": null,
       "judged": false,
-      "harness": "not portable: variadic"
+      "harness": "not portable: variadic",
+      "last_run": null
     }
     "#);
     let rest = serde_json::json!({ "unsupported": value["unsupported"], "left_out": value["left_out"] });

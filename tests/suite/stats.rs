@@ -180,7 +180,13 @@ fn every_step_of_a_mended_port_says_why_it_was_taken() {
     );
     assert_eq!(trace.last().unwrap()[0], "done");
     let text = repo.run(&["port", "twice", "--explain"]).ok().stdout.clone();
-    for part in ["twice, run 1 (port twice), ", ", done\n", "refuted: mismatch: return value", "~"] {
+    for part in [
+        "twice, run 1 (port twice), command/sh, cargo-implfuzz 0",
+        " to 2",
+        ", done\n",
+        "refuted: mismatch: return value",
+        "~",
+    ] {
         assert!(text.contains(part), "no {part:?} in {text}");
     }
     // Every call has its step, and a step without a call has no tokens.

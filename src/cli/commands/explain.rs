@@ -47,9 +47,11 @@ fn text(symbol: &SymbolName, history: Option<&History>) -> String {
         Column::left("tokens"),
     ];
     let rows: Vec<Vec<String>> = steps.iter().map(row).collect();
-    let command = printable(&run.command);
+    let (command, version) = (printable(&run.command), &run.tool_version);
+    let model = run.model.as_deref().map_or_else(String::new, |model| format!("{}, ", printable(model)));
+    let end = run.finished.map_or_else(String::new, |finished| format!(" to {finished}"));
     format!(
-        "{symbol}, run {} ({command}), {}, {}\n{}",
+        "{symbol}, run {} ({command}), {model}cargo-implfuzz {version}, {}{end}, {}\n{}",
         run.id.0,
         run.started,
         run.outcome.map_or("under way", RunOutcome::word),
@@ -88,7 +90,9 @@ fn value(symbol: &SymbolName, history: Option<&History>) -> Value {
     let run = history.map(|h| &h.run);
     json!({
         "symbol": symbol, "run": run.map(|r| r.id.0), "command": run.map(|r| &r.command),
-        "started": run.map(|r| r.started.to_string()), "outcome": run.and_then(|r| r.outcome),
+        "provider": run.map(|r| &r.provider), "model": run.map(|r| &r.model), "tool": run.map(|r| &r.tool_version),
+        "started": run.map(|r| r.started.to_string()),
+        "finished": run.and_then(|r| r.finished).map(|date| date.to_string()), "outcome": run.and_then(|r| r.outcome),
         "steps": history.map(|h| h.steps.iter().map(step).collect::<Vec<_>>()).unwrap_or_default(),
     })
 }

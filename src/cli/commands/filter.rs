@@ -48,6 +48,33 @@ impl Narrow {
     }
 }
 
+/// The functions with these names, and those that match these patterns; each once.
+///
+/// # Errors
+/// `Usage` where a name or pattern means none.
+pub fn named<'p>(project: &'p Project, names: &[String]) -> Result<Vec<&'p FunctionPlan>> {
+    let mut all: Vec<&FunctionPlan> = Vec::new();
+    for name in names {
+        let found = match project.find(name) {
+            Ok(planned) => vec![planned],
+            Err(error) => {
+                let found = project.planned.iter().filter(|planned| is_meant(name, planned));
+                let found: Vec<_> = found.collect();
+                if found.is_empty() {
+                    return Err(error);
+                }
+                found
+            }
+        };
+        for planned in found {
+            if all.iter().all(|other| other.function.key != planned.function.key) {
+                all.push(planned);
+            }
+        }
+    }
+    Ok(all)
+}
+
 fn is_meant(pattern: &str, planned: &FunctionPlan) -> bool {
     let function = &planned.function;
     matches(pattern, &function.place.file, Some((function.name.as_str(), &function.c_name)))

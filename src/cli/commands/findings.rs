@@ -1,6 +1,6 @@
 //! `cargo implfuzz findings`
 
-use super::Session;
+use super::{Session, filter};
 use crate::error::{ExitCode, Result};
 use crate::fuzz::confirm::Once;
 use crate::judge::Judge;
@@ -10,6 +10,7 @@ use crate::report::{
     Column, Values, Verbosity, c_fault, finding, finding_json, finding_whole, printable, table,
 };
 use crate::store::Side;
+use crate::verdict::Reachability;
 use serde_json::{Value, json};
 
 /// List, show or replay counterexamples and C faults
@@ -28,6 +29,9 @@ enum What {
         /// List C faults instead: inputs on which C crashes, hangs or disagrees with itself
         #[arg(long)]
         c_bugs: bool,
+        /// With --c-bugs: list only findings of which a model says this
+        #[arg(long, value_enum, value_name = "WHAT", requires = "c_bugs")]
+        verdict: Option<Said>,
     },
     /// Show the arguments of a finding and the results of C and the port
     Show { id: i64 },
@@ -36,21 +40,52 @@ enum What {
     Replay { id: i64 },
 }
 
+/// What a model says of a C fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Said {
+    /// Callers can bring it about
+    Feasible,
+    /// No caller can
+    Infeasible,
+    /// It happens in real use
+    Reachable,
+    /// It matters for security
+    Security,
+    /// No model was asked, or none answered
+    Unknown,
+}
+
+impl Said {
+    fn is_of(self, said: Option<&Reachability>) -> bool {
+        match (self, said) {
+            (Self::Unknown, said) => said.is_none(),
+            (_, None) => false,
+            (Self::Feasible, Some(said)) => said.feasible,
+            (Self::Infeasible, Some(said)) => !said.feasible,
+            (Self::Reachable, Some(said)) => said.reachable == Some(true),
+            (Self::Security, Some(said)) => said.security == Some(true),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     match &args.what {
-        What::List { symbols, c_bugs } => list(session, symbols, if *c_bugs { Side::C } else { Side::Port }),
+        What::List { symbols, c_bugs, verdict } => {
+            list(session, symbols, (if *c_bugs { Side::C } else { Side::Port }, *verdict))
+        }
         What::Show { id } => show(session, *id),
         What::Replay { id } => replay(session, *id),
     }
 }
 
-fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
+fn list(session: &Session, symbols: &[String], (side, verdict): (Side, Option<Said>)) -> Result<ExitCode> {
     let project = Project::look(&session.options, &session.interrupt)?;
     let store = session.store(&project)?;
-    let wanted = symbols.iter().map(|name| project.find(name)).collect::<Result<Vec<_>>>()?;
+    let wanted = filter::named(&project, symbols)?;
     let wanted = (!symbols.is_empty()).then_some(wanted.as_slice());
-    let all = findings::list(&project, &store, wanted, side)?;
+    let mut all = findings::list(&project, &store, wanted, side)?;
+    all.retain(|kept| verdict.is_none_or(|said| said.is_of(kept.row.reachability.as_ref())));
     let of_c = match side {
         Side::Port => findings::list(&project, &store, wanted, Side::C)?.len(),
         Side::C => 0,
@@ -63,6 +98,7 @@ fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
             Column::left("class"),
             Column::left("what"),
             Column::right("inputs"),
+            Column::left(if side == Side::C { "a model says" } else { "state" }),
         ];
         let row = |kept: &Kept| {
             let found = &kept.row.finding;
@@ -73,6 +109,11 @@ fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
                 found.class.to_string(),
                 what,
                 kept.inputs.to_string(),
+                match (&kept.row.reachability, kept.state) {
+                    (Some(said), _) => printable(&said.text()),
+                    (None, Some(state)) => state.text().to_owned(),
+                    (None, None) => String::new(),
+                },
             ]
         };
         let more = match of_c {
@@ -80,10 +121,11 @@ fn list(session: &Session, symbols: &[String], side: Side) -> Result<ExitCode> {
             n => format!("{n} of the C library: cargo implfuzz findings list --c-bugs\n"),
         };
         match all.is_empty() {
-            true => format!("no findings\n{more}"),
+            true if of_c > 0 => format!("no finding about a port; {more}"),
+            true => "no findings\n".to_owned(),
             false => {
                 let text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
-                let which = if side == Side::C { "\nwhether C has a bug, or must not be given such inputs, the tool does not decide" } else { "" };
+                let which = if side == Side::C { "\nwhether C has a bug, or must not be given such inputs, the tool does not decide; to rule inputs out: cargo implfuzz contract --edit <symbol>" } else { "" };
                 format!("{text}{which}\nshow one: cargo implfuzz findings show <id>; run it again: cargo implfuzz findings replay <id>\n{more}")
             }
         }
@@ -160,6 +202,7 @@ fn kept_json(kept: &Kept) -> Value {
     json!({
         "id": kept.row.id.0, "symbol": kept.symbol, "inputs": kept.inputs, "found": kept.row.created.to_string(),
         "side": kept.row.side.word(), "fault": kept.row.fault,
-        "report": kept.row.fault.map(|_| &kept.row.report), "explanation": kept.row.explanation, "finding": finding_json(&kept.row.finding), "reproduce": format!("cargo implfuzz findings replay {}", kept.row.id.0),
+        "report": kept.row.fault.map(|_| &kept.row.report), "explanation": kept.row.explanation,
+        "reachability": kept.row.reachability, "state": kept.state, "finding": finding_json(&kept.row.finding), "reproduce": format!("cargo implfuzz findings replay {}", kept.row.id.0),
     })
 }

@@ -48,6 +48,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let project = Project::look(&session.options, &session.interrupt)?;
     init::warn(&project, session.reporter().as_mut());
     let mut listing = Listing::of(&project);
+    listing.recall(&project, &session.store(&project)?.ends()?);
     let all = listing.symbols.len();
     listing.definitions = listing::definitions(&project.library, &args.kind);
     if let Some(pattern) = listing.keep(&args.patterns) {
@@ -83,6 +84,8 @@ fn functions(rows: &[Row], reasons: bool) -> String {
     columns.extend([Column::right("in"), Column::right("out")]);
     columns.extend(cycles.then(|| Column::left("unit")));
     columns.extend([Column::left("Rust"), Column::left("harness")]);
+    let is_recalled = rows.iter().any(|row| row.last_run.is_some());
+    columns.extend(is_recalled.then(|| Column::left("last run")));
     columns.extend(reasons.then(|| Column::left("why this tier")));
     let cells = |row: &Row| {
         let mut cells =
@@ -90,6 +93,7 @@ fn functions(rows: &[Row], reasons: bool) -> String {
         cells.extend([row.tier.to_string(), row.fan_in.to_string(), row.fan_out.to_string()]);
         cells.extend(cycles.then(|| row.cycle.map_or_else(String::new, |cycle| format!("cycle {cycle}"))));
         cells.extend([row.state.unwrap_or("-").to_owned(), row.harness.clone()]);
+        cells.extend(is_recalled.then(|| printable(row.last_run.as_deref().unwrap_or_default())));
         cells.extend(reasons.then(|| row.tier_reason.clone()));
         cells
     };

@@ -85,7 +85,7 @@ impl Session {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 pub struct Which {
-    /// Functions, as `list` names them
+    /// Functions, as `list` names them, or patterns as `list` takes them: 'parse_*', file.c
     pub symbols: Vec<String>,
     /// Select all functions that this command applies to
     #[arg(long)]
@@ -93,13 +93,9 @@ pub struct Which {
 }
 
 impl Which {
-    /// The functions with these names, or all.
+    /// The functions with these names, or all; each once.
     pub fn select<'p>(&self, project: &'p Project) -> Result<Vec<&'p FunctionPlan>> {
-        if self.all {
-            Ok(project.planned.iter().collect())
-        } else {
-            self.symbols.iter().map(|name| project.find(name)).collect()
-        }
+        if self.all { Ok(project.planned.iter().collect()) } else { filter::named(project, &self.symbols) }
     }
 
     /// The command with these functions, for the store.

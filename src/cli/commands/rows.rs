@@ -1,5 +1,6 @@
 //! Tables of symbols, shared by the commands that end with one.
 
+use crate::evidence::grade;
 use crate::judge::verify::Judgement;
 use crate::port::result::PortResult;
 use crate::report::{Column, printable, table};
@@ -21,7 +22,7 @@ pub fn judgements(all: &[Judgement]) -> String {
         .map(|j| {
             vec![
                 j.symbol.to_string(),
-                j.grade.to_string(),
+                graded(j.grade, j.reason.as_deref()),
                 j.executions.map_or_else(|| "-".into(), |n| n.to_string()),
                 j.accept_rate.map_or_else(|| "-".into(), |rate| format!("{:.1} %", rate * 100.0)),
                 remarks(j),
@@ -44,6 +45,7 @@ fn remarks(judgement: &Judgement) -> String {
         let names: Vec<String> = judgement.callees_in_c.iter().map(ToString::to_string).collect();
         parts.push(format!("still calls C: {}", names.join(", ")));
     }
+    parts.extend(judgement.last_run.iter().map(|text| printable(text)));
     parts.join("; ")
 }
 
@@ -69,7 +71,10 @@ pub fn ports(all: &[PortResult]) -> String {
             }
             vec![
                 r.symbol.to_string(),
-                r.grade.map_or_else(|| r.end.text().to_owned(), |grade| format!("{}, {grade}", r.end.text())),
+                match r.grade {
+                    Some(grade) => format!("{}, {}", r.end.text(), graded(grade, r.reason.as_deref())),
+                    None => r.end.text().to_owned(),
+                },
                 r.executions.map_or_else(|| "-".into(), |n| n.to_string()),
                 r.accept_rate.map_or_else(|| "-".into(), |rate| format!("{:.1} %", rate * 100.0)),
                 r.calls.to_string(),
@@ -123,13 +128,31 @@ pub fn spent_json(totals: &Totals) -> Value {
     })
 }
 
-/// The number of symbols with each grade, in one line.
+/// Counts per grade, in one line.
 pub fn counts(all: &[Judgement]) -> String {
-    let mut grades: Vec<_> = all.iter().map(|j| j.grade).collect();
+    let mut grades: Vec<_> = all.iter().map(|j| (j.grade, graded(j.grade, j.reason.as_deref()))).collect();
     grades.sort();
-    let mut parts: Vec<String> = Vec::new();
-    for chunk in grades.chunk_by(|a, b| a == b) {
-        parts.push(format!("{} {}", chunk.len(), chunk[0]));
-    }
+    let parts: Vec<String> =
+        grades.chunk_by(|a, b| a == b).map(|same| format!("{} {}", same.len(), same[0].1)).collect();
     parts.join(", ")
+}
+
+/// A grade; a weak one says if only callees in C, and not thin evidence, are the reason.
+fn graded(grade: Grade, reason: Option<&str>) -> String {
+    match grade == Grade::Weak && reason.is_some_and(grade::only_calls_c) {
+        true => "weak (callees in C)".to_owned(),
+        false => grade.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn callees_in_c_are_kept_apart_from_thin_evidence() {
+        assert_eq!(graded(Grade::Weak, Some("calls C: f, g")), "weak (callees in C)");
+        assert_eq!(graded(Grade::Weak, Some("710 executions of 10000; calls C: f")), "weak");
+        assert_eq!(graded(Grade::Verified, None), "verified");
+    }
 }

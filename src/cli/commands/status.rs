@@ -1,6 +1,6 @@
 //! `cargo implfuzz status`
 
-use super::{Session, rows};
+use super::{Session, filter, rows};
 use crate::error::{ExitCode, Result};
 use crate::evidence::grade;
 use crate::judge::verify;
@@ -11,14 +11,22 @@ use serde_json::json;
 
 /// Show the status of every function and what its grade lacks, without building or running anything
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Show only functions that match a pattern, as `list` takes them: a symbol, a C name, a file or file:name
+    #[arg(value_name = "PATTERN")]
+    patterns: Vec<String>,
+}
 
 /// Runs the command.
-pub fn run(session: &Session, _: &Args) -> Result<ExitCode> {
+pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let project = Project::look(&session.options, &session.interrupt)?;
     init::warn(&project, session.reporter().as_mut());
     let store = session.store(&project)?;
-    let all = verify::known(&project, &store, &project.planned.iter().collect::<Vec<_>>())?;
+    let wanted = match args.patterns.is_empty() {
+        true => project.planned.iter().collect(),
+        false => filter::named(&project, &args.patterns)?,
+    };
+    let all = verify::known(&project, &store, &wanted)?;
     let totals = store.totals(None)?;
     session.screen.result("status", &json!({ "symbols": all, "model": rows::spent_json(&totals) }), || {
         let spent = match totals.calls {

@@ -32,7 +32,7 @@ pub fn provide(
     }
     let text = format!("fuzzing {} functions for {seconds} s each: inputs to replay", due.len());
     reporter.event(Event::Note { text });
-    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
+    reporter.event(judge.building("the harnesses", &judge.project.workspace.overlay()));
     let binary = match judge.build(&[])? {
         Built::Binary(path) => path,
         Built::Errors(errors) => return Err(does_not_compile(judge.project, &errors)),
@@ -41,9 +41,10 @@ pub fn provide(
     for (index, planned) in due.iter().enumerate() {
         let symbol = planned.function.name.clone();
         let total = due.len();
-        reporter.event(Event::SymbolStarted { symbol: symbol.clone(), index: index + 1, total });
+        let (work, index) = ("inputs", index + 1);
+        reporter.event(Event::SymbolStarted { symbol: symbol.clone(), work, index, total });
         let summary = one(judge, planned, &binary, seconds, reporter)?;
-        reporter.event(Event::SymbolFinished { symbol, ok: true, summary });
+        reporter.event(Event::SymbolFinished { symbol, ok: true, grade: None, summary });
     }
     Ok(())
 }

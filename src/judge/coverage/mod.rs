@@ -135,7 +135,7 @@ impl Counting {
     /// Those of the build, coverage data that is not understood, and Ctrl-C.
     pub fn build(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Self> {
         let project = judge.project;
-        reporter.event(Event::StepStarted { step: "building for coverage".into(), total: None });
+        reporter.event(judge.building("for coverage", &judge.counting_overlay()));
         let toolchain = project.toolchain(judge.interrupt)?;
         let c = probe(toolchain, &project.workspace.cache().join("coverage/probe"), judge.interrupt)?;
         if let CSide::Unmeasured(why) = &c {

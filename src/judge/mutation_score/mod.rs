@@ -175,7 +175,7 @@ pub fn measure(
 ) -> Result<Vec<Adequacy>> {
     let (mut all, interrupt) = (Vec::new(), judge.interrupt);
     for batch in wanted.chunks(BATCH) {
-        reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
+        reporter.event(judge.building("mutants of C", &project.workspace.overlay()));
         let made = make(project, judge, (batch, Plant::Nothing))?;
         let binary = build(project, judge, &made)?;
         let count: usize = made.of.values().map(Vec::len).sum();
@@ -191,6 +191,7 @@ pub fn measure(
             match word {
                 Word::Begun => reporter.event(Event::SymbolStarted {
                     symbol,
+                    work: "harness",
                     index: before + at + 1,
                     total: wanted.len(),
                 }),
@@ -232,7 +233,7 @@ fn finished(symbol: SymbolName, adequacy: &Adequacy, asked: &Grades) -> Event {
         (true, Measured::Yes(Share { reached, total })) => format!("{reached} of {total} mutants killed"),
         _ => shortcomings.join("; "),
     };
-    Event::SymbolFinished { symbol, ok: shortcomings.is_empty(), summary }
+    Event::SymbolFinished { symbol, ok: shortcomings.is_empty(), grade: None, summary }
 }
 
 fn make(project: &Project, judge: &Judge, (batch, plant): (&[&FunctionPlan], Plant)) -> Result<Mutants> {

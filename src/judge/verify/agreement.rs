@@ -420,7 +420,7 @@ impl World {
 
 fn history(root: &Path) -> Store {
     let mut store = Store::open(&root.join(".implfuzz/state.db")).unwrap();
-    let rows: Vec<SymbolRow> = (0..3).map(|at| SymbolRow::of(&plan(at).function, None)).collect();
+    let rows: Vec<SymbolRow> = (0..3).map(|at| SymbolRow::of(&plan(at).function)).collect();
     store.save_symbols(&rows).unwrap();
     store
 }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::evidence::lock::Entry;
 use crate::evidence::status::{SymbolStatus, status};
 use crate::project::{FunctionPlan, Project};
-use crate::store::{Evidence, FindingRow, Side, Store};
+use crate::store::{Evidence, FindingRow, LastEnd, Side, Store};
 use crate::symbol::SymbolName;
 use crate::verdict::Grade;
 
@@ -20,7 +20,13 @@ pub fn known(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Resu
         return Ok(Vec::new());
     }
     let all = status(project.workspace.root(), &project.config, None)?;
-    wanted.iter().map(|planned| one(store, planned, all.of(planned.function.name.as_str()))).collect()
+    let ends = store.ends()?;
+    let known = |planned: &&FunctionPlan| {
+        let judgement = one(store, planned, all.of(planned.function.name.as_str()))?;
+        let end = ends.get(&planned.function.key).filter(|_| judgement.grade == Grade::Stub);
+        Ok(Judgement { last_run: end.map(LastEnd::text), ..judgement })
+    };
+    wanted.iter().map(known).collect()
 }
 
 pub(super) fn one(store: &Store, planned: &FunctionPlan, status: Option<&SymbolStatus>) -> Result<Judgement> {
@@ -115,6 +121,7 @@ mod tests {
             fault: None,
             report: String::new(),
             explanation: None,
+            reachability: None,
             created: jiff::Timestamp::UNIX_EPOCH,
         }
     }

@@ -8,7 +8,6 @@ mod agreement;
 pub use known::known;
 pub use trial::Ask;
 
-use crate::contract::types::Judgeable;
 use crate::error::{ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::grade;
@@ -21,11 +20,10 @@ use crate::judge::findings;
 use crate::judge::proofs::{Grounds, Linked};
 use crate::judge::{Judge, does_not_compile};
 use crate::project::{FunctionPlan, Project};
-use crate::store::{FindingId, NewRun, RunId, RunOutcome, Store, SymbolKind, SymbolRow};
+use crate::store::{FindingId, NewRun, RunId, RunOutcome, Store, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{CFault, Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use trial::{Run, Trial};
 
@@ -42,6 +40,8 @@ pub struct Judgement {
     pub executions: Option<u64>,
     /// From 0 to 1.
     pub accept_rate: Option<f64>,
+    /// The time of the campaign, if it ran just now.
+    pub millis: Option<u64>,
     /// The number of inputs that the contract has, if this run tried them all.
     pub space: Option<u64>,
     /// Functions that it calls and that still run as C.
@@ -49,6 +49,8 @@ pub struct Judgement {
     pub provenance: Option<String>,
     /// A person wrote the contract, and so decided which inputs are tried.
     pub contract_edited: bool,
+    /// How the last run left it, where it has no port.
+    pub last_run: Option<String>,
     /// A problem of a port that was not judged just now.
     #[serde(skip)]
     pub trouble: Option<Trouble>,
@@ -76,12 +78,14 @@ impl Judgement {
             proofs: Proofs::default(),
             executions: None,
             accept_rate: None,
+            millis: None,
             space: None,
             callees_in_c: Vec::new(),
             provenance: None,
             // A contract that a model proposed is not a person's; another remark reports it.
             contract_edited: planned.edited
                 && planned.judgeable.contract().is_none_or(|contract| contract.proposed_by.is_none()),
+            last_run: None,
             trouble: None,
             unconfirmed: None,
             finding: None,
@@ -103,34 +107,14 @@ impl Judgement {
     fn with(mut self, stats: &RunStats) -> Self {
         self.executions = Some(stats.executions);
         self.accept_rate = stats.accept_rate();
-        self.space = stats.space;
+        (self.millis, self.space) = (Some(stats.millis), stats.space);
         self
     }
 }
 
 /// Writes the symbols of the library into the store, whose other rows refer to them.
 pub fn save_symbols(project: &Project, store: &mut Store) -> Result<()> {
-    let planned: HashMap<_, _> = project.planned.iter().map(|p| (&p.function.key, p)).collect();
-    let functions = project.library.functions.iter().map(|function| {
-        let planned = planned.get(&function.key).copied();
-        let unjudgeable = match planned.map(|p| &p.judgeable) {
-            Some(Judgeable::Yes(_)) => None,
-            Some(Judgeable::NotYet(why)) => Some(why.clone()),
-            None => Some(function.unsupported.clone().unwrap_or_else(|| "not bound".into())),
-        };
-        SymbolRow::of(function, unjudgeable)
-    });
-    let globals = project.library.globals.iter().map(|global| SymbolRow {
-        key: global.key.clone(),
-        name: global.name.clone(),
-        file: global.place.file.clone(),
-        line: global.place.line,
-        module: global.module.clone(),
-        kind: SymbolKind::Global,
-        unjudgeable: global.unsupported.clone(),
-        item_hash: String::new(),
-    });
-    store.save_symbols(&functions.chain(globals).collect::<Vec<_>>())
+    store.save_symbols(&project.library.functions.iter().map(SymbolRow::of).collect::<Vec<_>>())
 }
 
 /// Judges the ports of `wanted` in the tree: audit, build, fuzzing. `command` is stored as the requested command;
@@ -164,7 +148,7 @@ pub fn verify(
 
 /// The binary with all fuzz targets.
 fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<PathBuf> {
-    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
+    reporter.event(judge.building("the harnesses", &project.workspace.overlay()));
     let binary = match judge.build(&[])? {
         Built::Binary(path) => path,
         Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
@@ -244,7 +228,8 @@ fn run_abreast(
         let symbol = trial.planned.function.name.clone();
         match word {
             Word::Begun => {
-                reporter.event(Event::SymbolStarted { symbol, index: at + 1, total: trials.len() });
+                let (work, index) = ("verify", at + 1);
+                reporter.event(Event::SymbolStarted { symbol, work, index, total: trials.len() });
             }
             Word::Stats(stats) => reporter.event(Event::Fuzzing { symbol, stats }),
             Word::Ended(ran) => {
@@ -259,12 +244,10 @@ fn run_abreast(
                     let finding = Box::new(finding.clone());
                     reporter.event(Event::Found { symbol: symbol.clone(), finding });
                 }
-                let summary = match &judgement.reason {
-                    Some(reason) => format!("{}: {reason}", judgement.grade),
-                    None => judgement.grade.to_string(),
-                };
-                let ok = grade::is_enough(judgement.grade, &judge.project.config.grade);
-                reporter.event(Event::SymbolFinished { symbol, ok, summary });
+                let summary = judgement.reason.clone().unwrap_or_else(|| "no difference found".to_owned());
+                let (grade, ok) =
+                    (Some(judgement.grade), grade::is_enough(judgement.grade, &judge.project.config.grade));
+                reporter.event(Event::SymbolFinished { symbol, ok, grade, summary });
                 all.push(judgement);
             }
         }

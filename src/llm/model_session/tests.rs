@@ -30,7 +30,7 @@ impl Bench {
         let workspace = Workspace::create(dir.path()).unwrap();
         let mut store = Store::open(&dir.path().join("state.db")).unwrap();
         let function = function("f", "int f(void);", vec![]);
-        store.save_symbols(&[SymbolRow::of(&function, None)]).unwrap();
+        store.save_symbols(&[SymbolRow::of(&function)]).unwrap();
         let asks = Asks { roles: &[ROLE], config: &config, workflow: None };
         let session =
             ModelSession::open(&workspace, &mut store, ("a test", asks), &Interrupt::none()).unwrap();

@@ -5,13 +5,11 @@ use super::FunctionPort;
 use crate::error::Result;
 use crate::llm::{Blocks, Label, Reply};
 use crate::port::feedback::Feedback;
-use crate::port::lessons::{self, Change, Fix};
+use crate::port::lessons::{Change, Fix};
 use crate::port::select_lessons::recalled;
 use crate::port::session::Session;
 use crate::port::supervisor::{self, Outcome, Step};
-use crate::store::MemoryRow;
 use crate::store::lesson::{Kind, Lesson, Scope};
-use crate::verdict::RunStats;
 
 impl<'p> FunctionPort<'p> {
     /// The text on earlier ports for the next prompt.
@@ -47,32 +45,5 @@ impl<'p> FunctionPort<'p> {
             }
         }
         Ok(())
-    }
-
-    /// Stores the contract's preconditions as a constraint; they are proven when C accepted inputs under them.
-    pub(super) fn learn_constraint(&self, session: &mut Session<'p>, stats: &RunStats) -> Result<()> {
-        let Some(contract) = self.planned.judgeable.contract() else { return Ok(()) };
-        let function = &self.planned.function;
-        let own = Scope::Symbol(function.key.clone());
-        let key = lessons::constraint_key(&function.name, &contract.require);
-        let is_old = |row: &MemoryRow| {
-            let lesson = &row.item.lesson;
-            lesson.kind == Kind::Constraint && lesson.scope == own && lesson.key != key
-        };
-        let old: Vec<_> =
-            session.store.memory()?.iter().filter(|row| is_old(row)).map(|row| row.id).collect();
-        if !old.is_empty() {
-            session.store.forget(&old)?;
-        }
-        if contract.require.is_empty() {
-            return Ok(());
-        }
-        let text = lessons::constraint_text(&function.name, &contract.require);
-        let source = format!("contract, run {}", session.models.id.0);
-        let proven = stats.oracle_calls > 0;
-        session
-            .store
-            .learn(Lesson { kind: Kind::Constraint, scope: own, key, text, source, proven })
-            .map(drop)
     }
 }

@@ -71,7 +71,6 @@ impl<'p> FunctionPort<'p> {
         let outcome = self.outcome(session, &verdict, Inputs::Shown, Outcome::Unrefuted, Outcome::Refuted)?;
         let (budget, asked) = (session.judge.loop_budget(), session.judge.acceptance_budget());
         if *step == Step::Fuzz {
-            self.learn_constraint(session, verdict.stats())?;
             // With the same binary, inputs and seed, the acceptance run would repeat this run.
             self.looped = budget.covers(&asked).then_some(verdict);
             // Its C faults are already stored.

@@ -1,23 +1,16 @@
 //! The rows of a port in the store: one for each step with its reason, and one for each candidate.
 
 use super::FunctionPort;
-use crate::digest::sha256;
 use crate::error::{ErrorKind, Result};
 use crate::llm::model_session::Traced;
 use crate::port::session::Session;
 use crate::port::supervisor::{self, Outcome, Step};
-use crate::store::{Attempt, NewStep, StepId};
+use crate::port::taking::{Taking, millis};
+use crate::store::{Attempt, NewStep};
 use std::time::Instant;
 
-/// The current step.
-#[derive(Debug)]
-pub(super) struct Taking {
-    id: StepId,
-    started: Instant,
-}
-
 impl<'p> FunctionPort<'p> {
-    /// Adds a step to the trace before it is taken, so that a step that never ends is there, too.
+    /// Adds a step to the trace before it is taken.
     pub fn begin(&mut self, session: &mut Session<'p>, step: &Step) -> Result<()> {
         let new = NewStep {
             run: session.models.id,
@@ -26,15 +19,14 @@ impl<'p> FunctionPort<'p> {
             step: step.word(),
             why: &supervisor::why(&self.state, step),
         };
-        let id = session.store.begin_step(&new)?;
-        self.taking = Some(Taking { id, started: Instant::now() });
+        self.taking = Some(Taking::begin(session.store, &new)?);
         Ok(())
     }
 
     /// Ends the step in the trace, with a word and details.
     pub(super) fn end(&mut self, session: &mut Session<'p>, came: (&str, &str)) -> Result<()> {
         let Some(taking) = self.taking.take() else { return Ok(()) };
-        session.store.end_step(taking.id, came, millis(taking.started))
+        taking.end(session.store, came)
     }
 
     /// Ends a step that is abandoned because the run ends.
@@ -72,17 +64,13 @@ impl<'p> FunctionPort<'p> {
         if !decides {
             return Ok(());
         }
-        let detail = self.detail(outcome);
-        self.trouble.clone_from(&detail);
+        self.trouble = self.detail(outcome);
         let attempt = Attempt {
             run: session.models.id,
             symbol: self.planned.function.key.clone(),
-            number: self.number(),
             role: self.role.into(),
             maker: Some(self.maker()),
             outcome: outcome.word().into(),
-            detail,
-            candidate_sha256: self.state.candidate().map(sha256),
             millis: millis(self.started),
         };
         self.started = Instant::now();
@@ -111,8 +99,4 @@ impl<'p> FunctionPort<'p> {
             | Outcome::TreeMoved => String::new(),
         }
     }
-}
-
-fn millis(since: Instant) -> u64 {
-    u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

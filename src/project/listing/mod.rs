@@ -15,6 +15,7 @@ use crate::contract::types::{Judgeable, Signature};
 use crate::project::ported::{PortModule, Ported};
 use crate::project::{FunctionPlan, Project};
 use crate::rust::globals::globals_file;
+use crate::store::LastEnd;
 use crate::symbol::{Function, Gap, LeftOut, Library, LibraryIndex, Linkage, RelPath, SymbolKey, SymbolName};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -74,6 +75,8 @@ pub struct Row {
     pub judged: bool,
     /// The harness in words, with the reason.
     pub harness: String,
+    /// How the last run left it, where it has no port.
+    pub last_run: Option<String>,
 }
 
 /// A symbol without a stub or binding.
@@ -100,6 +103,15 @@ pub struct Listing {
 }
 
 impl Listing {
+    /// Fills in how runs left the functions that have no port.
+    pub fn recall(&mut self, project: &Project, ends: &BTreeMap<SymbolKey, LastEnd>) {
+        for row in self.symbols.iter_mut().filter(|row| row.state == Some("stub")) {
+            let planned = project.planned.iter().find(|planned| planned.function.name == row.symbol);
+            let end = planned.and_then(|planned| ends.get(&planned.function.key));
+            row.last_run = end.map(LastEnd::text);
+        }
+    }
+
     /// All symbols of an opened repository, in porting order.
     pub fn of(project: &Project) -> Self {
         let library = &project.library;
@@ -166,6 +178,7 @@ impl Rows<'_> {
             state: planned.map(|_| self.state(function)),
             judged: planned.is_some_and(|p| p.judgeable.contract().is_some()),
             harness: harness(planned, function),
+            last_run: None,
         }
     }
 

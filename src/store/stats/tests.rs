@@ -35,11 +35,8 @@ fn attempt(run: i64, symbol: &str, role: &str, outcome: &str) -> Attempt {
         maker: (run > 1).then(|| if role == "c2rust" { role.to_owned() } else { model(role) }),
         run: RunId(run),
         symbol: key(symbol),
-        number: 1,
         role: role.into(),
         outcome: outcome.into(),
-        detail: String::new(),
-        candidate_sha256: None,
         millis: 1_000,
     }
 }

@@ -22,7 +22,7 @@ fn lessons_of_one_kind_and_key_are_one() {
     begin(&mut store, "a");
     assert_eq!(store.iteration().unwrap(), Iteration(1), "two steps of one port are one iteration");
     let first = store.learn(lesson(Kind::KnownFix, "a", "E0308 m")).unwrap();
-    let other = store.learn(lesson(Kind::Constraint, "a", "E0308 m")).unwrap();
+    let other = store.learn(lesson(Kind::Decision, "a", "E0308 m")).unwrap();
     begin(&mut store, "b");
     assert_eq!(store.learn(lesson(Kind::KnownFix, "b", "E0308 m")).unwrap(), first);
     let rows = store.memory().unwrap();

@@ -77,14 +77,12 @@ fn cheats_among_the_mutants_of_version_9_get_their_own_column() {
     old.execute_batch(
         r#"ALTER TABLE testgen_tests DROP COLUMN cheats;
            ALTER TABLE testgen_runs DROP COLUMN callee_kill_rate;
-           ALTER TABLE testgen_evolution DROP COLUMN scores;
-           ALTER TABLE testgen_evolution DROP COLUMN lower_bound;
            UPDATE testgen_runs SET is_best = 0, kept = 1;
            UPDATE testgen_tests SET kills = '["line 1: `<` → `>`", "cheat: constant return", "cheat: stale"]' WHERE id = 't1';
-           UPDATE testgen_tests SET kills = '[]' WHERE id = 't2';
-           PRAGMA user_version = 9;"#,
+           UPDATE testgen_tests SET kills = '[]' WHERE id = 't2';"#,
     )
     .unwrap();
+    old.execute_batch(migrate::MIGRATIONS[9]).unwrap();
     drop(old);
     let store = Store::open(&path).unwrap();
     let list = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());

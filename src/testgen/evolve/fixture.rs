@@ -60,7 +60,7 @@ impl Bench {
         let workspace = Workspace::create(dir.path()).unwrap();
         let mut store = Store::open(&dir.path().join("state.db")).unwrap();
         let functions: Vec<Function> = ["f", "g"].map(|name| function(name, "int f(void);", vec![])).into();
-        let rows: Vec<SymbolRow> = functions.iter().map(|function| SymbolRow::of(function, None)).collect();
+        let rows: Vec<SymbolRow> = functions.iter().map(SymbolRow::of).collect();
         store.save_symbols(&rows).unwrap();
         let asks = Asks { roles: &[ROLE], config: &config, workflow: None };
         let models =

@@ -1,0 +1,23 @@
+-- What was written and never read.
+ALTER TABLE symbols DROP COLUMN file;
+ALTER TABLE symbols DROP COLUMN line;
+ALTER TABLE symbols DROP COLUMN module;
+ALTER TABLE symbols DROP COLUMN kind;
+ALTER TABLE symbols DROP COLUMN unjudgeable;
+ALTER TABLE symbols DROP COLUMN item_hash;
+ALTER TABLE symbols DROP COLUMN position;
+ALTER TABLE symbols DROP COLUMN present;
+ALTER TABLE evidence DROP COLUMN oracle_calls;
+ALTER TABLE evidence DROP COLUMN subject_calls;
+ALTER TABLE evidence DROP COLUMN edges;
+ALTER TABLE evidence DROP COLUMN seed;
+ALTER TABLE evidence DROP COLUMN millis;
+ALTER TABLE attempts DROP COLUMN number;
+ALTER TABLE attempts DROP COLUMN detail;
+ALTER TABLE attempts DROP COLUMN candidate_sha256;
+ALTER TABLE attempts DROP COLUMN created;
+ALTER TABLE model_calls DROP COLUMN attempt;
+ALTER TABLE model_calls DROP COLUMN prompt_sha256;
+ALTER TABLE model_calls DROP COLUMN created;
+ALTER TABLE measures DROP COLUMN date;
+DELETE FROM memory WHERE kind IN ('constraint', 'archetype', 'insight');
