@@ -20,6 +20,7 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0012_ends.sql"),
     include_str!("migrations/0013_reachability.sql"),
     include_str!("migrations/0014_unread.sql"),
+    include_str!("migrations/0015_best_by_context.sql"),
 ];
 
 /// Brings the database to the newest version known here, or says that it is newer still.

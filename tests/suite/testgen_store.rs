@@ -96,11 +96,11 @@ fn filled() -> Repo {
     store.save_testgen_run(&run(1, "twice", first, Some(measured())), &tests).unwrap();
     store.save_testgen_run(&run(2, "twice", other, None), &[]).unwrap();
     // The best one of all kinds stays as it was before the next run: of all kinds nobody has looked since.
-    store.update_testgen_best(GLOBAL).unwrap();
+    store.update_testgen_best(GLOBAL, &TestGenContext::Commander).unwrap();
     let better = TestGenAnalysis { category_balance: 1.0, ..measured() };
     store.save_testgen_run(&run(3, "twice", other, Some(better)), &[]).unwrap();
     store.save_testgen_run(&run(4, "sum_bytes", first, None), &[]).unwrap();
-    store.update_testgen_best(PURE).unwrap();
+    store.update_testgen_best(PURE, &TestGenContext::Commander).unwrap();
     let mut change = TestGenConfigChange::keep("boundaries are missing");
     change.kind = ChangeType::UpdateWeights;
     change.expected_improvement = Some(40.0);
@@ -463,4 +463,11 @@ fn tests_of_a_function_that_is_gone_go_with_it() {
     assert!(!repo.root().join(generated("thrice")).exists());
     assert!(repo.root().join(generated("twice")).exists());
     assert!(repo.root().join("rust/tests/testgen_mine.rs").exists());
+}
+
+#[test]
+fn without_a_model_generate_names_what_needs_none() {
+    let repo = Repo::initialised();
+    repo.run(&["testgen", "generate", "twice", "--config", "llm.replay_dir=\"nowhere\""])
+        .fails(2, &["--context existence asks no model"]);
 }

@@ -1,9 +1,9 @@
-//! The best configuration for each kind of function, by the mean score of its runs.
+//! The best configuration for each kind of function, by the mean score of its runs in one context.
 
 use crate::error::Result;
-use crate::store::Store;
 use crate::store::columns::{date, unsigned, word};
-use crate::test_record::{ConfigId, RunId};
+use crate::store::{ConfigRow, Store};
+use crate::test_record::{ConfigId, RunId, TestGenContext};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
@@ -16,6 +16,8 @@ pub const GLOBAL: &str = "_global_";
 pub struct BestConfig {
     /// The kind in one word, or [`GLOBAL`].
     pub task_type: String,
+    /// Runs in other contexts ask for other tests: they do not count.
+    pub context: TestGenContext,
     pub config: ConfigId,
     /// Its run with the highest score; of equals the first.
     pub run: RunId,
@@ -41,31 +43,56 @@ struct Standing {
 
 impl Store {
     /// The best configuration for a kind of function.
-    pub fn testgen_best(&self, task_type: &str) -> Result<Option<BestConfig>> {
+    pub fn testgen_best(&self, task_type: &str, context: &TestGenContext) -> Result<Option<BestConfig>> {
         self.query(|connection| {
-            let sql = "SELECT * FROM testgen_best_configs WHERE task_type = ?1";
-            connection.prepare_cached(sql)?.query_row([task_type], read).optional()
+            let sql = "SELECT * FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2";
+            connection.prepare_cached(sql)?.query_row([task_type, &context.to_string()], read).optional()
         })
     }
 
-    /// The best configurations of all kinds, in the order of their words; [`GLOBAL`] comes first.
+    /// The configuration that a run on a function of this kind uses where nobody names one: the best one of its kind, else
+    /// of all, in this context. A current one that has no score there yet comes first, so that it gets one.
+    pub fn testgen_config_for(
+        &mut self,
+        task_type: Option<&str>,
+        context: &TestGenContext,
+    ) -> Result<ConfigRow> {
+        let current = self.testgen_config_in_use()?;
+        for kind in task_type.into_iter().chain([GLOBAL]) {
+            let is_measured: bool = self.query(|connection| {
+                let sql = "SELECT count(*) > 0 FROM testgen_runs WHERE config = ?1 AND context = ?2
+                               AND score IS NOT NULL AND (?3 = ?4 OR task_type = ?3)";
+                let of = params![current.id.0, context.to_string(), kind, GLOBAL];
+                connection.prepare_cached(sql)?.query_row(of, |row| row.get(0))
+            })?;
+            let best = self.testgen_best(kind, context)?.filter(|_| is_measured);
+            if let Some(row) = best.map(|best| self.testgen_config(best.config)).transpose()?.flatten() {
+                return Ok(row);
+            }
+        }
+        Ok(current)
+    }
+
+    /// The best configurations of all contexts and kinds, in the order of their words; [`GLOBAL`] comes first.
     pub fn testgen_bests(&self) -> Result<Vec<BestConfig>> {
         self.query(|connection| {
-            let sql = "SELECT * FROM testgen_best_configs ORDER BY task_type <> ?1, task_type";
+            let sql = "SELECT * FROM testgen_best_configs ORDER BY context, task_type <> ?1, task_type";
             connection.prepare(sql)?.query_map([GLOBAL], read)?.collect()
         })
     }
 
-    /// Finds the configuration with the highest mean score over all its runs on functions of a kind ([`GLOBAL`]: of all
-    /// kinds), among all that there are. Where the best one of before has the same mean, it stays; its numbers are told as
+    /// Finds the configuration with the highest mean score over its runs in a context on functions of a kind ([`GLOBAL`]: of
+    /// all kinds), among all that there are. Where the best one of before has the same mean, it stays; its numbers are told as
     /// they are now. Says whether the best one is another one than before.
-    pub fn update_testgen_best(&mut self, task_type: &str) -> Result<bool> {
+    pub fn update_testgen_best(&mut self, task_type: &str, context: &TestGenContext) -> Result<bool> {
+        let of = (task_type, context.to_string());
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let sql = "SELECT config FROM testgen_best_configs WHERE task_type = ?1";
-            let holder: Option<i64> = transaction.query_row(sql, [task_type], |row| row.get(0)).optional()?;
-            let Some(winner) = leader(&transaction, task_type, holder)? else { return Ok(false) };
-            write(&transaction, task_type, &winner)?;
+            let sql = "SELECT config FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2";
+            let holder: Option<i64> =
+                transaction.query_row(sql, params![of.0, of.1], |row| row.get(0)).optional()?;
+            let Some(winner) = leader(&transaction, (of.0, &of.1), holder)? else { return Ok(false) };
+            write(&transaction, (of.0, &of.1), &winner)?;
             transaction.commit()?;
             Ok(holder != Some(winner.config))
         })
@@ -75,10 +102,10 @@ impl Store {
 /// The first by mean score; of equals the one that held the place, else the oldest. None where no run has a score.
 fn leader(
     connection: &Connection,
-    task_type: &str,
+    (task_type, context): (&str, &str),
     holder: Option<i64>,
 ) -> rusqlite::Result<Option<Standing>> {
-    let sql = "WITH told AS (SELECT * FROM testgen_runs WHERE ?1 = ?2 OR task_type = ?1)
+    let sql = "WITH told AS (SELECT * FROM testgen_runs WHERE (?1 = ?2 OR task_type = ?1) AND context = ?4)
                SELECT config, avg(score) AS mean, count(*) AS total_runs,
                    count(*) FILTER (WHERE comprehensiveness >= min_comprehensiveness) AS pass_count,
                    (SELECT run_id FROM told AS own WHERE own.config = told.config AND own.score IS NOT NULL
@@ -95,14 +122,18 @@ fn leader(
             total_runs: row.get("total_runs")?,
         })
     };
-    connection.prepare_cached(sql)?.query_row(params![task_type, GLOBAL, holder], read).optional()
+    connection.prepare_cached(sql)?.query_row(params![task_type, GLOBAL, holder, context], read).optional()
 }
 
-fn write(connection: &Connection, task_type: &str, best: &Standing) -> rusqlite::Result<()> {
+fn write(
+    connection: &Connection,
+    (task_type, context): (&str, &str),
+    best: &Standing,
+) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT OR REPLACE INTO testgen_best_configs
-             (task_type, config, run, score, pass_count, total_runs, is_override, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)",
+             (task_type, config, run, score, pass_count, total_runs, is_override, updated_at, context)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7, ?8)",
         params![
             task_type,
             best.config,
@@ -111,17 +142,20 @@ fn write(connection: &Connection, task_type: &str, best: &Standing) -> rusqlite:
             best.pass_count,
             best.total_runs,
             crate::store::now().to_string(),
+            context,
         ],
     )?;
     // The row of all kinds decides about every other one.
     let sql = "UPDATE testgen_best_configs SET is_override = coalesce(config <>
-                   (SELECT config FROM testgen_best_configs WHERE task_type = ?1), 0)";
-    connection.execute(sql, [GLOBAL]).map(drop)
+                   (SELECT config FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2), 0)
+               WHERE context = ?2";
+    connection.execute(sql, [GLOBAL, context]).map(drop)
 }
 
 fn read(row: &Row) -> rusqlite::Result<BestConfig> {
     Ok(BestConfig {
         task_type: row.get("task_type")?,
+        context: word(row, "context")?,
         config: ConfigId(row.get("config")?),
         run: word(row, "run")?,
         score: row.get("score")?,

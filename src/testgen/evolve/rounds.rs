@@ -200,9 +200,10 @@ impl Evolution<'_> {
     /// Updates the best configurations. Called only when all symbols were run, because means over different symbols
     /// are not comparable.
     fn update_best(&self, store: &mut Store) -> Result<()> {
-        let kinds: BTreeSet<&str> = self.runs.values().filter_map(|run| run.task_type.as_deref()).collect();
-        for kind in kinds.into_iter().chain([GLOBAL]) {
-            store.update_testgen_best(kind)?;
+        for run in self.runs.values() {
+            for kind in run.task_type.as_deref().into_iter().chain([GLOBAL]) {
+                store.update_testgen_best(kind, &run.context)?;
+            }
         }
         Ok(())
     }

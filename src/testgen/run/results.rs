@@ -86,7 +86,7 @@ pub fn store(
 /// Those of the store.
 pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
     for kind in run.task_type.iter().map(String::as_str).chain([GLOBAL]) {
-        store.update_testgen_best(kind)?;
+        store.update_testgen_best(kind, &run.context)?;
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! `cargo implfuzz testgen evolve`
 
+use super::Session;
 use super::generate::run_once;
-use super::{Session, each_once};
+use crate::cli::commands::filter;
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
 use crate::judge::Judge;
@@ -34,7 +35,7 @@ pub struct Args {
 pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
-    let planned = each_once(&project, &args.symbols)?;
+    let planned = filter::named(&project, &args.symbols)?;
     let judge = Judge::new(&project, &session.interrupt);
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let config = settings(&project.config, &store.testgen_config_in_use()?.config);

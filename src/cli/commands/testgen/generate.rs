@@ -1,10 +1,11 @@
 //! `cargo implfuzz testgen generate`
 
 use super::shown::{self, StoredRun};
-use super::{config, each_once, named};
-use crate::cli::commands::Session;
+use super::{config, named};
+use crate::cli::commands::{Session, filter};
 use crate::config::TEST_ROLES;
-use crate::error::{ExitCode, Result};
+use crate::contract::archetype::Archetype;
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::judge::Judge;
 use crate::llm::model_session::{Asks, ModelSession};
@@ -31,8 +32,9 @@ pub struct Args {
     /// Test categories: benchmark (all five), commander, mecha_coder, or a comma-separated list
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
-    /// Number or hash prefix of the configuration [default: the current one, or else the built-in defaults, which become
-    /// current]
+    /// Number or hash prefix of the configuration, or `current` [default: the best one for each kind of function in this
+    /// context, once the current one has a score there; until then the current one, or else the built-in defaults, which
+    /// become current]
     #[arg(long, value_name = "ID")]
     with: Option<String>,
     /// Do not write a test file or seeds
@@ -54,21 +56,19 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
     let wanted = select(&project, args)?;
-    let row = match &args.with {
-        Some(text) => config::find(&store, text)?,
-        None => store.testgen_config_in_use()?,
-    };
+    let rows =
+        wanted.iter().map(|planned| configuration(&mut store, planned, args)).collect::<Result<Vec<_>>>()?;
     let judge = Judge::new(&project, &session.interrupt);
-    let set = settings(&project.config, &row.config);
-    let asks_models = args.context.categories().into_iter().any(TestCategory::is_asked);
-    let roles = if asks_models { &TEST_ROLES[..2] } else { &[] };
+    let set =
+        rows.first().map_or_else(|| project.config.clone(), |row| settings(&project.config, &row.config));
+    let roles = if asks_models(args) { &TEST_ROLES[..2] } else { &[] };
     let asks = Asks { roles, config: &set, workflow: None };
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     let command = format!("testgen generate {}", if args.all { "--all".to_owned() } else { names.join(" ") });
-    let mut models =
-        ModelSession::open(&project.workspace, &mut store, (&command, asks), &session.interrupt)?;
+    let mut models = ModelSession::open(&project.workspace, &mut store, (&command, asks), &session.interrupt)
+        .map_err(without_model)?;
     let (all, ended) =
-        each((&project, &mut store), (&judge, &wanted), &mut models, (&row, args), reporter.as_mut());
+        each((&project, &mut store), (&judge, &wanted), &mut models, (&rows, args), reporter.as_mut());
     let ended = models.or_finish(&mut store, ended);
     if ended.is_ok() {
         store.finish_run(models.id, RunOutcome::Done)?;
@@ -83,6 +83,33 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     Ok(if all.iter().all(is_whole) { ExitCode::Ok } else { ExitCode::Incomplete })
 }
 
+fn asks_models(args: &Args) -> bool {
+    args.context.categories().into_iter().any(TestCategory::is_asked)
+}
+
+/// The configuration for a function.
+fn configuration(store: &mut Store, planned: &FunctionPlan, args: &Args) -> Result<ConfigRow> {
+    match args.with.as_deref() {
+        Some("current") => store.testgen_config_in_use(),
+        Some(text) => config::find(store, text),
+        None => {
+            let kind = planned.judgeable.contract().and_then(Archetype::of);
+            store.testgen_config_for(kind.map(Archetype::text), &args.context)
+        }
+    }
+}
+
+/// Where no model can be asked, there are tests that need none.
+fn without_model(error: Error) -> Error {
+    if error.kind() != ErrorKind::Config {
+        return error;
+    }
+    let help = error.help_text().map_or_else(String::new, |help| format!("{help} · "));
+    error.help(format!(
+        "{help}--context existence asks no model: it tests which functions and types there are"
+    ))
+}
+
 /// Whether a run is complete: models were asked for everything, and there is a score if any category needs a model.
 fn is_whole(kept: &StoredRun) -> bool {
     let run = &kept.run;
@@ -92,7 +119,7 @@ fn is_whole(kept: &StoredRun) -> bool {
 
 fn select<'p>(project: &'p Project, args: &Args) -> Result<Vec<&'p FunctionPlan>> {
     if !args.all {
-        return each_once(project, args.symbols.iter().chain(&args.task));
+        return filter::named(project, &[&args.symbols[..], &args.task].concat());
     }
     Ok(project.planned.iter().filter(|planned| planned.judgeable.contract().is_some()).collect())
 }
@@ -102,14 +129,24 @@ fn each(
     (project, store): (&Project, &mut Store),
     (judge, wanted): (&Judge, &[&FunctionPlan]),
     models: &mut ModelSession,
-    (row, args): (&ConfigRow, &Args),
+    (rows, args): (&[ConfigRow], &Args),
     reporter: &mut dyn Reporter,
 ) -> (Vec<StoredRun>, Result<()>) {
     let mut all = Vec::new();
-    for (index, planned) in wanted.iter().enumerate() {
+    let mut last = rows.first().map(|row| row.id);
+    for ((index, planned), row) in wanted.iter().enumerate().zip(rows) {
+        // Another configuration may name another model.
+        if last.replace(row.id) != Some(row.id) && asks_models(args) {
+            let set = settings(&project.config, &row.config);
+            let roles = (&TEST_ROLES[..2], &set);
+            if let Err(error) = models.choose(project.workspace.root(), roles, judge.interrupt) {
+                return (all, Err(error));
+            }
+        }
         let symbol = planned.function.name.clone();
         reporter.event(Event::SymbolStarted {
             symbol: symbol.clone(),
+            work: "tests",
             index: index + 1,
             total: wanted.len(),
         });
@@ -118,7 +155,7 @@ fn each(
             Err(error) => return (all, Err(error)),
         };
         let summary = shown::summary(&kept.run);
-        reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept), summary });
+        reporter.event(Event::SymbolFinished { symbol, ok: is_whole(&kept), grade: None, summary });
         all.push(kept);
     }
     (all, Ok(()))

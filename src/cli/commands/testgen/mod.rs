@@ -14,7 +14,7 @@ mod stats;
 
 use super::Session;
 use crate::error::{ExitCode, Result};
-use crate::project::{FunctionPlan, Project};
+use crate::project::Project;
 use crate::symbol::SymbolKey;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -48,21 +48,6 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         What::Evolve(args) => evolve::run(session, args),
         What::Evolution(args) => evolution::run(session, args),
     }
-}
-
-/// The functions with these names, without repetitions.
-fn each_once<'p, 'n>(
-    project: &'p Project,
-    names: impl IntoIterator<Item = &'n String>,
-) -> Result<Vec<&'p FunctionPlan>> {
-    let mut wanted: Vec<&FunctionPlan> = Vec::new();
-    for name in names {
-        let found = project.find(name)?;
-        if wanted.iter().all(|other| other.function.key != found.function.key) {
-            wanted.push(found);
-        }
-    }
-    Ok(wanted)
 }
 
 /// The name of a function, or its key if the library no longer has it.

@@ -143,6 +143,7 @@ fn line(name: &str, means: &Means) -> Vec<String> {
 fn best_configs(best: &[BestConfig], versions: &Versions) -> String {
     let columns = [
         Column::left("kind of function"),
+        Column::left("context"),
         Column::left("best configuration"),
         Column::right("score"),
         Column::left("passed"),
@@ -152,6 +153,7 @@ fn best_configs(best: &[BestConfig], versions: &Versions) -> String {
     let row = |best: &BestConfig| {
         vec![
             printable(&best.task_type),
+            best.context.to_string(),
             configuration(versions, best.config.0),
             mean(Some(best.score)),
             format!("{} of {}", best.pass_count, best.total_runs),

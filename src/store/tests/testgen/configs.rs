@@ -94,7 +94,7 @@ fn where_nobody_has_chosen_a_configuration_the_defaults_become_current_once() {
 fn the_best_configuration_gives_way_only_to_a_strictly_better_mean() {
     let (_dir, mut store, first, other) = with_configs();
     let best = |store: &Store| {
-        let best = store.testgen_best(PURE).unwrap()?;
+        let best = store.testgen_best(PURE, &TestGenContext::Benchmark).unwrap()?;
         Some((best.config, best.run, best.score, best.pass_count, best.total_runs))
     };
     let mut number = 0;
@@ -102,9 +102,12 @@ fn the_best_configuration_gives_way_only_to_a_strictly_better_mean() {
         number += 1;
         let analysis = TestGenAnalysis { comprehensiveness, ..TestGenAnalysis::default() };
         store.save_testgen_run(&TestGenRun { analysis, ..run(number, "a", config, score) }, &[]).unwrap();
-        store.update_testgen_best(PURE).unwrap()
+        store.update_testgen_best(PURE, &TestGenContext::Benchmark).unwrap()
     };
-    assert!(!store.update_testgen_best(PURE).unwrap(), "no run, nothing to be best by");
+    assert!(
+        !store.update_testgen_best(PURE, &TestGenContext::Benchmark).unwrap(),
+        "no run, nothing to be best by"
+    );
     assert!(!save(&mut store, other, None, None), "a run without a score is none");
     assert_eq!(best(&store), None);
     assert!(save(&mut store, other, Some(400), Some(6.9)));
@@ -122,16 +125,18 @@ fn the_best_configuration_gives_way_only_to_a_strictly_better_mean() {
 fn the_best_configuration_is_the_best_of_all_that_ran() {
     let (_dir, mut store, first, other) = with_configs();
     let third = store.save_testgen_config(&config("1.0.2")).unwrap();
-    let best = |store: &Store| store.testgen_best(PURE).unwrap().map(|best| (best.config, best.score));
+    let best = |store: &Store| {
+        store.testgen_best(PURE, &TestGenContext::Benchmark).unwrap().map(|best| (best.config, best.score))
+    };
     for (number, config, score) in [(1, first, 900), (2, other, 700), (3, third, 800)] {
         store.save_testgen_run(&run(number, "a", config, Some(score)), &[]).unwrap();
     }
-    assert!(store.update_testgen_best(PURE).unwrap());
+    assert!(store.update_testgen_best(PURE, &TestGenContext::Benchmark).unwrap());
     assert_eq!(best(&store), Some((first, 900.0)));
     // The last run is of the second one, and the first one falls behind; the third one is better than both.
     store.save_testgen_run(&run(4, "a", first, Some(300)), &[]).unwrap();
     store.save_testgen_run(&run(5, "a", other, Some(720)), &[]).unwrap();
-    assert!(store.update_testgen_best(PURE).unwrap());
+    assert!(store.update_testgen_best(PURE, &TestGenContext::Benchmark).unwrap());
     assert_eq!(best(&store), Some((third, 800.0)));
 }
 
@@ -148,20 +153,46 @@ fn each_kind_of_function_has_a_best_configuration_of_its_own() {
         store.save_testgen_run(&run, &[]).unwrap();
     }
     let best = |store: &Store, kind| {
-        let best = store.testgen_best(kind).unwrap()?;
+        let best = store.testgen_best(kind, &TestGenContext::Benchmark).unwrap()?;
         Some((best.config, best.score, best.is_override))
     };
     for kind in [PURE, TEXT] {
-        assert!(store.update_testgen_best(kind).unwrap(), "{kind}");
+        assert!(store.update_testgen_best(kind, &TestGenContext::Benchmark).unwrap(), "{kind}");
     }
     assert_eq!(best(&store, TEXT), Some((other, 300.0, false)), "over nothing there is no override");
-    assert!(store.update_testgen_best(GLOBAL).unwrap());
+    assert!(store.update_testgen_best(GLOBAL, &TestGenContext::Benchmark).unwrap());
     assert_eq!(best(&store, GLOBAL), Some((first, 500.0, false)));
     assert_eq!(best(&store, TEXT), Some((other, 300.0, true)));
     assert_eq!(best(&store, PURE), Some((first, 900.0, false)));
     let callbacks = "callback registration";
-    assert!(!store.update_testgen_best(callbacks).unwrap());
+    assert!(!store.update_testgen_best(callbacks, &TestGenContext::Benchmark).unwrap());
     assert_eq!(best(&store, callbacks), None);
+}
+
+#[test]
+fn a_run_uses_the_best_configuration_of_its_kind_and_context() {
+    let (_dir, mut store, first, other) = with_configs();
+    let (benchmark, mecha) = (TestGenContext::Benchmark, TestGenContext::MechaCoder);
+    let used = |store: &mut Store, kind, context| store.testgen_config_for(kind, context).unwrap().id;
+    store.set_current_testgen_config(other).unwrap();
+    let save = |store: &mut Store, number, config, context: &TestGenContext, score| {
+        let run = run(number, "a", config, Some(score));
+        let run = TestGenRun { task_type: Some(PURE.into()), context: context.clone(), ..run };
+        store.save_testgen_run(&run, &[]).unwrap();
+        for kind in [PURE, GLOBAL] {
+            store.update_testgen_best(kind, context).unwrap();
+        }
+    };
+    save(&mut store, 1, first, &benchmark, 900);
+    assert_eq!(used(&mut store, Some(PURE), &benchmark), other, "the current one has no score yet");
+    save(&mut store, 2, other, &benchmark, 500);
+    // A run in another context says nothing here.
+    save(&mut store, 3, other, &mecha, 950);
+    assert_eq!(used(&mut store, Some(PURE), &benchmark), first);
+    assert_eq!(used(&mut store, Some(TEXT), &benchmark), first, "of all kinds");
+    assert_eq!(used(&mut store, Some(PURE), &mecha), other);
+    let all = store.testgen_bests().unwrap();
+    assert_eq!(all.iter().map(|best| best.score).collect::<Vec<_>>(), [900.0, 900.0, 950.0, 950.0]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use super::super::fixture::{Bench, Heard, run};
 use super::*;
 use crate::symbol::SymbolKey;
-use crate::test_record::{RunId, TestGenAnalysis};
+use crate::test_record::{RunId, TestGenAnalysis, TestGenContext};
 
 const BETTER: &str = r#"{"type": "update_weights", "changes": {"precision_weight": 0.7}, "reasoning": "edges", "expected_improvement": 12}"#;
 const FAR: &str = r#"{"type": "update_weights", "changes": {"precision_weight": 0.9}, "reasoning": "more"}"#;
@@ -87,7 +87,7 @@ fn current(store: &Store) -> Option<String> {
 }
 
 fn best(store: &Store, kind: &str) -> String {
-    let best = store.testgen_best(kind).unwrap().unwrap();
+    let best = store.testgen_best(kind, &TestGenContext::Benchmark).unwrap().unwrap();
     store.testgen_config(best.config).unwrap().unwrap().config.version
 }
 
@@ -293,7 +293,11 @@ fn a_round_that_is_broken_off_has_its_row_and_changes_nothing() {
     assert_eq!((rows.len(), rows[0].accepted), (1, false));
     assert_eq!(rows[0].reason, "the round was broken off: no compiler");
     assert_eq!(current(&bench.store).as_deref(), Some("1.0.0"));
-    assert_eq!(bench.store.testgen_best(GLOBAL).unwrap(), None, "half a comparison is none");
+    assert_eq!(
+        bench.store.testgen_best(GLOBAL, &TestGenContext::Benchmark).unwrap(),
+        None,
+        "half a comparison is none"
+    );
 }
 
 #[test]
