@@ -200,8 +200,8 @@ fn stats(repo: &Repo) {
         ),
         "{shown}"
     );
-    assert_eq!(words(&shown, GLOBAL)[1..4], ["1", "(1.0.0)", "770.0"]);
-    assert_eq!(words(&shown, "pure function")[2..8], ["2", "(1.0.1)", "870.0", "1", "of", "2"]);
+    assert_eq!(words(&shown, GLOBAL)[1..5], ["commander", "1", "(1.0.0)", "770.0"]);
+    assert_eq!(words(&shown, "pure function")[2..9], ["commander", "2", "(1.0.1)", "870.0", "1", "of", "2"]);
     assert!(shown.contains("other than for all kinds"));
     let stats = json(repo, &["stats"], "testgen-stats");
     let symbols = stats["symbols"].as_array().unwrap();

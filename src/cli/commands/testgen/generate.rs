@@ -105,7 +105,8 @@ fn without_model(error: Error) -> Error {
         return error;
     }
     let help = error.help_text().map_or_else(String::new, |help| format!("{help} · "));
-    error.help(format!(
+    // The first help of an error stays, so that this is another error.
+    Error::new(error.kind(), error.to_string()).help(format!(
         "{help}--context existence asks no model: it tests which functions and types there are"
     ))
 }
