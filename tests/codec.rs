@@ -164,6 +164,48 @@ proptest! {
     }
 
     #[test]
+    fn tails_come_back_and_are_found_nowhere_else(head: Vec<u8>, is_long: bool, lengths: [(u8, u32); 2], cut in 1usize..8, at: prop::sample::Index, bit in 0..8) {
+        prop_assert_eq!(Tail::split(&head), (&head[..], None));
+        let tail = Tail { is_long, lengths };
+        let input = tail.behind(&head);
+        prop_assert_eq!(Tail::split(&input), (&head[..], Some(tail)));
+        // One tail at a time, and no part of one.
+        let twice = tail.behind(&input);
+        prop_assert_eq!(Tail::split(&twice).0, &input[..]);
+        // A mutation does not make a long input from a usual one.
+        let mut other = input.clone();
+        other[at.index(input.len())] ^= 1u8 << bit;
+        prop_assert!(is_long || Tail::split(&other).1.is_none_or(|tail| !tail.is_long));
+        for part in [&input[..input.len() - cut], &input[input.len() - 17..]] {
+            prop_assert_eq!(Tail::split(part), (part, None));
+        }
+    }
+
+    #[test]
+    fn a_long_buffer_that_repeats_itself_is_shown_once(piece in prop::collection::vec(any::<u16>(), 1..20), n in 4_097usize..20_000) {
+        let long: Vec<u16> = piece.iter().copied().cycle().take(n).collect();
+        let (shown, count) = (show_slice(&long), format!("] over and over ({n} elements)"));
+        prop_assert!(shown.ends_with(&count), "{}", shown);
+        let (bytes_end, end) = (format!("\" over and over ({n} bytes)"), format!("… ({n} elements)"));
+        let start = show_slice(&piece);
+        prop_assert!(start.starts_with(&shown[..shown.len() - count.len()]), "{} {}", shown, start);
+        let bytes: Vec<u8> = long.iter().map(|n| *n as u8).collect();
+        let bytes_shown = show_slice(&bytes);
+        prop_assert!(bytes_shown.ends_with(&bytes_end), "{}", bytes_shown);
+        // One element that breaks the rhythm: the beginning, as of any buffer.
+        let (mut other, at) = (long, 4_096);
+        other[at] ^= 1;
+        prop_assert!(show_slice(&other).ends_with(&end));
+        prop_assert!(!show_slice(&other[..4_096]).contains("over and over"));
+    }
+
+    #[test]
+    fn a_fitted_text_has_no_nul(mut text in prop::collection::vec(1u8.., 0..9), n in 0usize..300) {
+        fit_text(&mut text, n);
+        prop_assert!(text.len() == n && !text.contains(&0));
+    }
+
+    #[test]
     fn a_fitted_buffer_has_its_length(mut buffer: Vec<u16>, n in 0usize..300) {
         let before = buffer.clone();
         fit(&mut buffer, n);

@@ -7,7 +7,7 @@ use super::constructors::{Constructors, record, target};
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::{constants, reason_of, roles_where, sets_errno};
-use super::lengths::free_lengths;
+use super::lengths::{MAX_OF_STEP, free_lengths};
 use super::libc::{is_answered, is_on_descriptors};
 use super::returned::returns_of;
 use super::types::{Contract, Harness, Life, Parameter, Returns, Role, Sequence, Signature};
@@ -20,8 +20,6 @@ const ENDS: [&str; 13] = [
     "destroy", "free", "delete", "close", "end", "fini", "release", "dispose", "term", "destruct", "cleanup",
     "deinit", "uninit",
 ];
-/// Largest buffer of one step: many steps share an input.
-const MAX: usize = 1024;
 /// The path of the file that handles are opened on.
 const FILE: &str = "implfuzz.file";
 /// Largest number of other operations in a call sequence.
@@ -180,7 +178,7 @@ impl<'a> Handles<'a> {
             return Err("a function on handles that asks for chance or the time".to_owned());
         }
         let life = self.life(of, function);
-        let mut plain = roles_where(self.library, self.facts, function, (MAX, true)).into_iter();
+        let mut plain = roles_where(self.library, self.facts, function, (MAX_OF_STEP, true)).into_iter();
         let mut roles = Vec::new();
         for (index, param) in function.params.iter().enumerate() {
             let plain = plain.next().unwrap_or_else(|| Err("it has no role".to_owned()));

@@ -4,15 +4,13 @@ use super::borrowed;
 use super::callback;
 use super::facts::{FactTable, Facts, direction, identifiers};
 use super::flat::flat;
-use super::lengths::{counts_behind, free_lengths, length_partners, most};
+use super::lengths::{MAX, counts_behind, free_lengths, inferred_max, length_partners, most};
 use super::libc::{self, is_answered};
 use super::returned::{self, returns_of};
 use super::state;
 use super::types::{Contract, Direction, Harness, Judgeable, Parameter, Returns, Role, Signature};
 use crate::symbol::{CType, Comparison, Function, Library, Param, ParamUse, TypeKind, UseKind};
 
-/// Largest buffer or string, unless the C text has a larger relevant constant.
-pub(super) const MAX: usize = 4096;
 /// Larger constants of the C text do not widen buffers.
 const MAX_INTERESTING: usize = 16_384;
 
@@ -30,7 +28,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     }
     let globals = state::globals(library, &facts.index, function)?;
     let interesting = constants(library, function);
-    let max = interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64));
+    let max = inferred_max(&interesting);
     let mut roles = roles(library, facts, function, max).into_iter().collect::<Result<Vec<_>, _>>()?;
     free_lengths(function, &mut roles);
     let mut params = Vec::new();

@@ -1,8 +1,33 @@
 //! Lengths: which number gives the size of the memory behind a pointer parameter.
 
 use super::facts::FactTable;
-use super::types::{Direction, Role};
+use super::types::{Contract, Direction, Role};
 use crate::symbol::{Function, Param, TypeKind};
+
+/// Largest buffer or string, unless the C text has a larger relevant constant.
+pub(super) const MAX: usize = 4096;
+/// Largest buffer of one step: many steps share an input.
+pub(super) const MAX_OF_STEP: usize = 1024;
+/// The most elements of a long input.
+pub const LONGEST: usize = 70_000;
+
+/// The `max` that buffers get where the C text has these constants.
+pub(super) fn inferred_max(interesting: &[usize]) -> usize {
+    interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64))
+}
+
+/// Whether the `max` of this role is the one that inference gives: then longer inputs are tried, too.
+pub fn is_inferred_max(contract: &Contract, role: &Role) -> bool {
+    let inferred = match contract.sequence {
+        Some(_) => MAX_OF_STEP,
+        None => inferred_max(&contract.interesting),
+    };
+    match role {
+        Role::Buffer { max, .. } => *max == inferred,
+        Role::CString { max, .. } => *max == inferred.min(MAX),
+        _ => false,
+    }
+}
 
 /// For each parameter, its length parameter.
 pub(super) fn length_partners(facts: &FactTable, function: &Function) -> Vec<Option<String>> {
@@ -70,7 +95,7 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
 }
 
 /// The largest element count that the type of the length, or of its target, can hold.
-pub(super) fn most(function: &Function, length: &str) -> usize {
+pub fn most(function: &Function, length: &str) -> usize {
     let param = function.params.iter().find(|param| param.name == length);
     let kind = param.map(|param| match &param.ty.kind {
         TypeKind::Pointer(to) => &to.kind,

@@ -56,6 +56,7 @@ enum Mark {
     Keeps,
     Locale,
     Math,
+    Quiet,
     Varargs,
 }
 
@@ -138,6 +139,7 @@ fn mark(word: &str) -> Option<Mark> {
         "keeps" => Mark::Keeps,
         "locale" => Mark::Locale,
         "math" => Mark::Math,
+        "quiet" => Mark::Quiet,
         "varargs" => Mark::Varargs,
         _ => return None,
     })
@@ -214,6 +216,11 @@ pub fn is_on_descriptors(name: &str) -> bool {
 /// Whether `errno` is part of the function's result.
 pub fn sets_errno(name: &str) -> bool {
     has(name, Mark::Errno)
+}
+
+/// Whether it leaves `errno` alone whatever it is given.
+pub fn leaves_errno(name: &str) -> bool {
+    has(name, Mark::Quiet)
 }
 
 /// Whether it returns a new block that the harness's allocation ledger records.
@@ -331,6 +338,7 @@ mod tests {
             let reaches_out = !matches!(row.effect, Effect::Computes);
             assert!(!(reaches_out && matches!(row.ports, ForPorts::Call | ForPorts::Link)), "{name}");
             assert!(reaches_out || !row.has(Mark::Answered), "{name}");
+            assert!(!row.has(Mark::Quiet) || !reaches_out && !row.has(Mark::Errno), "{name}");
         }
         assert!(read("x | computes | yes | wrong |").is_err() && read("x | computes | yes |").is_err());
     }
@@ -361,6 +369,7 @@ mod tests {
             assert!(leads_back(name) && !allocates(name));
         }
         assert!(sets_errno("__isoc23_strtol") && allocates("__builtin_strdup"));
+        assert!(leaves_errno("__memcpy_chk") && !leaves_errno("malloc") && !leaves_errno("unheard_of"));
         assert!(pointer_use("unheard_of", 0).is_none() && pointer_use("strlen", 1).is_none());
         assert!(pointer_use("snprintf", 7).is_some_and(|used| used.string));
         assert_eq!(pointer_use("snprintf", 1), None);

@@ -9,7 +9,7 @@ pub mod facts;
 pub mod flat;
 pub mod producers;
 pub mod callback;
-mod lengths;
+pub mod lengths;
 mod external_effects;
 mod returned;
 pub mod state;

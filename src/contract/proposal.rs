@@ -4,7 +4,8 @@
 
 use super::facts::{FactTable, Facts};
 use super::file;
-use super::infer::{MAX, constants, sets_errno, signature_of};
+use super::infer::{constants, sets_errno, signature_of};
+use super::lengths::inferred_max;
 use super::libc::is_answered;
 use super::returned::returns_of;
 use super::state;
@@ -38,7 +39,7 @@ impl Frame {
             globals: state::globals(library, &facts.index, function)?,
             errno: facts.index.reached(function).any(sets_errno),
             chance: reached.any(|f| f.externs.iter().any(|name| is_answered(name))),
-            max: interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64)),
+            max: inferred_max(&interesting),
             interesting,
             facts: (0..function.params.len()).map(|index| facts.of(function, index)).collect(),
         })

@@ -28,10 +28,8 @@ impl Budget {
     /// So many quarters of it, for one process.
     pub(super) fn quarters(&self, n: u64) -> Leg {
         let millis = (self.seconds * 1000 * n / 4).max(1);
-        Leg {
-            time: Duration::from_millis(millis),
-            executions: self.executions.map(|all| (all * n / 4).max(1)),
-        }
+        let executions = self.executions.map(|all| (all * n / 4).max(1));
+        Leg { time: Duration::from_millis(millis), executions, known: Known::All }
     }
 }
 
@@ -40,12 +38,29 @@ impl Budget {
 pub(super) struct Leg {
     pub(super) time: Duration,
     pub(super) executions: Option<u64>,
+    pub(super) known: Known,
+}
+
+/// Which of the inputs that are there before it a process runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// All, whatever time it takes.
+    All,
+    InTime,
 }
 
 impl From<Budget> for Leg {
     fn from(budget: Budget) -> Self {
         budget.quarters(4)
     }
+}
+
+/// Which boundary inputs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Written {
+    Usual,
+    /// Beyond the contract's inferred `max`.
+    Long,
 }
 
 /// A target and how it is run.
@@ -59,6 +74,8 @@ pub struct Campaign {
     pub regressions: Vec<PathBuf>,
     pub seed: u32,
     pub max_len: u64,
+    /// Numbers that lengths of boundary inputs get, those that matter most first.
+    pub literals: Vec<usize>,
     pub call_timeout_ms: u64,
     pub rss_limit_mb: u64,
     pub subject: Subject,

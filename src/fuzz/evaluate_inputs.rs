@@ -354,6 +354,7 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
             regressions: Vec::new(),
             seed: 1,
             max_len: 9,
+            literals: Vec::new(),
             call_timeout_ms: 100,
             rss_limit_mb: 77,
             subject: Subject::Port,

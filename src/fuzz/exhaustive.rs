@@ -1,7 +1,7 @@
 //! The exhaustive engine: runs every input of a contract on both sides, in ranges, several
 //! concurrently.
 
-use super::campaign::{Budget, Campaign, sum};
+use super::campaign::{Budget, Campaign, Written, sum};
 use super::confirm::Once;
 use super::report::Found;
 use super::run_campaign::conclude;
@@ -69,7 +69,7 @@ impl Campaign {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Option<Verdict>> {
         // What coverage replays; the enumeration leaves no corpus.
-        self.write_boundaries(interrupt)?;
+        self.write_boundaries(Written::Usual, interrupt)?;
         let start = Instant::now();
         let deadline = start + Duration::from_secs(seconds);
         let ranges = points.div_ceil(RANGE);

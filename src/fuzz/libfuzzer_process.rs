@@ -1,6 +1,6 @@
 //! One libFuzzer process: its time limit and the meaning of its exit.
 
-use super::campaign::{Campaign, Leg, sum};
+use super::campaign::{Campaign, Known, Leg, sum};
 use super::report::{Found, Told};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Job, Output};
@@ -70,6 +70,7 @@ impl Campaign {
     ) -> Result<(Output, Told)> {
         let artifact = self.artifact();
         drop(fs::remove_file(&artifact));
+        let first = if leg.known == Known::All { self.known()? } else { 0 };
         let mut job = self
             .watched(&artifact)
             .args(flags)
@@ -78,7 +79,7 @@ impl Campaign {
             .args(self.corpora())
             // libFuzzer's own clock knows whole seconds only, and takes one too many.
             .env("IMPLFUZZ_RUN_MS", leg.time.as_millis().to_string())
-            .env("IMPLFUZZ_FIRST", self.known()?.to_string())
+            .env("IMPLFUZZ_FIRST", first.to_string())
             .timeout(leg.time + Duration::from_secs(60));
         if let Some(executions) = leg.executions {
             job = job.arg(format!("-runs={executions}"));

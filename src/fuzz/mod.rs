@@ -22,6 +22,7 @@ pub mod exhaustive;
 pub mod mutants;
 pub mod replay;
 pub mod isolated_replay;
+mod long_inputs;
 pub mod value_json;
 mod value_text;
 pub mod evaluate_inputs;

@@ -1,7 +1,7 @@
 //! Measures a harness: runs the C original against itself, which must never differ, and against its mutants,
 //! which should.
 
-use super::campaign::{Budget, Campaign, Leg, Subject, sum};
+use super::campaign::{Budget, Campaign, Known, Leg, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
 use super::report::Kill;
 use crate::error::Result;
@@ -43,7 +43,7 @@ impl Campaign {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<(RunStats, Option<Finding>)> {
         let own = Campaign { subject: Subject::Original, ..self.clone() };
-        own.write_boundaries(interrupt)?;
+        own.write_boundaries(Written::Usual, interrupt)?;
         let (stats, ended) = own.leg_looked_at((budget.into(), &[]), interrupt, see)?;
         Ok(match ended {
             Ended::Found(found) => (stats, Some(found.smallest)),
@@ -83,7 +83,7 @@ impl Campaign {
         let mut regressions = self.regressions.clone();
         regressions.push(self.corpus());
         let own = Campaign { work: self.work.join("port-mutants"), regressions, ..self.clone() };
-        own.write_boundaries(interrupt)?;
+        own.write_boundaries(Written::Usual, interrupt)?;
         let of_port = |skipped, current| Subject::PortMutants { skipped, current };
         own.kill((&of_port, count + 1), &BTreeSet::new(), budget, interrupt, see)
     }
@@ -111,7 +111,7 @@ impl Campaign {
             drop(fs::remove_file(&current));
             let subject = mutants(skipped.join(","), current.clone());
             let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
-            let left = Leg { time, executions: budget.executions };
+            let left = Leg { time, executions: budget.executions, known: Known::All };
             let (output, told) = own.run((left, self.seed), &[], interrupt, see)?;
             run.stats = sum(&run.stats, &told.stats);
             run.killed.extend(told.killed);

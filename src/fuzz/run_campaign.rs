@@ -1,6 +1,6 @@
 //! Runs a campaign: libFuzzer in a child process with limits, its verdict over the pipe. `libfuzzer_process` runs one process.
 
-use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Subject, sum};
+use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
 use super::report::Told;
 use crate::error::{Error, ErrorKind, Result};
@@ -31,14 +31,14 @@ impl Campaign {
     }
 
     /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
-    /// value profiles, which solve chains of comparisons.
+    /// value profiles, which solve chains of comparisons. A port that passes gets long inputs, too.
     pub fn judge(
         &self,
         budget: Budget,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Verdict> {
-        self.write_boundaries(interrupt)?;
+        self.write_boundaries(Written::Usual, interrupt)?;
         let mut total = RunStats { seed: self.seed, ..RunStats::default() };
         let legs = [(budget.quarters(3), &[][..]), (budget.quarters(1), &["-use_value_profile=1"][..])];
         for (leg, flags) in legs {
@@ -58,7 +58,13 @@ impl Campaign {
                 }
             }
         }
-        Ok(conclude(total))
+        let verdict = conclude(total);
+        if let Verdict::Unrefuted(stats) = &verdict
+            && let Some(finding) = self.long_inputs(budget, interrupt)?
+        {
+            return Ok(Verdict::Refuted { finding, stats: stats.clone() });
+        }
+        Ok(verdict)
     }
 
     /// Decodes an input and returns the C original's result.
@@ -78,7 +84,7 @@ impl Campaign {
     /// Runs libFuzzer on the user's terminal with flags of their own.
     /// Findings go to `artifacts`, unless the flags name another place.
     pub fn run_by_hand(&self, flags: &[String], artifacts: &Path, interrupt: &Interrupt) -> Result<Exit> {
-        self.write_boundaries(interrupt)?;
+        self.write_boundaries(Written::Usual, interrupt)?;
         fs::create_dir_all(artifacts)?;
         let own_corpus = flags.iter().any(|flag| !flag.starts_with('-'));
         let mut job = self.job().arg(format!("-max_len={}", self.max_len));
@@ -89,7 +95,7 @@ impl Campaign {
         Ok(job.run(interrupt)?.exit)
     }
 
-    pub(super) fn write_boundaries(&self, interrupt: &Interrupt) -> Result<()> {
+    pub(super) fn write_boundaries(&self, written: Written, interrupt: &Interrupt) -> Result<()> {
         let corpus = self.corpus();
         if corpus.exists() {
             fs::remove_dir_all(&corpus)?;
@@ -97,8 +103,13 @@ impl Campaign {
         fs::create_dir_all(&corpus)?;
         let all = self.all_boundaries();
         fs::create_dir_all(&all)?;
-        let job = self.job().env("IMPLFUZZ_MODE", "seeds").env("IMPLFUZZ_PATH", &all);
-        let output = job.timeout(SEEDS_TIME).run(interrupt)?;
+        let mode = match written {
+            Written::Usual => "seeds",
+            Written::Long => "long",
+        };
+        let literals: Vec<String> = self.literals.iter().map(usize::to_string).collect();
+        let job = self.job().env("IMPLFUZZ_MODE", mode).env("IMPLFUZZ_PATH", &all);
+        let output = job.env("IMPLFUZZ_LITERALS", literals.join(",")).timeout(SEEDS_TIME).run(interrupt)?;
         if output.exit == Exit::TimedOut {
             let text = format!("the fuzz binary wrote no boundary inputs within {} s", SEEDS_TIME.as_secs());
             return Err(Error::new(ErrorKind::Internal, text));

@@ -66,6 +66,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/tally.rs", include_str!("../../templates/fuzz/runtime/tally.rs")),
     ("runtime/src/told.rs", include_str!("../../templates/fuzz/runtime/told.rs")),
     ("runtime/src/watch.rs", include_str!("../../templates/fuzz/runtime/watch.rs")),
+    ("runtime/src/stretch.rs", include_str!("../../templates/fuzz/runtime/stretch.rs")),
     ("runtime/src/story.rs", include_str!("../../templates/fuzz/runtime/story.rs")),
     ("runtime/src/world.rs", include_str!("../../templates/fuzz/runtime/world.rs")),
     ("src/erased.rs", include_str!("../../templates/fuzz/erased.rs")),

@@ -10,6 +10,7 @@ mod build;
 mod c_links;
 mod c_side;
 mod engine;
+mod literals;
 mod outcome;
 mod port_audit;
 mod ratchet;
@@ -17,6 +18,7 @@ mod record;
 pub mod ways;
 
 pub use build::LaterBuild;
+pub use literals::literals;
 pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};
@@ -106,6 +108,7 @@ impl<'p> Judge<'p> {
             regressions: vec![self.seeds(name), self.private_seeds(name)],
             seed: fuzz.seed,
             max_len: fuzz.max_len.max(longest.chain(globals).sum()),
+            literals: literals(None, planned),
             call_timeout_ms: fuzz.call_timeout_ms,
             rss_limit_mb: fuzz.rss_limit_mb,
             subject: Subject::Port,

@@ -3,7 +3,7 @@
 //! Not in the runtime: the library's own types are values, too, and only this crate can say how. What is for one type alone
 //! is compiled where it is used.
 
-use crate::runtime::codec::{Reader, SHOWN, Writer, boundary_bytes, show_bytes, show_elements};
+use crate::runtime::codec::{Reader, Writer, boundary_bytes, show_bytes, show_elements, shown};
 use crate::runtime::digest::Digest;
 use crate::runtime::plain::{self, Fields, Plain};
 
@@ -286,13 +286,13 @@ pub fn slices_same<T: Value>(a: &[T], b: &[T]) -> bool {
 
 /// A buffer as a person reads it: bytes as a byte string, other elements as a list.
 pub fn show_slice<T: Value>(slice: &[T]) -> String {
-    let first = slice.iter().take(SHOWN);
-    if T::WIDTH != 1 {
-        return show_elements(&first.map(Value::show).collect::<Vec<String>>(), slice.len());
-    }
     let mut writer = Writer::default();
     slice.iter().for_each(|element| element.encode(&mut writer));
-    show_bytes(&writer.bytes)
+    if T::WIDTH == 1 {
+        return show_bytes(&writer.bytes);
+    }
+    let first = slice.iter().take(shown(&writer.bytes, T::WIDTH));
+    show_elements(&first.map(Value::show).collect::<Vec<String>>(), slice.len())
 }
 
 /// A buffer of at most `max` elements.
@@ -333,6 +333,14 @@ pub fn fit<T: Value + Copy>(buffer: &mut Vec<T>, n: usize) {
         buffer.push(T::decode(&mut Reader::new(&[])));
     }
     *buffer = buffer.iter().copied().cycle().take(n).collect();
+}
+
+/// As [`fit`] for a text, which has no NUL.
+pub fn fit_text(text: &mut Vec<u8>, n: usize) {
+    if text.is_empty() {
+        text.push(b'a');
+    }
+    fit(text, n);
 }
 
 /// The width of what a field accessor gives; lets generated code speak of a field without naming its type. By value:

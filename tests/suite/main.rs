@@ -31,6 +31,7 @@ mod hermetic;
 mod hook;
 mod incremental;
 mod kill;
+mod lengths;
 mod list;
 mod made;
 mod memory;

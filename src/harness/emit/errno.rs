@@ -2,6 +2,7 @@
 //! input.
 
 use super::Emitter;
+use crate::contract::libc;
 use crate::contract::types::{Returns, Role};
 
 impl Emitter<'_> {
@@ -15,11 +16,10 @@ impl Emitter<'_> {
     /// setting it: a failing one does, and a port may allocate where C does not.
     fn leaves_errno(&self) -> bool {
         let function = self.bound.function;
-        let is_quiet = |name: &String| QUIET.contains(&name.as_str());
         let calls_back = |role: &Role| matches!(role, Role::Callback { .. } | Role::Given { .. });
         function.calls.is_empty()
             && function.indirect_calls == 0
-            && function.externs.iter().all(is_quiet)
+            && function.externs.iter().all(|name| libc::leaves_errno(name))
             && function.foreign_globals.is_empty()
             && !function.macros.iter().any(|name| name == "errno")
             && self.contract.harness.is_inferred()
@@ -29,12 +29,3 @@ impl Emitter<'_> {
             && !self.contract.params.iter().any(|param| calls_back(&param.role))
     }
 }
-
-/// Libc functions that never change `errno`, whatever their arguments.
-#[rustfmt::skip]
-const QUIET: [&str; 34] = [
-    "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strnlen", "strcmp", "strncmp", "strcpy", "strncpy", "strcat",
-    "strncat", "strchr", "strrchr", "strstr", "strspn", "strcspn", "strpbrk", "isalnum", "isalpha", "isdigit", "isspace",
-    "isupper", "islower", "isxdigit", "toupper", "tolower", "__ctype_b_loc", "__ctype_tolower_loc", "__ctype_toupper_loc", "abs",
-    "labs", "llabs",
-];

@@ -12,6 +12,7 @@ mod calls;
 mod chance;
 mod effects;
 mod errno;
+mod extents;
 mod globals;
 mod plain;
 pub mod space;
@@ -43,7 +44,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
     let name = contract.symbol.as_str();
     let (args, effects) = (emitter.args_struct(), emitter.effects_struct());
     let (decode, encode, show) = (emitter.decode(), emitter.encode(), emitter.show());
-    let (boundaries, admits) = (emitter.boundaries(), emitter.admits()?);
+    let (boundaries, extents, admits) = (emitter.boundaries(), emitter.extents(), emitter.admits()?);
     let (original, oracle) = (emitter.original(), emitter.oracle());
     let subject = emitter.subject(&krate);
     let (differs, parts, record) = (emitter.differs(), emitter.effect_parts(), emitter.record());
@@ -67,6 +68,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             use crate::runtime::record::Record;
             use crate::runtime::report::Parts;
             use crate::runtime::sequence::{Entry, Operation, Plan, Sequence, UnderTest};
+            use crate::runtime::stretch::Extent;
             use crate::runtime::world::{Buffer, Shape, World, size_behind};
             use #krate::ffi;
 
@@ -90,6 +92,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
                 fn plain(args: &Args) -> Plain { #plain }
                 fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
                 fn boundaries() -> Vec<Args> { #boundaries }
+                #extents
                 fn admits(args: &Args) -> bool { #admits }
                 fn aim(args: &mut Args, which: u8) { #aim }
                 fn original() -> *const core::ffi::c_void { #original }
@@ -114,6 +117,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
         use crate::runtime::plain::Plain;
         use crate::runtime::points::Digits;
         use crate::runtime::report::Parts;
+        use crate::runtime::stretch::Extent;
         use #krate::ffi;
         #uses
         #block_uses
@@ -134,6 +138,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             fn plain(args: &Args) -> Plain { #plain }
             fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
             fn boundaries() -> Vec<Args> { #boundaries }
+            #extents
             fn admits(args: &Args) -> bool { #admits }
             fn original() -> *const core::ffi::c_void { #original }
             fn oracle(args: &Args, callee: *const core::ffi::c_void) -> Result<Effects, Broke> { #oracle }

@@ -9,7 +9,7 @@ use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::Lock;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::judge::proofs::{self, Grounds, Linked};
-use crate::judge::{Judge, Outcome};
+use crate::judge::{self, Judge, Outcome};
 use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
@@ -47,7 +47,8 @@ impl Run {
     /// The run of the port in this binary; `known` are C's known faults.
     pub fn of(judge: &Judge, binary: &Path, trial: &Trial, known: BTreeSet<String>) -> Self {
         let planned = trial.planned;
-        let campaign = Campaign { known_breaks: Some(known), ..judge.campaign(binary, planned) };
+        let literals = trial.literals.clone();
+        let campaign = Campaign { known_breaks: Some(known), literals, ..judge.campaign(binary, planned) };
         Self { campaign, points: judge.points(planned), ask: trial.ask }
     }
 
@@ -102,6 +103,8 @@ pub struct Trial<'p> {
     provenance: String,
     /// The functions that still run as C.
     callees_in_c: Vec<SymbolName>,
+    /// Numbers that lengths may be compared with.
+    literals: Vec<usize>,
     /// The outcome, if it is known without a run.
     decided: Option<Outcome>,
 }
@@ -131,7 +134,8 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        Ok(Self { planned, ask, known: None, subject, provenance, callees_in_c: Vec::new(), decided })
+        let (literals, callees_in_c) = (judge::literals(Some(&module), planned), Vec::new());
+        Ok(Self { planned, ask, known: None, subject, provenance, callees_in_c, literals, decided })
     }
 
     /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof.

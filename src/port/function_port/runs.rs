@@ -5,7 +5,7 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::campaign::{Budget, Campaign};
-use crate::judge::findings;
+use crate::judge::{self, findings};
 use crate::platform::process::Interrupt;
 use crate::port::feedback;
 use crate::port::session::Session;
@@ -59,8 +59,9 @@ impl<'p> FunctionPort<'p> {
         let judge = &session.judge;
         let held_back = Some(judge.held_back(self.planned)?);
         let known_breaks = Some(findings::known_breaks(session.store, self.planned)?);
+        let literals = judge::literals(Some(&PortModule::read(self.spliced.clone())), self.planned);
         Ok(Runs {
-            campaign: Campaign { held_back, known_breaks, ..judge.campaign(binary, self.planned) },
+            campaign: Campaign { held_back, known_breaks, literals, ..judge.campaign(binary, self.planned) },
             points: judge.points(self.planned),
             hidden: judge.hidden_seeds(&self.planned.function.name),
         })

@@ -1,12 +1,12 @@
 //! One side alone in its process: what one does to the memory of the other, or to the judge, then changes nothing. The
 //! parent compares what both processes tell. Written by cargo-implfuzz.
 
-use super::codec::Reader;
 use super::driver::{Case, panic_text};
 use super::guard::{self, Broke};
 use super::plain::Plain;
 use super::record::Record;
 use super::report::{self, Json, Parts};
+use super::stretch;
 use super::tally::PRECONDITION;
 use super::watch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -80,7 +80,7 @@ fn told<C: Case>(args: &C::Args, effects: &C::Effects, shown: bool) -> Option<To
 }
 
 fn oracle<C: Case>(input: &[u8], shown: bool) -> End {
-    let args = C::decode(&mut Reader::new(input));
+    let args = stretch::args::<C>(input);
     if !C::admits(&args) {
         return End::Rejected(PRECONDITION.into());
     }
@@ -92,7 +92,7 @@ fn oracle<C: Case>(input: &[u8], shown: bool) -> End {
 }
 
 fn subject<C: Case>(input: &[u8], shown: bool) -> End {
-    let args = C::decode(&mut Reader::new(input));
+    let args = stretch::args::<C>(input);
     guard::choose_errno(input);
     match watch::watched(|| catch_unwind(AssertUnwindSafe(|| C::subject(&args)))) {
         Ok(Ok(effects)) => End::Done(C::record(&effects), told::<C>(&args, &effects, shown)),

@@ -1,9 +1,9 @@
 //! An input on which the C original breaks, made small. Written by cargo-implfuzz.
 
-use super::codec::Reader;
 use super::driver::Case;
 use super::finding::smaller;
 use super::guard::{self, Broke};
+use super::stretch;
 use super::tally::broken;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ pub fn run<C: Case>(data: &[u8]) {
 
 /// How C breaks on an input that the contract admits, if it does.
 fn breaks<C: Case>(data: &[u8]) -> Option<String> {
-    let args = C::decode(&mut Reader::new(data));
+    let args = stretch::args::<C>(data);
     if !C::admits(&args) {
         return None;
     }

@@ -73,6 +73,46 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// What may stand behind an input: lengths that parts of its arguments get after decoding (`stretch.rs`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tail {
+    /// Beyond the usual limits.
+    pub is_long: bool,
+    /// Which parts, and how many elements they get.
+    pub lengths: [(u8, u32); 2],
+}
+
+impl Tail {
+    /// Of usual and of long inputs: no byte is the same, so that no mutation makes the one from the other.
+    const MARKS: [[u8; 8]; 2] = [*b"\xf5stretch", *b"LONGEST\n"];
+
+    /// An input without its tail, and the tail, where it has one.
+    #[inline]
+    pub fn split(input: &[u8]) -> (&[u8], Option<Self>) {
+        let Some((rest, mark)) = input.split_last_chunk() else { return (input, None) };
+        let kind = Self::MARKS.iter().position(|known| known == mark);
+        let (Some(kind), Some((head, [a, a0, a1, a2, a3, b, b0, b1, b2, b3]))) =
+            (kind, rest.split_last_chunk())
+        else {
+            return (input, None);
+        };
+        let length = |bytes: [&u8; 4]| u32::from_le_bytes(bytes.map(|byte| *byte));
+        let lengths = [(*a, length([a0, a1, a2, a3])), (*b, length([b0, b1, b2, b3]))];
+        (head, Some(Self { is_long: kind == 1, lengths }))
+    }
+
+    /// The input with this tail; the inverse of [`Tail::split`].
+    pub fn behind(self, head: &[u8]) -> Vec<u8> {
+        let mut input = head.to_vec();
+        for (part, length) in self.lengths {
+            input.push(part);
+            input.extend(length.to_le_bytes());
+        }
+        input.extend(Self::MARKS[usize::from(self.is_long)]);
+        input
+    }
+}
+
 /// Writes values as a fuzz input.
 #[derive(Default)]
 pub struct Writer {
@@ -99,19 +139,36 @@ impl Writer {
 /// How many elements of a buffer are shown.
 pub const SHOWN: usize = 300;
 
+/// Above this a buffer that repeats itself is shown once.
+const LONG: usize = 4096;
+
+/// How many elements of an encoded buffer are shown: all up to [`SHOWN`], or one turn of a long one that repeats itself.
+pub fn shown(bytes: &[u8], width: usize) -> usize {
+    let count = bytes.len() / width.max(1);
+    let repeats = |turn: &usize| bytes[turn * width..] == bytes[..bytes.len() - turn * width];
+    let turn = (1..=SHOWN).find(|turn| count > LONG && repeats(turn));
+    turn.unwrap_or(count.min(SHOWN))
+}
+
 /// Bytes as a person reads them.
 pub fn show_bytes(bytes: &[u8]) -> String {
-    let escaped = bytes.iter().take(SHOWN).flat_map(|byte| std::ascii::escape_default(*byte)).map(char::from);
-    format!("b\"{}\"{}", escaped.collect::<String>(), size(bytes.len(), "bytes"))
+    let first = shown(bytes, 1);
+    let escaped = bytes[..first].iter().flat_map(|byte| std::ascii::escape_default(*byte)).map(char::from);
+    format!("b\"{}\"{}", escaped.collect::<String>(), size(first, bytes.len(), "bytes"))
 }
 
 /// Elements as a person reads them, of which so many are there and the first ones are written.
 pub fn show_elements(first: &[String], count: usize) -> String {
-    format!("[{}]{}", first.join(", "), size(count, "elements"))
+    format!("[{}]{}", first.join(", "), size(first.len(), count, "elements"))
 }
 
-fn size(count: usize, of: &str) -> String {
-    format!("{} ({count} {of})", if count > SHOWN { "…" } else { "" })
+fn size(first: usize, count: usize, of: &str) -> String {
+    let more = match (count > first, first < SHOWN) {
+        (false, _) => "",
+        (true, true) => " over and over",
+        (true, false) => "…",
+    };
+    format!("{more} ({count} {of})")
 }
 
 /// One of `values`, by index; what is not among them maps onto them.

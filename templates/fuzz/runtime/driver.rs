@@ -4,14 +4,15 @@
 use super::codec::{Reader, Writer};
 use super::finding::stop;
 use super::guard::{self, Broke};
-use super::modes::{Replayed, read_inputs, replay_input, show_input, write_seeds};
+use super::modes::{Replayed, read_inputs, replay_input, show_input, write_long, write_seeds};
 use super::plain::Plain;
 use super::points::Digits;
 use super::record::Record;
-use super::report::{self, Json, Parts};
+use super::report::Parts;
 use super::tally::{
     EXECUTIONS, IN_SUBJECT, ORACLE_CALLS, PRECONDITION, SUBJECT_CALLS, at_exit, progress, reject, send_stats,
 };
+use super::stretch::{self, Extent};
 use super::{deadline, exhaustive, mutants, port_mutants, replay};
 use libfuzzer_sys::Corpus;
 use std::cell::RefCell;
@@ -33,6 +34,12 @@ pub trait Case {
     fn of_plain(plain: &Plain) -> Result<Self::Args, String>;
     /// Inputs worth trying first.
     fn boundaries() -> Vec<Self::Args>;
+    /// The parts whose length can be chosen.
+    fn extents() -> &'static [Extent] {
+        &[]
+    }
+    /// Gives a part so many elements, by leaving out or by repeating.
+    fn resize(_args: &mut Self::Args, _part: usize, _n: usize) {}
     /// Whether the contract's preconditions hold.
     fn admits(args: &Self::Args) -> bool;
     /// The C original.
@@ -65,6 +72,8 @@ pub struct Target {
     pub name: &'static str,
     pub fuzz: fn(&[u8]) -> Corpus,
     pub seeds: fn(&Path),
+    /// The same for long inputs.
+    pub long: fn(&Path),
     pub show: fn(&[u8]),
     /// Inputs from the parent's words, one a line.
     pub read: fn(&str),
@@ -86,6 +95,7 @@ impl Target {
             name,
             fuzz: fuzz::<C>,
             seeds: write_seeds::<C>,
+            long: write_long::<C>,
             show: show_input::<C>,
             read: read_inputs::<C>,
             replay: replay_input::<C>,
@@ -128,7 +138,7 @@ pub(super) struct Found {
 
 pub(super) fn judge<C: Case>(data: &[u8]) -> Judged {
     guard::choose_errno(data);
-    judge_args::<C>(&C::decode(&mut Reader::new(data)), &|| data.to_vec())
+    judge_args::<C>(&stretch::args::<C>(data), &|| data.to_vec())
 }
 
 /// The same with 0 in `errno` before the calls.
@@ -244,7 +254,7 @@ fn told(none_left: bool) -> Judged {
 /// One execution of the fuzz target.
 fn fuzz<C: Case>(data: &[u8]) -> Corpus {
     guard::choose_errno(data);
-    execute::<C>(&C::decode(&mut Reader::new(data)), &|| data.to_vec())
+    execute::<C>(&stretch::args::<C>(data), &|| data.to_vec())
 }
 
 /// One execution, counted; a finding ends the process. What the calls find in `errno` is chosen.
@@ -279,6 +289,7 @@ pub fn init(target: &Target, known: &Mutants) {
     let path = std::env::var_os("IMPLFUZZ_PATH").unwrap_or_default();
     match std::env::var("IMPLFUZZ_MODE").as_deref() {
         Ok("seeds") => (target.seeds)(Path::new(&path)),
+        Ok("long") => (target.long)(Path::new(&path)),
         Ok("show") => (target.show)(&std::fs::read(&path).unwrap_or_default()),
         Ok("read") => (target.read)(&std::fs::read_to_string(&path).unwrap_or_default()),
         Ok("replay") => {

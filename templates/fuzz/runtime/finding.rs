@@ -1,9 +1,10 @@
 //! The end of a run that has found something: the smallest input that shows it is told. Written by cargo-implfuzz.
 
-use super::codec::Reader;
+use super::codec::Tail;
 use super::driver::{Case, Found, Judged, judge, judge_without_errno};
 use super::guard;
 use super::report::{self, Json, Parts};
+use super::stretch;
 use super::tally::send_stats;
 use std::time::{Duration, Instant};
 
@@ -44,7 +45,7 @@ fn tell<C: Case>(data: &[u8], found: &Found) {
 
 /// The arguments, and what stood in `errno` where the finding needs it.
 fn shown<C: Case>(data: &[u8], found: &Found) -> Parts {
-    let mut parts = C::show(&C::decode(&mut Reader::new(data)));
+    let mut parts = C::show(&stretch::args::<C>(data));
     if let Some(errno) = found.errno_decides {
         parts.push(("errno before the call".into(), errno.to_string()));
     }
@@ -63,14 +64,36 @@ fn errno_decides<C: Case>(data: &[u8]) -> Option<i32> {
 fn shrink<C: Case>(data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
     let millis = std::env::var("IMPLFUZZ_SHRINK_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
     let end = Instant::now() + Duration::from_millis(millis);
-    let data = smaller(data, end, &mut |candidate| match judge::<C>(candidate) {
+    let mut is_same = |candidate: &[u8]| match judge::<C>(candidate) {
         Judged::Found(other) if other.class == found.class => {
             found = other;
             true
         }
         _ => false,
-    });
+    };
+    let data = shorter(data, end, &mut is_same);
+    let data = smaller(data, end, &mut is_same);
     (data, found)
+}
+
+/// Halves the lengths of a stretched input while it stays one of those that are wanted, until `end` at most.
+fn shorter(mut data: Vec<u8>, end: Instant, is_wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<u8> {
+    for at in 0..2 {
+        let (head, Some(mut tail)) = Tail::split(&data) else { return data };
+        let head = head.to_vec();
+        let (mut low, mut high) = (0, tail.lengths[at].1);
+        while high - low > 1 && Instant::now() < end {
+            let middle = low + (high - low) / 2;
+            tail.lengths[at].1 = middle;
+            let candidate = tail.behind(&head);
+            if is_wanted(&candidate) {
+                (high, data) = (middle, candidate);
+            } else {
+                low = middle;
+            }
+        }
+    }
+    data
 }
 
 /// Removes and simplifies bytes while the input stays one of those that are wanted, until `end` at most.

@@ -38,4 +38,5 @@ pub mod tally;
 pub mod told;
 pub mod watch;
 pub mod story;
+pub mod stretch;
 pub mod world;

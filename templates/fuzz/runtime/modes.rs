@@ -5,21 +5,20 @@ use super::driver::{Case, Judged, judge};
 use super::guard::{self, Broke};
 use super::plain::Plain;
 use super::report::{self, Json};
+use super::stretch;
 use super::tally::SUBJECT_CALLS;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
 /// One file for each, and no others. A file that says it already is left alone: file systems take long to make many files where
 /// many were just removed.
-pub(super) fn write_seeds<C: Case>(dir: &Path) {
+fn write(inputs: &[Vec<u8>], dir: &Path) {
     let mut written = std::collections::BTreeSet::new();
-    for (index, args) in C::boundaries().iter().enumerate() {
-        let mut writer = Writer::default();
-        C::encode(args, &mut writer);
+    for (index, input) in inputs.iter().enumerate() {
         let path = dir.join(format!("boundary-{index:04}"));
-        if std::fs::read(&path).ok().as_ref() != Some(&writer.bytes) {
+        if std::fs::read(&path).ok().as_ref() != Some(input) {
             _ = std::fs::remove_file(&path);
-            _ = std::fs::write(&path, writer.bytes);
+            _ = std::fs::write(&path, input);
         }
         written.insert(path);
     }
@@ -30,9 +29,28 @@ pub(super) fn write_seeds<C: Case>(dir: &Path) {
     }
 }
 
+fn boundaries<C: Case>() -> Vec<Vec<u8>> {
+    let encoded = |args: &C::Args| {
+        let mut writer = Writer::default();
+        C::encode(args, &mut writer);
+        writer.bytes
+    };
+    C::boundaries().iter().map(encoded).collect()
+}
+
+pub(super) fn write_seeds<C: Case>(dir: &Path) {
+    let mut all = boundaries::<C>();
+    all.extend(stretch::at_literals::<C>(&all));
+    write(&all, dir);
+}
+
+pub(super) fn write_long<C: Case>(dir: &Path) {
+    write(&stretch::long::<C>(&boundaries::<C>()), dir);
+}
+
 pub(super) fn show_input<C: Case>(data: &[u8]) {
     guard::choose_errno(data);
-    let args = C::decode(&mut Reader::new(data));
+    let args = stretch::args::<C>(data);
     let tell = |oracle| report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
     // C may end the process; what is told last counts.
     tell(Vec::new());

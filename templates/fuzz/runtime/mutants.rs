@@ -1,11 +1,11 @@
 //! Mutants of the C original in the place of the port: which of them does this harness tell from the original?
 //! Written by cargo-implfuzz.
 
-use super::codec::Reader;
 use super::current;
 use super::driver::Case;
 use super::guard::{self, Broke};
 use super::report::{self, Json};
+use super::stretch;
 use std::ffi::c_void;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,7 +69,7 @@ pub fn each<C: Case>(file: &[u8]) {
     let from = std::env::var("IMPLFUZZ_FROM").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let Ok(all) = ALIVE.lock() else { return };
     for (at, input) in super::apart::inputs(file).enumerate().skip(from) {
-        let args = C::decode(&mut Reader::new(input));
+        let args = stretch::args::<C>(input);
         guard::choose_errno(input);
         guard::begin();
         let oracle = match C::admits(&args).then(|| C::oracle(&args, C::original())) {

@@ -11,6 +11,7 @@ use super::record::Record;
 use super::report::Parts;
 use super::lives;
 use super::story::{Story, Step};
+use super::stretch::Extent;
 use super::world::{Shape, World};
 use std::any::Any;
 use std::ffi::c_void;
@@ -27,6 +28,10 @@ pub trait Operation {
     fn plain(args: &Self::Args) -> Plain;
     fn of_plain(plain: &Plain) -> Result<Self::Args, String>;
     fn boundaries() -> Vec<Self::Args>;
+    fn extents() -> &'static [Extent] {
+        &[]
+    }
+    fn resize(_args: &mut Self::Args, _part: usize, _n: usize) {}
     fn admits(args: &Self::Args) -> bool;
     /// Points all handles among the arguments to this instance.
     fn aim(args: &mut Self::Args, which: u8);
@@ -53,6 +58,9 @@ pub struct Entry {
     pub plain: fn(&dyn Any) -> Plain,
     pub of_plain: fn(&Plain) -> Result<Erased, String>,
     pub boundaries: fn() -> Vec<Erased>,
+    pub extents: fn() -> &'static [Extent],
+    /// The same arguments, one part of which has so many elements.
+    pub resized: fn(&dyn Any, usize, usize) -> Erased,
     pub admits: fn(&dyn Any) -> bool,
     /// The plainest arguments on this instance.
     pub on: fn(u8) -> Erased,
@@ -85,6 +93,12 @@ impl Entry {
             plain: |args| O::plain(cast(args)),
             of_plain: |plain| O::of_plain(plain).map(erase),
             boundaries: || O::boundaries().into_iter().map(erase).collect(),
+            extents: O::extents,
+            resized: |args, part, n| {
+                let mut args = cast::<O::Args>(args).clone();
+                O::resize(&mut args, part, n);
+                erase(args)
+            },
             admits: |args| O::admits(cast(args)),
             on: |which| {
                 let mut args = O::decode(&mut Reader::new(&[]));
@@ -336,6 +350,15 @@ impl<U: UnderTest> Case for Sequence<U> {
 
     fn boundaries() -> Vec<Story> {
         lives::boundaries(U::plan())
+    }
+
+    fn extents() -> &'static [Extent] {
+        (U::plan().under.extents)()
+    }
+
+    /// Of the call of the function under test.
+    fn resize(args: &mut Story, part: usize, n: usize) {
+        args.call = (U::plan().under.resized)(&*args.call, part, n);
     }
 
     fn admits(args: &Story) -> bool {

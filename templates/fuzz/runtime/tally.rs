@@ -1,6 +1,7 @@
 //! What is counted on the way, and told to the parent. Written by cargo-implfuzz.
 
 use super::report::{self, Json};
+use super::stretch;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,14 +18,19 @@ static REJECTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 /// Of so many ways to break, the first input is told.
 const TOLD: usize = 16;
 
+/// What C makes of long inputs is no finding.
+const LONG: &str = "C breaks on a long input";
+
 /// Counts an input that C, or the contract, rejects. The first one on which C breaks in this way is told.
 pub(super) fn reject(reason: String, input: &dyn Fn() -> Vec<u8>) {
+    let is_finding = reason != PRECONDITION && !stretch::is_long();
+    let reason = if is_finding || reason == PRECONDITION { reason } else { LONG.to_owned() };
     let Ok(mut rejected) = REJECTED.lock() else { return };
     if let Some(count) = rejected.get_mut(&reason) {
         *count += 1;
         return;
     }
-    if rejected.len() < TOLD && reason != PRECONDITION {
+    if rejected.len() < TOLD && is_finding {
         broken(&reason, &input());
     }
     rejected.insert(reason, 1);

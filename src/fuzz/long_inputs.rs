@@ -1,0 +1,36 @@
+//! The long part of a campaign: inputs with lengths beyond the contract's inferred `max`, such as 65,536. A difference is the
+//! port's; what C cannot do with inputs that long says nothing.
+
+use super::campaign::{Budget, Campaign, Known, Leg, Written};
+use super::libfuzzer_process::Ended;
+use crate::error::Result;
+use crate::platform::process::Interrupt;
+use crate::verdict::{Finding, RunStats, Verdict};
+use std::time::Duration;
+
+/// The most time and executions: each costs as much as a hundred others.
+const MOST: Leg = Leg { time: Duration::from_secs(5), executions: Some(512), known: Known::InTime };
+
+impl Campaign {
+    /// What long inputs find out about the port, in a quarter of the budget at most.
+    ///
+    /// # Errors
+    /// Those of starting the fuzz process, and Ctrl-C.
+    pub(super) fn long_inputs(&self, budget: Budget, interrupt: &Interrupt) -> Result<Option<Box<Finding>>> {
+        // They stay out of the corpus, of which coverage and both sides apart make use.
+        let own = Campaign { work: self.work.join("long"), regressions: Vec::new(), ..self.clone() };
+        own.write_boundaries(Written::Long, interrupt)?;
+        if !own.has_inputs() {
+            return Ok(None);
+        }
+        let quarter = budget.quarters(1);
+        let executions = quarter.executions.into_iter().chain(MOST.executions).min();
+        let leg = Leg { time: quarter.time.min(MOST.time), executions, ..MOST };
+        let (stats, ended) = own.leg_looked_at((leg, &[]), interrupt, &mut |_: &RunStats| ())?;
+        let Ended::Found(found) = ended else { return Ok(None) };
+        Ok(match own.refuted(*found, stats, interrupt)? {
+            Verdict::Refuted { finding, .. } => Some(finding),
+            Verdict::Unrefuted(_) | Verdict::CFault { .. } | Verdict::Vacuous { .. } => None,
+        })
+    }
+}
