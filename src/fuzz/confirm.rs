@@ -25,8 +25,9 @@ impl Campaign {
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub(super) fn is_inconclusive(&self, finding: &Finding, interrupt: &Interrupt) -> Result<bool> {
-        let is_limit = matches!(finding.class, FindingClass::Timeout | FindingClass::OutOfMemory);
-        if !is_limit {
+        let is_limit =
+            |found: &Finding| matches!(found.class, FindingClass::Timeout | FindingClass::OutOfMemory);
+        if !is_limit(finding) {
             return Ok(false);
         }
         if !self.artifact().exists() {
@@ -48,8 +49,8 @@ impl Campaign {
             return Ok(true);
         }
         // C alone may be what takes so much.
-        let alone = Campaign { subject: Subject::Nobody, ..self.clone() };
-        Ok(matches!(alone.once(&finding.input, interrupt)?, Once::Differs(_)))
+        let alone = Campaign { subject: Subject::Original, ..self.clone() };
+        Ok(matches!(alone.once(&finding.input, interrupt)?, Once::Differs(found) if is_limit(&found)))
     }
 
     /// Runs one input, as it is, through both sides.

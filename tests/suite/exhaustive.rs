@@ -95,6 +95,13 @@ fn one_wrong_input_among_all_is_found() {
             "if n == 200 { let room = core::hint::black_box([n; 4096]); down(n) ^ room[usize::from(n)] } else { n.saturating_sub(1) }",
         ),
         ("bump", "*counter += 1;"),
+        // The engine's own choice for this input is 0.
+        (
+            "divide",
+            "// SAFETY: libc gives a valid pointer to this thread's errno.
+             let errno = unsafe { *libc::__errno_location() };
+             if (a, b) == (6, 3) && errno != 0 { 7 } else { a.checked_div(b).unwrap_or(i8::MIN) }",
+        ),
     ] {
         write(&repo, symbol, body);
     }
@@ -113,6 +120,8 @@ fn one_wrong_input_among_all_is_found() {
     assert_eq!(found("split")["what"], "`low`");
     assert!(args(&found("vowels")).contains("\\xff"), "{}", found("vowels"));
     assert_eq!((&found("down")["class"], args(&found("down")).as_str()), (&"abort".into(), "200"));
+    assert!(args(&found("divide")).starts_with("6 3 "), "{}", found("divide"));
+    assert_eq!(found("divide")["args"][2]["name"], "errno before the call", "{}", found("divide"));
     assert_eq!((&found("bump")["class"], args(&found("bump")).as_str()), (&"panic".into(), "65535"));
 }
 

@@ -274,6 +274,13 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
     }
 }
 
+/// The same arguments once more, under what another input chose for `errno`; not counted.
+pub(super) fn repeat<C: Case>(args: &C::Args, input: &[u8]) {
+    if let Judged::Found(found) = judge_args::<C>(args, &|| input.to_vec()) {
+        stop::<C>(input, found);
+    }
+}
+
 /// Sets the process up: panics are recorded, the end is reported, `show` and `seeds` runs are answered.
 pub fn init(target: &Target, known: &Mutants) {
     std::panic::set_hook(Box::new(|info| {

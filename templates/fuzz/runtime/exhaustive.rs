@@ -6,6 +6,7 @@ use super::driver::{self, Case};
 use super::guard;
 use super::points::Digits;
 use super::report::{self, Json};
+use super::stretch;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,6 +33,9 @@ impl Task {
     }
 }
 
+/// Up to so many points each one runs with two values in `errno`.
+const TWICE: u64 = 1 << 17;
+
 /// Runs the task to its end, and reports it.
 pub fn run<C: Case>(task: Task) {
     match task {
@@ -57,6 +61,11 @@ pub fn run<C: Case>(task: Task) {
                     C::encode(&args, &mut writer);
                     guard::choose_errno(&writer.bytes);
                     driver::execute::<C>(&args, &|| encoded::<C>(&args));
+                    let other = (of <= TWICE).then(|| stretch::with_other_errno::<C>(&writer.bytes)).flatten();
+                    if let Some(other) = other {
+                        guard::choose_errno(&other);
+                        driver::repeat::<C>(&args, &other);
+                    }
                 }
             }
             super::tally::send_stats("done");

@@ -3,6 +3,7 @@
 
 use super::codec::{Reader, Tail};
 use super::driver::Case;
+use super::guard;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -23,6 +24,18 @@ impl Extent {
     fn limit(&self, is_long: bool) -> usize {
         if is_long { self.longest } else { self.max }
     }
+}
+
+/// The same input with a tail that changes nothing but what its calls find in `errno`: zero where it was something else, and
+/// the other way round.
+pub fn with_other_errno<C: Case>(input: &[u8]) -> Option<Vec<u8>> {
+    let is_zero = |input: &[u8]| {
+        guard::choose_errno(input);
+        guard::errno_on_entry() == 0
+    };
+    let (before, (code, _)) = (is_zero(input), nothing(C::extents().len()));
+    let mut others = (0..64).map(|n| Tail { is_long: false, lengths: [(code, n); 2] }.behind(input));
+    others.find(|other| is_zero(other) != before)
 }
 
 static IS_LONG: AtomicBool = AtomicBool::new(false);
