@@ -184,13 +184,17 @@ fn fingerprint(body: &str) -> String {
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The error for a contract in which something is wrong, whoever finds it.
+pub fn wrong(path: &str, what: &str) -> Error {
+    let symbol = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
+    Error::new(ErrorKind::Config, format!("{path}: {what}")).help(format!(
+        "cargo implfuzz contract --edit {symbol} (docs/formats.md lists the keys); to have it inferred again: rm {path}"
+    ))
+}
+
 /// Parses a contract; `path` is for error messages.
 pub fn parse(text: &str, path: &str) -> Result<Contract> {
-    let bad = |message: String| {
-        Error::new(ErrorKind::Config, format!("{path}: {message}")).help(format!(
-            "correct {path} (docs/formats.md lists its keys), or delete it and run `cargo implfuzz init`"
-        ))
-    };
+    let bad = |message: String| wrong(path, &message);
     let file: ContractFile = toml::from_str(text).map_err(|error| bad(error.to_string()))?;
     if file.version != VERSION {
         return Err(bad(format!(

@@ -4,6 +4,7 @@ pub mod types;
 pub mod archetype;
 pub mod libc;
 mod sound;
+pub mod fits;
 pub mod file;
 pub mod facts;
 pub mod flat;

@@ -1,8 +1,9 @@
 //! Preconditions of a contract: Rust expressions over integer parameters only.
 
 use super::plan::Slot;
+use crate::contract::file;
 use crate::contract::types::{Contract, Role};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
@@ -37,8 +38,8 @@ pub fn lengths_mentioned(contract: &Contract) -> BTreeSet<String> {
 
 fn bad(contract: &Contract, text: &str, why: &str) -> Error {
     let path = format!("rust/contracts/{}.toml", contract.symbol);
-    Error::new(ErrorKind::Config, format!("{path}: require = {text:?}: {why}"))
-        .help(format!("write comparisons of integer parameters with + - * / % && || !, then correct {path}"))
+    let rules = "write comparisons of integer parameters with + - * / % && || !";
+    file::wrong(&path, &format!("require = {text:?}: {why}; {rules}"))
 }
 
 /// Replaces C parameter names by their Rust names, because a C name may be a Rust keyword.

@@ -9,6 +9,7 @@ pub mod verify;
 mod build;
 mod c_links;
 mod c_side;
+mod compile_errors;
 mod engine;
 mod literals;
 mod outcome;
@@ -16,6 +17,8 @@ mod port_audit;
 mod ratchet;
 mod record;
 pub mod ways;
+
+pub use compile_errors::does_not_compile;
 
 pub use build::LaterBuild;
 pub use literals::literals;
@@ -27,7 +30,6 @@ use crate::contract::{file, types::Role};
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
-use crate::fuzz::build::Diagnostic;
 use crate::fuzz::campaign::{Budget, Campaign, Subject};
 use crate::harness::{emit, files};
 use crate::platform::process::Interrupt;
@@ -245,30 +247,6 @@ pub struct HarnessHashes {
     pub c: String,
     pub contract: String,
     pub harness: String,
-}
-
-/// The error for a tree that does not compile, with rustc's messages.
-pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
-    let dir = &project.config.rust.dir;
-    let here = |e: &Diagnostic| {
-        let text = e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));
-        text.replace("--> fuzz/targets/", &format!("--> {dir}/fuzz/targets/"))
-    };
-    let shown: Vec<String> = errors.iter().take(5).map(here).collect();
-    let more = if errors.len() > 5 { format!("\n… and {} more", errors.len() - 5) } else { String::new() };
-    if let Some(target) = errors.iter().find(|e| e.file.starts_with("fuzz/targets/")) {
-        let file = format!("{dir}/{}", target.file);
-        let text = format!("the fuzz target {file} does not compile:\n{}{more}", shown.join("\n"));
-        return Error::new(ErrorKind::Build, text)
-            .help(format!("correct it, or delete it and run `cargo implfuzz init`: rm {file}"));
-    }
-    if errors.iter().all(|e| e.file.starts_with("fuzz/")) {
-        let text = format!("a generated harness does not compile:\n{}{more}", shown.join("\n"));
-        return Error::new(ErrorKind::Internal, text)
-            .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] goes round it");
-    }
-    Error::new(ErrorKind::Build, format!("the port in {dir}/ does not compile:\n{}{more}", shown.join("\n")))
-        .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
 }
 
 /// The error for a file that is not valid Rust.

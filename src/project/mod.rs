@@ -17,8 +17,8 @@ use crate::c::flags::{CSettings, FlagSource, Warning};
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
-use crate::contract::types::{Contract, GlobalUse, Harness, Judgeable, Signature};
-use crate::contract::{file, infer, state};
+use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
+use crate::contract::{file, fits, infer, state};
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::Interrupt;
 use crate::platform::toolchain::{Search, Toolchain, identity as identity_of_tools};
@@ -270,8 +270,9 @@ impl Project {
             let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
             let contract = file::parse(&text, &shown)?;
             check(&contract, function, &shown)?;
-            if let Some(what) = state::complaint(&self.library, &facts.index, (function, &contract)) {
-                return Err(refused(&shown, &what));
+            let state = || state::complaint(&self.library, &facts.index, (function, &contract));
+            if let Some(what) = fits::misfit(&self.library, function, &contract).or_else(state) {
+                return Err(file::wrong(&shown, &what));
             }
             return Ok((Judgeable::Yes(contract), true));
         }
@@ -318,7 +319,7 @@ impl Project {
 
 /// Checks that a contract names the C parameters, in order.
 fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
-    if contract.params.is_empty() && contract.harness == Harness::Model {
+    if contract.params.is_empty() && !contract.harness.is_inferred() {
         return Ok(());
     }
     let theirs: Vec<&str> = contract.params.iter().map(|p| p.name.as_str()).collect();
@@ -326,12 +327,10 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
     if theirs == ours {
         return Ok(());
     }
-    Err(refused(path, &format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", "))))
-}
-
-fn refused(path: &str, what: &str) -> Error {
-    Error::new(ErrorKind::Config, format!("{path}: {what}"))
-        .help(format!("correct {path}, or delete it to have it inferred again"))
+    Err(file::wrong(
+        path,
+        &format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", ")),
+    ))
 }
 
 fn settings(config: &Config) -> CSettings {

@@ -1,8 +1,9 @@
 //! The other functions in a harness on handles: each must itself be a possible step.
 
 use super::{FunctionPlan, Project};
+use crate::contract::file;
 use crate::contract::types::Judgeable;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::symbol::SymbolName;
 use std::collections::BTreeMap;
 
@@ -49,8 +50,6 @@ impl Project {
     fn stranger(&self, planned: &FunctionPlan, name: &SymbolName, of: &str) -> Error {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
-        let text = format!("{path}: [sequence]: `{name}` is no function on a `{of}` with a contract");
-        Error::new(ErrorKind::Config, text)
-            .help(format!("correct {path}, or delete it to have it inferred again"))
+        file::wrong(&path, &format!("[sequence]: `{name}` is no function on a `{of}` with a contract"))
     }
 }

@@ -205,3 +205,32 @@ fn memory_that_nothing_measures_is_lent_and_what_is_beside_what_c_touches_is_com
     assert_eq!(judged["put32"]["grade"], "refuted");
     assert!(findings["put32"]["finding"]["what"].as_str().unwrap().contains("`p[4]`"), "{findings:#?}");
 }
+
+#[test]
+fn a_wrong_contract_is_told_with_its_file_what_is_wrong_and_the_command_that_mends_it() {
+    let repo = Repo::initialised();
+    let path = "rust/contracts/twice.toml";
+    let good = repo.read(path);
+    let wrong = |from: &str, to: &str, said: &str| {
+        assert!(good.contains(from), "{good}");
+        repo.write(path, &good.replace(from, to));
+        let ran = repo.run(&["contract", "--check", "twice", "--seconds", "1"]);
+        ran.fails(2, &[path, said, "cargo implfuzz contract --edit twice"]);
+        let text = ran.to_string();
+        assert!(!text.contains("defect of cargo-implfuzz") && text.lines().count() < 8, "{text}");
+    };
+    let role = "role = \"value\"";
+    wrong(role, "role = \"c-string\"\nmax = 9", "parameter `x`: role \"c-string\" needs a pointer to `char`");
+    wrong("returns = \"value\"", "returns = \"handle\"", "needs [sequence]");
+    wrong("returns = \"value\"", "returns = \"nothing\"", "it needs `void`, and C returns `uint32_t`");
+    // What only the compiler finds.
+    let sequence = "\n[sequence]\nof = \"nosuch\"\nby-caller = true\nmakers = [\"twice\"]\n";
+    repo.write(path, &(good.replace("signature = \"safe\"", "signature = \"c\"") + sequence));
+    let ran = repo.run(&["contract", "--check", "twice", "--seconds", "1"]);
+    ran.fails(2, &[path, "nosuch", "cargo implfuzz contract --edit twice"]);
+    let text = ran.to_string();
+    assert!(
+        !text.contains("defect of") && text.lines().filter(|line| line.starts_with("  ")).count() <= 5,
+        "{text}"
+    );
+}
