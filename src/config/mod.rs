@@ -32,6 +32,7 @@ pub struct Config {
     pub symbols: BTreeMap<String, SymbolOverride>,
     pub fuzz: Fuzz,
     pub grade: Grades,
+    pub check: Check,
     pub limits: Limits,
     pub port: Port,
     pub llm: Llm,
@@ -48,6 +49,7 @@ impl Default for Config {
             symbols: BTreeMap::new(),
             fuzz: Fuzz::default(),
             grade: Grades::default(),
+            check: Check::default(),
             limits: Limits::default(),
             port: Port::default(),
             llm: Llm::default(),
@@ -310,13 +312,40 @@ impl Default for Grades {
     }
 }
 
-/// A grade to be content with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The lowest grade to be content with.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Least {
+    /// Ports that no harness can judge will do, too.
+    Unverifiable,
+    /// A run judged the port and did not refute it.
     Weak,
     #[default]
     Verified,
+}
+
+impl Least {
+    /// As it is written in the file.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+}
+
+/// `[check]`: which ports may be committed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Check {
+    /// The lowest grade that `check` and the git hook accept.
+    pub least: Least,
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        Self { least: Least::Weak }
+    }
 }
 
 /// `[dropin]`: the library's own programs, which are built once with C alone and once with the port. Commands are a program

@@ -77,11 +77,12 @@ pub fn kills(kills: &Measured<Share>, asked: &Grades) -> Option<String> {
 }
 
 /// Whether a grade is one to be content with.
-pub fn is_enough(grade: Grade, asked: &Grades) -> bool {
+pub fn is_enough(grade: Grade, least: Least) -> bool {
     match grade {
         Grade::Verified | Grade::Exhaustive => true,
-        Grade::Weak => asked.least == Least::Weak,
-        Grade::Stub | Grade::Unjudged | Grade::Stale | Grade::Refuted | Grade::Unverifiable => false,
+        Grade::Weak => least <= Least::Weak,
+        Grade::Unverifiable => least == Least::Unverifiable,
+        Grade::Stub | Grade::Unjudged | Grade::Stale | Grade::Refuted => false,
     }
 }
 
@@ -160,10 +161,12 @@ mod tests {
 
     #[test]
     fn only_verified_is_enough_by_default() {
-        let asked = Grades::default();
-        assert!(is_enough(Grade::Verified, &asked) && is_enough(Grade::Exhaustive, &asked));
-        assert!(!is_enough(Grade::Weak, &asked) && !is_enough(Grade::Unverifiable, &asked));
-        let content = Grades { least: Least::Weak, ..asked };
-        assert!(is_enough(Grade::Weak, &content) && !is_enough(Grade::Refuted, &content));
+        let asked = Grades::default().least;
+        assert!(is_enough(Grade::Verified, asked) && is_enough(Grade::Exhaustive, asked));
+        assert!(!is_enough(Grade::Weak, asked) && !is_enough(Grade::Unverifiable, asked));
+        assert!(is_enough(Grade::Weak, Least::Weak) && !is_enough(Grade::Refuted, Least::Weak));
+        assert!(!is_enough(Grade::Unverifiable, Least::Weak));
+        assert!(is_enough(Grade::Unverifiable, Least::Unverifiable));
+        assert!(!is_enough(Grade::Unjudged, Least::Unverifiable));
     }
 }

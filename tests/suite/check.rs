@@ -415,3 +415,36 @@ fn notes_of_the_last_check_save_time_and_hide_nothing() {
     check(&repo, &[]).ok();
     assert!(!repo.root().join(".implfuzz").exists());
 }
+
+#[test]
+fn a_port_that_nothing_ever_compared_does_not_pass_unless_a_person_accepts_it() {
+    let repo = Repo::empty();
+    repo.write("at.h", "int first(int **at);\nint one(int x);\n");
+    repo.write(
+        "at.c",
+        "#include \"at.h\"\nint first(int **at) { return **at; }\nint one(int x) { return x & 1; }\n",
+    );
+    repo.run(&["init"]).ok();
+    repo.replace("rust/src/at.rs", "unimplemented!(\"first\")", "unsafe { **at }");
+    repo.replace("rust/src/at.rs", "unimplemented!(\"one\")", "x & 1");
+    let verified = repo.run(&[&["verify", "--all"], &QUICK[..]].concat());
+    verified.code(11).shows("unverifiable");
+    let with = |least: &str| check(&repo, &["--config", &format!("check.least='{least}'")]);
+    for refused in [check(&repo, &[]), with("weak")] {
+        refused
+            .code(11)
+            .shows("first: below-least: its grade is `unverifiable` (`at` is a pointer to a pointer");
+        refused.shows("evidence holds for 1 of 2 ports (1 weak)");
+    }
+    with("unverifiable").ok().shows("evidence holds for 2 of 2 ports (1 unverifiable, 1 weak)");
+    with("verified").code(11).shows("one: below-least: its grade is `weak` (");
+    with("good").code(2).shows("unverifiable");
+    // In the hook, the policy of the commit counts.
+    git(&repo, &["init", "-q"]);
+    git(&repo, &["add", "-A"]);
+    repo.run(&["hook", "run"]).code(11).shows("below-least");
+    repo.write("implfuzz.toml", &(repo.read("implfuzz.toml") + "\n[check]\nleast = \"unverifiable\"\n"));
+    repo.run(&["hook", "run"]).code(11);
+    git(&repo, &["add", "-A"]);
+    repo.run(&["hook", "run"]).ok();
+}

@@ -7,7 +7,7 @@ use crate::evidence::status::{Checked, NOTES, Trouble, status};
 use crate::platform::workspace::{CONFIG_FILE, find_root, nothing_on_trial};
 use crate::report::printable;
 
-/// Find ports that are unjudged, stale, refuted or audit-rejected, without building or running anything
+/// Find ports that are unjudged, stale, refuted, audit-rejected or below the accepted grade, without building or running anything
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Symbols, modules such as rust/src/sum.rs, or C files [default: all]
@@ -20,7 +20,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     nothing_on_trial(&root)?;
     let env = |name: &str| std::env::var(name).ok();
     let config = Config::load(&root.join(CONFIG_FILE), &session.options.overrides, &env)?;
-    let checked = Checked::of(&status(&root, &config, Some(&root.join(NOTES)))?, &args.only)?;
+    let status = status(&root, &config, Some(&root.join(NOTES)))?;
+    let checked = Checked::of(&status, &args.only, config.check.least)?;
     session.screen.result("check", &checked, || text(&checked));
     Ok(code(&checked))
 }

@@ -13,7 +13,8 @@ use std::path::Path;
 
 /// Install, remove or run the git hook that checks each commit
 ///
-/// The hook refuses a commit that replaces a port by a stub, fails the audit, or leaves a port without current evidence.
+/// The hook refuses a commit that replaces a port by a stub, fails the audit, or leaves a port without current evidence
+/// or with a grade below `check.least`.
 /// Functions that were never ported may stay stubs.
 ///
 /// The hook checks the staged files: it checks out the index into a temporary directory and does not touch the working
@@ -71,7 +72,7 @@ fn staged(session: &Session, root: &Path, hook: &Hook) -> Result<ExitCode> {
     let look = |root: &Path| -> Result<Checked> {
         let config = load(root)?;
         // Without notes: the cache must not replace a check of what is committed.
-        Checked::of(&status(root, &config, None)?, &[])
+        Checked::of(&status(root, &config, None)?, &[], config.check.least)
     };
     // Evidence also covers C files that a build generates and git ignores, so they are in no commit. The port is
     // committed completely.

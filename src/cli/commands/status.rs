@@ -44,7 +44,7 @@ pub fn code(all: &[verify::Judgement], project: &Project) -> ExitCode {
         ExitCode::Divergence
     } else if all.iter().any(|j| j.c_fault) {
         ExitCode::CFault
-    } else if !all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) {
+    } else if !all.iter().all(|j| grade::is_enough(j.grade, project.config.grade.least)) {
         ExitCode::Incomplete
     } else {
         ExitCode::Ok

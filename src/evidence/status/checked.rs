@@ -1,7 +1,9 @@
 //! What `check` lists: the functions with a problem, each with the command that mends it.
 
 use super::symbols::{Problem, Status, SymbolStatus, Trouble};
+use crate::config::Least;
 use crate::error::{Error, ErrorKind, Result};
+use crate::evidence::grade::is_enough;
 use crate::project::ported::Ported;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -44,11 +46,11 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Of all functions, or of what `only` names: symbols, Rust files, C files.
+    /// Of all functions, or of what `only` names: symbols, Rust files, C files. Ports below the grade `least` are listed.
     ///
     /// # Errors
     /// A name that is none of these.
-    pub fn of(status: &Status, only: &[String]) -> Result<Self> {
+    pub fn of(status: &Status, only: &[String], least: Least) -> Result<Self> {
         let is_known = |wanted: &String| status.symbols.iter().any(|(name, one)| is(wanted, name, one));
         if let Some(wanted) = only.iter().find(|wanted| !is_known(wanted)) {
             let text = format!("`{wanted}` is neither a function of the port nor a file with one");
@@ -59,17 +61,25 @@ impl Checked {
         let mut checked = Self::default();
         for (name, one) in &status.symbols {
             if only.is_empty() || only.iter().any(|wanted| is(wanted, name, one)) {
-                checked.add(name, one);
+                checked.add(name, one, least);
             }
         }
         checked.symbols.sort_by(|a, b| (&a.file, a.line, &a.symbol).cmp(&(&b.file, b.line, &b.symbol)));
         Ok(checked)
     }
 
-    fn add(&mut self, name: &str, status: &SymbolStatus) {
+    fn add(&mut self, name: &str, status: &SymbolStatus, least: Least) {
+        let grade = status.grade();
         match (&status.problem, status.state) {
             (Some(problem), _) => self.symbols.push(Complaint::of(name, status, problem)),
-            (None, Ported::Yes) => *self.holds.entry(status.grade().word().to_owned()).or_default() += 1,
+            (None, Ported::Yes) if !is_enough(grade, least) => {
+                let why = status.reason().map_or(String::new(), |why| format!(" ({why})"));
+                let least = least.word();
+                let reason = format!("its grade is `{grade}`{why}, and check.least is \"{least}\"");
+                let problem = Problem { trouble: Trouble::BelowLeast, line: None, reason };
+                self.symbols.push(Complaint::of(name, status, &problem));
+            }
+            (None, Ported::Yes) => *self.holds.entry(grade.word().to_owned()).or_default() += 1,
             (None, Ported::Stub | Ported::Missing) => self.stubs += 1,
         }
     }

@@ -20,6 +20,8 @@ use std::sync::OnceLock;
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Trouble {
+    /// Its evidence holds, and `check.least` asks for a better grade: `check` alone says so.
+    BelowLeast,
     /// Written, and the lock has no record of it.
     Unjudged,
     /// What it was judged on has changed.
@@ -50,6 +52,9 @@ impl Trouble {
         let verify = format!("cargo implfuzz verify {name}");
         match self {
             Self::Unjudged | Self::Stale => verify,
+            Self::BelowLeast => format!(
+                "cargo implfuzz contract {name}; `least` under [check] in implfuzz.toml says what is accepted"
+            ),
             Self::Stub => {
                 format!("write it again, or cargo implfuzz port {name}; if it is to stay a stub: {verify}")
             }
@@ -95,7 +100,8 @@ impl SymbolStatus {
         match (&self.problem, &self.entry) {
             (None, _) | (_, None) if self.state != Ported::Yes => Grade::Stub,
             (None, Some(entry)) => entry.grade,
-            (Some(problem), _) => match problem.trouble {
+            (Some(problem), entry) => match problem.trouble {
+                Trouble::BelowLeast => entry.as_ref().map_or(Grade::Unjudged, |entry| entry.grade),
                 Trouble::Unjudged => Grade::Unjudged,
                 Trouble::Stale => Grade::Stale,
                 Trouble::Stub | Trouble::Missing => Grade::Stub,

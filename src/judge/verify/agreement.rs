@@ -4,7 +4,7 @@
 
 use super::known;
 use super::{Ask, Judgement};
-use crate::config::Config;
+use crate::config::{Config, Least};
 use crate::contract::types::Judgeable;
 use crate::evidence::fingerprint::{
     CTree, Crate, DependencyGraph, Fingerprint, Links, Root, port_hash, port_mentions, short,
@@ -361,7 +361,7 @@ impl World {
         let checkout = tempfile::tempdir().unwrap();
         self.write(checkout.path());
         assert_eq!(now, status(checkout.path(), &config, None).unwrap(), "in the hook's checkout");
-        let checked = Checked::of(&now, &[]).unwrap();
+        let checked = Checked::of(&now, &[], Least::Unverifiable).unwrap();
         let ports = NAMES.iter().filter(|name| now.of(name).unwrap().problem.is_none());
         let holding = ports.filter(|name| now.of(name).unwrap().state == Ported::Yes).count();
         assert_eq!(checked.holds.values().sum::<usize>(), holding);

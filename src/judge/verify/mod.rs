@@ -137,7 +137,9 @@ pub fn verify(
     let result = verify_in(project, store, &wanted, budget, (judge, run), reporter);
     let outcome = match &result {
         Ok(all) if all.iter().any(|j| j.grade == Grade::Refuted) => RunOutcome::Refuted,
-        Ok(all) if all.iter().all(|j| grade::is_enough(j.grade, &project.config.grade)) => RunOutcome::Done,
+        Ok(all) if all.iter().all(|j| grade::is_enough(j.grade, project.config.grade.least)) => {
+            RunOutcome::Done
+        }
         Ok(_) => RunOutcome::Incomplete,
         Err(error) if error.kind() == ErrorKind::Interrupted => RunOutcome::Interrupted,
         Err(_) => RunOutcome::Failed,
@@ -245,8 +247,10 @@ fn run_abreast(
                     reporter.event(Event::Found { symbol: symbol.clone(), finding });
                 }
                 let summary = judgement.reason.clone().unwrap_or_else(|| "no difference found".to_owned());
-                let (grade, ok) =
-                    (Some(judgement.grade), grade::is_enough(judgement.grade, &judge.project.config.grade));
+                let (grade, ok) = (
+                    Some(judgement.grade),
+                    grade::is_enough(judgement.grade, judge.project.config.grade.least),
+                );
                 reporter.event(Event::SymbolFinished { symbol, ok, grade, summary });
                 all.push(judgement);
             }
