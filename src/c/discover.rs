@@ -6,7 +6,7 @@ use super::command_line::Command;
 use super::flags::{CSettings, Discovery, FlagSource, Warning, common_flags};
 use super::places::Places;
 use super::sources::Tree;
-use super::{compdb, include_guess, modules, sources};
+use super::{compdb, header_only, include_guess, modules, sources};
 use crate::config::FlagsFrom;
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{LeftOut, RelPath, Unit};
@@ -23,8 +23,8 @@ struct Found {
     left_out: Vec<LeftOut>,
 }
 
-/// Finds the sources under `root` and their flags. Files with a `main` are found later, by `parse`, because only the
-/// preprocessor knows whether theirs is compiled.
+/// Finds the sources under `root` and their flags, the headers where there is no source. Files with a `main` are found later,
+/// by `parse`, because only the preprocessor knows whether theirs is compiled.
 ///
 /// # Errors
 /// `C` when there is no C source, a named one is missing, `compile_commands.json` is broken or the way that the
@@ -33,7 +33,39 @@ pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildTools) -> Re
     let root = &canonical(root)?;
     let tree = sources::walk(root, &settings.exclude)?;
     let mut warnings = Vec::new();
-    let Found { source, files, mut left_out } = search(root, settings, tools, &tree, &mut warnings)?;
+    let found = search(root, settings, tools, &tree, &mut warnings)?;
+    Ok(with_flags((root, settings), &tree, found, warnings))
+}
+
+/// The headers of a library without a C file, none where there is no header. What was found before is left out.
+pub(super) fn headers(
+    root: &Utf8Path,
+    settings: &CSettings,
+    tree: &Tree,
+    before: &Discovery,
+) -> Option<Discovery> {
+    let files = header_only::units(root, &tree.headers);
+    let is_asked = before.source == FlagSource::Settings;
+    let reason = "a program: the library is in headers".to_owned();
+    let programs = before.units.iter().map(|unit| LeftOut {
+        file: unit.file.clone(),
+        reason: reason.clone(),
+        broken: false,
+    });
+    let left_out = before.left_out.iter().cloned().chain(programs).collect();
+    let found = Found { source: FlagSource::IncludeGuess, files, left_out };
+    (!found.files.is_empty() && !is_asked)
+        .then(|| with_flags((root, settings), tree, found, before.warnings.clone()))
+}
+
+/// The units with all their flags.
+fn with_flags(
+    (root, settings): (&Utf8Path, &CSettings),
+    tree: &Tree,
+    found: Found,
+    warnings: Vec<Warning>,
+) -> Discovery {
+    let Found { source, files, mut left_out } = found;
     let names: Vec<RelPath> = files.iter().map(|(f, _)| f.clone()).collect();
     let guessed = match source.file() {
         None if settings.include_dirs.is_empty() => include_guess::include_dirs(root, &names, &tree.headers),
@@ -50,7 +82,8 @@ pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildTools) -> Re
         .collect();
     left_out.sort_by(|a, b| a.file.cmp(&b.file));
     left_out.dedup_by(|a, b| a.file == b.file);
-    Ok(Discovery { units, left_out, source, warnings })
+    let takes_programs = source == FlagSource::Settings;
+    Discovery { units, left_out, source, warnings, takes_programs }
 }
 
 /// The first way that finds something, or the one that the settings name.
@@ -106,6 +139,10 @@ fn search(
             }
             None => {}
         }
+    }
+    let files = header_only::units(root, &tree.headers);
+    if !files.is_empty() && forced.is_none_or(|way| way == Includes) {
+        return Ok(Found { source: FlagSource::IncludeGuess, files, left_out });
     }
     Err(match forced {
         Some(way) if left_out.is_empty() || way != Includes => not_there(root, way),
@@ -221,7 +258,8 @@ fn named(root: &Utf8Path, settings: &CSettings) -> Result<Vec<(RelPath, Vec<Stri
         })?;
         let file = RelPath(inside.to_owned());
         if !files.iter().any(|(f, _)| *f == file) {
-            files.push((file, Vec::new()));
+            let own = header_only::own_flags(root, &file.0);
+            files.push((file, own));
         }
     }
     files.sort();

@@ -86,6 +86,8 @@ pub struct Discovery {
     pub left_out: Vec<LeftOut>,
     pub source: FlagSource,
     pub warnings: Vec<Warning>,
+    /// Files with a `main` are part of the library, too: those that the settings name, and where there is nothing else.
+    pub takes_programs: bool,
 }
 
 /// What every unit gets behind its own flags.

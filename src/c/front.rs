@@ -3,11 +3,14 @@
 use super::analysis_cache::{Keeper, Tools};
 use super::bind::{self, Bindings};
 use super::data::Data;
-use super::discover::{canonical, discover};
-use super::flags::{CSettings, FlagSource, Warning};
+use super::discover::{self, canonical, discover};
+use super::flags::{CSettings, Discovery, FlagSource, Warning};
 use super::inputs::keep;
 use super::layout_check::agree;
 use super::merge::{self, Merged};
+use super::parse::Outcome;
+use super::parse_unit::UnitFacts;
+use super::sources::Tree;
 use super::{alias_unit, graph, parse, sources, unit_work};
 use crate::digest::of_parts;
 use crate::error::Result;
@@ -58,7 +61,7 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
     keeper.files.hashes(own.clone());
     let programs = (tools.programs)()?;
     let discovery = discover(&root, settings, &tools.build_tools(&programs))?;
-    let (mut outcomes, read) = parse::outcomes(&mut keeper, &discovery)?;
+    let (discovery, mut outcomes, read) = with_outcomes(&mut keeper, settings, &tree, discovery)?;
     let subjects: Vec<&str> = discovery.units.iter().map(|u| u.file.0.as_str()).collect();
     keeper.keep_only(&subjects)?;
     let (mut analysis, compiled) = loop {
@@ -93,6 +96,27 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
         keeper.keep(AnalysisKind::Library, &[(String::new(), keep(&whole, inputs, &analysis))])?;
     }
     Ok(analysis)
+}
+
+/// Reads the units. Where all of them are programs, the library is in headers, or in the files of the programs themselves.
+fn with_outcomes(
+    keeper: &mut Keeper,
+    settings: &CSettings,
+    tree: &Tree,
+    mut found: Discovery,
+) -> Result<(Discovery, Vec<Outcome>, Vec<RelPath>)> {
+    let (outcomes, read) = parse::outcomes(keeper, &found)?;
+    if !outcomes.iter().all(|outcome| outcome.as_ref().is_ok_and(UnitFacts::is_program)) {
+        return Ok((found, outcomes, read));
+    }
+    if let Some(headers) = discover::headers(keeper.root, settings, tree, &found) {
+        let (outcomes, read) = parse::outcomes(keeper, &headers)?;
+        if outcomes.iter().flatten().any(|facts| !facts.functions.is_empty()) {
+            return Ok((headers, outcomes, read));
+        }
+    }
+    found.takes_programs |= outcomes.iter().flatten().any(|facts| facts.functions.len() > 1);
+    Ok((found, outcomes, read))
 }
 
 fn total(whole: &str, inputs: &BTreeMap<String, String>) -> String {

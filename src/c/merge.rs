@@ -1,6 +1,7 @@
 //! Merges the translation units into one library: names, modules, calls by key, one table of records.
 
-use super::flags::{Discovery, FlagSource};
+use super::flags::Discovery;
+use super::header_only;
 use super::merge_records::Records;
 use super::modules;
 use super::parse_unit::{FoundFunction, UnitFacts};
@@ -36,10 +37,10 @@ const TWO_MEANINGS: &str = "its text means one function in";
 pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
     let mut all = All::default();
     all.library.left_out = discovery.left_out;
-    let is_explicit = discovery.source == FlagSource::Settings;
+    let takes_programs = discovery.takes_programs;
     for (unit, outcome) in discovery.units.into_iter().zip(outcomes) {
         let left = |reason, broken| LeftOut { file: unit.file.clone(), reason, broken };
-        match outcome.map(|facts| all.admissible(facts, is_explicit)) {
+        match outcome.map(|facts| all.admissible(facts, &unit, takes_programs)) {
             Ok(Ok(facts)) => all.add(unit, facts),
             Ok(Err(reason)) => all.library.left_out.push(left(reason, false)),
             Err(reason) => all.library.left_out.push(left(reason, true)),
@@ -64,13 +65,21 @@ struct All {
 }
 
 impl All {
-    /// The facts, unless the unit is a program or defines what another one has defined.
-    fn admissible(&self, facts: UnitFacts, is_explicit: bool) -> std::result::Result<UnitFacts, String> {
+    /// The facts, unless the unit is a program, defines what another one has defined, or is a header without code.
+    fn admissible(
+        &self,
+        facts: UnitFacts,
+        unit: &Unit,
+        takes_programs: bool,
+    ) -> std::result::Result<UnitFacts, String> {
+        if facts.functions.is_empty() && header_only::is_header(&unit.file.0) {
+            return Err("a header that defines no function".into());
+        }
         for FoundFunction { function, .. } in &facts.functions {
             if function.linkage == Linkage::Static {
                 continue;
             }
-            if function.c_name == "main" && !is_explicit {
+            if function.c_name == "main" && !takes_programs {
                 return Err("defines main".into());
             }
             if let (Some(first), false) = (self.functions.get(&function.key), function.is_inline) {

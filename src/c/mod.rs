@@ -15,6 +15,7 @@ mod command_line;
 mod compdb;
 mod build_system;
 mod include_guess;
+mod header_only;
 pub mod flags;
 mod discover;
 mod inputs;

@@ -51,6 +51,14 @@ pub(super) struct UnitFacts {
     pub declared_by_type: BTreeSet<String>,
 }
 
+impl UnitFacts {
+    /// Whether it is a program's.
+    pub fn is_program(&self) -> bool {
+        let is_main = |found: &FoundFunction| found.function.c_name == "main";
+        self.functions.iter().any(is_main)
+    }
+}
+
 /// Reads one unit; `Err` holds the error diagnostics when there are any.
 pub(super) fn read(
     root: &Utf8Path,
