@@ -20,8 +20,6 @@ const MAX_RENDERED: usize = 16;
 /// Linkers' phrases for a missing symbol.
 const UNDEFINED: [&str; 4] =
     ["undefined reference to", "undefined symbol", "undefined hidden symbol", "undefined protected symbol"];
-/// Compilers' phrases for a missing file: rustc's for `include!`, gcc's and clang's for `#include`.
-const NO_FILE: [&str; 3] = ["couldn't read ", "No such file or directory", "file not found"];
 /// Largest number of characters of one value.
 const MAX_VALUE: usize = 400;
 
@@ -53,9 +51,7 @@ pub enum Category {
     Borrow,
     UnresolvedName,
     Unsafe,
-    MissingHeader,
     UndefinedReference,
-    Link,
     OtherCompile,
     Audit,
     Mismatch,
@@ -78,7 +74,7 @@ pub struct Feedback {
 }
 
 impl Category {
-    /// By rustc's code, else by the words of the message, which may also come from a linker or a C compiler.
+    /// By rustc's code, else by the words of the message, which may be a linker's.
     fn of_diagnostic(diagnostic: &Diagnostic) -> Self {
         let message = diagnostic.message.as_str();
         match diagnostic.code.as_deref() {
@@ -94,14 +90,8 @@ impl Category {
                 "E0405" | "E0412" | "E0422" | "E0423" | "E0424" | "E0425" | "E0432" | "E0433" | "E0531"
                 | "E0560" | "E0599" | "E0609",
             ) => Self::UnresolvedName,
-            Some("E0583") => Self::MissingHeader,
             Some(_) => Self::OtherCompile,
-            None if message.contains("linking with") => {
-                let is_missing = UNDEFINED.iter().any(|words| diagnostic.rendered.contains(words));
-                if is_missing { Self::UndefinedReference } else { Self::Link }
-            }
             None if UNDEFINED.iter().any(|words| message.contains(words)) => Self::UndefinedReference,
-            None if NO_FILE.iter().any(|words| message.contains(words)) => Self::MissingHeader,
             None if message.starts_with("cannot find") => Self::UnresolvedName,
             None => Self::Syntax,
         }
@@ -417,42 +407,11 @@ mod tests {
             ("E0133", "call to unsafe function", Category::Unsafe),
             ("", "expected one of `;`", Category::Syntax),
             ("", "cannot find macro `foo` in this scope", Category::UnresolvedName),
-            ("", "linking with `cc` failed", Category::Link),
-            (
-                "",
-                "couldn't read `src/table.inc`: No such file or directory (os error 2)",
-                Category::MissingHeader,
-            ),
-            ("", "kit.h: No such file or directory", Category::MissingHeader),
-            ("", "'kit.h' file not found", Category::MissingHeader),
             ("", "undefined reference to `kit_sum'", Category::UndefinedReference),
-            ("E0583", "file not found for module `x`", Category::MissingHeader),
             ("E0728", "`await` is only allowed inside `async` functions", Category::OtherCompile),
             ("overflowing_literals", "literal out of range", Category::OtherCompile),
         ] {
             assert_eq!(Category::of_diagnostic(&error(code, 1, message)), category, "{message}");
-        }
-    }
-
-    #[test]
-    fn a_linker_that_misses_a_symbol_is_told_from_one_that_refuses_the_text() {
-        let linking = |rendered: &str| Diagnostic {
-            rendered: rendered.into(),
-            ..error("", 0, "linking with `cc` failed: exit status: 1")
-        };
-        for (rendered, category) in [
-            ("note: ld: sum.rs:(.text+0x9): undefined reference to `kit_sum'", Category::UndefinedReference),
-            ("note: rust-lld: error: undefined symbol: kit_sum", Category::UndefinedReference),
-            ("note: ld: sum.o: multiple definition of `twice'", Category::Link),
-        ] {
-            let told =
-                compiler(&Candidate { file: "src/sum.rs", first_line: 1, text: "" }, &[linking(rendered)]);
-            assert_eq!(told.category, category, "{rendered}");
-            assert!(
-                told.text.contains(category.hint()) && told.text.contains(category.word()),
-                "{}",
-                told.text
-            );
         }
     }
 
@@ -464,9 +423,7 @@ mod tests {
             Category::Borrow,
             Category::UnresolvedName,
             Category::Unsafe,
-            Category::MissingHeader,
             Category::UndefinedReference,
-            Category::Link,
             Category::OtherCompile,
             Category::Audit,
             Category::Mismatch,
@@ -482,7 +439,7 @@ mod tests {
             |text: fn(Category) -> &'static str| all.map(text).into_iter().collect::<BTreeSet<_>>().len();
         assert_eq!((different(Category::word), different(Category::hint)), (all.len(), all.len()));
         let compiling = all.into_iter().filter(|category| category.is_of_compiling()).count();
-        assert_eq!(compiling, 10);
+        assert_eq!(compiling, 8);
     }
 
     #[test]

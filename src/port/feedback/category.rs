@@ -11,9 +11,7 @@ impl Category {
             Self::Borrow => "borrow",
             Self::UnresolvedName => "unresolved name",
             Self::Unsafe => "unsafe",
-            Self::MissingHeader => "missing header",
             Self::UndefinedReference => "undefined reference",
-            Self::Link => "link",
             Self::OtherCompile => "other",
             Self::Audit => "audit",
             Self::Mismatch => "mismatch",
@@ -47,16 +45,9 @@ impl Category {
             Self::Unsafe => {
                 "A call of an unsafe function or a raw pointer needs an `unsafe` block with its reason."
             }
-            Self::MissingHeader => {
-                "A file is named that is not there. A port includes no files and needs no headers: what C declares is in \
-                 `ffi`, its tables are in `globals`."
-            }
             Self::UndefinedReference => {
                 "The linker knows no such symbol: declare nothing `extern`, call the library only through `callee::`, and \
                  of `libc` only what the C text calls; where `core` or `std` does the same, use that."
-            }
-            Self::Link => {
-                "The linker refuses the text: no `no_mangle`, no `link` attributes, and no name that C has already."
             }
             Self::OtherCompile => "Change what the compiler names and leave the rest alone.",
             Self::Audit => "These are rules, not style: the candidate was not run.",
@@ -91,9 +82,7 @@ impl Category {
             | Self::Borrow
             | Self::UnresolvedName
             | Self::Unsafe
-            | Self::MissingHeader
             | Self::UndefinedReference
-            | Self::Link
             | Self::OtherCompile
             | Self::Audit => true,
             Self::Mismatch
