@@ -6,6 +6,9 @@ use crate::error::{Error, ErrorKind, Result};
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::path::Path;
 
+/// Earlier names of templates, with those of today.
+const RENAMED: [(&str, &str); 2] = [("crash.j2", "c_fault.j2"), ("enhancer.j2", "repair.j2")];
+
 /// Templates by their names.
 #[derive(Debug)]
 pub struct Templates {
@@ -16,12 +19,15 @@ impl Templates {
     /// The built-in templates, name and text, each replaced by the file of the same name in `overrides` where there is one.
     ///
     /// # Errors
-    /// `Config` when such a file is no template.
+    /// `Config` when such a file is no template, or has the earlier name of one.
     pub fn load(built_in: &[(&'static str, &str)], overrides: Option<&Path>) -> Result<Self> {
         let mut environment = Environment::new();
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.add_filter("fenced", |text: String, info: String| fenced(&text, &info));
         environment.add_filter("span", |text: String| span(&text));
+        if let Some(dir) = overrides {
+            earlier_names(dir)?;
+        }
         for (name, built_in) in built_in {
             let file = overrides.map(|dir| dir.join(name)).filter(|file| file.is_file());
             let text = match &file {
@@ -42,6 +48,13 @@ impl Templates {
         let text = template.render(values).map_err(|error| wrong(name, &error))?;
         Ok(text.trim().to_owned())
     }
+}
+
+/// A file under an earlier name would replace nothing, and nobody would notice.
+fn earlier_names(dir: &Path) -> Result<()> {
+    let Some((old, new)) = RENAMED.iter().find(|(old, _)| dir.join(old).is_file()) else { return Ok(()) };
+    let text = format!("prompt template {}: this template is called {new} now", dir.join(old).display());
+    Err(Error::new(ErrorKind::Config, text).help(format!("rename the file to {new}, or remove it")))
 }
 
 fn wrong(name: &str, error: &minijinja::Error) -> Error {
@@ -67,6 +80,18 @@ mod tests {
         assert_eq!(text(None, "a.j2"), "`1 2`");
         assert_eq!(text(Some(dir.path()), "a.j2"), "own 1\n2");
         assert_eq!(text(Some(dir.path()), "b.j2"), "```c\n1\n2\n```");
+    }
+
+    #[test]
+    fn a_file_under_the_earlier_name_of_a_template_is_an_error_that_says_the_new_one() {
+        for (old, new) in [("crash.j2", "c_fault.j2"), ("enhancer.j2", "repair.j2")] {
+            let dir = tempfile::tempdir().unwrap();
+            std::fs::write(dir.path().join(old), "own").unwrap();
+            let error = Templates::load(&BUILT_IN, Some(dir.path())).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Config);
+            assert!(error.to_string().ends_with(&format!("this template is called {new} now")), "{error}");
+            assert!(error.help_text().is_some_and(|help| help.contains(new)), "{error:?}");
+        }
     }
 
     #[test]
