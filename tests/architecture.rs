@@ -459,3 +459,22 @@ fn the_reader_sees_every_way_to_name_a_path() {
     assert!(paths.iter().any(|path| starts_with(path, &["std", "process", "Command"])));
     assert!(!starts_with(&["std".into(), "process".into(), "exit".into()], &["std", "process", "Command"]));
 }
+
+#[test]
+fn the_reach_that_the_readme_tells_is_the_one_that_was_measured() {
+    let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap();
+    let measured: serde_json::Value = serde_json::from_str(&read("docs/data/harnesses.json")).unwrap();
+    let number = |library: &serde_json::Value, key: &str| library[key].as_u64().unwrap();
+    let measured = measured.as_array().unwrap().iter();
+    let measured: BTreeSet<(u64, u64)> =
+        measured.map(|library| (number(library, "functions"), number(library, "working"))).collect();
+    let text = read("README.md");
+    let rows = text.split_once("| with a working harness |").unwrap().1.lines().skip(2);
+    let digits = |cell: &str| cell.replace([',', '%', ' '], "").parse::<u64>().unwrap();
+    let told: BTreeSet<(u64, u64)> = rows
+        .take_while(|line| line.starts_with('|'))
+        .map(|line| line.split('|').collect::<Vec<_>>())
+        .map(|cells| (digits(cells[2]), digits(cells[3])))
+        .collect();
+    assert_eq!(told, measured, "README.md and docs/data/harnesses.json (cargo bench --bench harnesses)");
+}
