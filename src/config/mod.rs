@@ -197,7 +197,9 @@ pub enum Harness {
     /// The roles of the parameters.
     #[default]
     Inferred,
-    /// A fuzz target that a model wrote (`rust/fuzz/targets/`), or is asked for; parameters need no roles then.
+    /// A fuzz target that a person wrote (`rust/fuzz/targets/`); parameters need no roles then.
+    Target,
+    /// The same from a model, which is asked for it.
     Model,
 }
 

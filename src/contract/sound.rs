@@ -1,15 +1,17 @@
 //! Consistency of a contract, for inferred and written ones alike.
 
-use super::types::{Contract, Harness, Parameter, Returns, Role, Signature};
+use super::types::{Contract, Parameter, Returns, Role, Signature};
 
 /// What is wrong with a contract, if anything is.
 pub(super) fn complaint(contract: &Contract) -> Option<String> {
     if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
         return Some(format!("the mutant `{}` is called equivalent without a reason", empty.mutant));
     }
-    if contract.harness == Harness::Model && (contract.hands_over() || contract.returns.elements().is_some())
-    {
-        return Some("blocks that change hands, and tables, have no harness of a model's".to_owned());
+    if !contract.harness.is_inferred() && (contract.hands_over() || contract.returns.elements().is_some()) {
+        return Some(
+            "blocks that change hands, and tables, have roles in a contract, and none under a fuzz target"
+                .to_owned(),
+        );
     }
     of_handles(contract).or_else(|| contract.params.iter().find_map(|param| of_lengths(contract, param))).or_else(
         || {
@@ -34,7 +36,7 @@ fn of_handles(contract: &Contract) -> Option<String> {
         Some(sequence) if sequence.makers.is_empty() => {
             Some("[sequence]: `makers` names no function".to_owned())
         }
-        Some(_) if contract.signature == Signature::Safe || contract.harness == Harness::Model => {
+        Some(_) if contract.signature == Signature::Safe || !contract.harness.is_inferred() => {
             Some("a function on handles has `signature = \"c\"`, and no harness but its own".to_owned())
         }
         // Allocations in a call sequence are counted over the whole sequence, not for one call.

@@ -10,14 +10,24 @@ use super::types::{Contract, Harness, Judgeable, Returns, Signature};
 use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
 use std::collections::BTreeSet;
 
-/// The contract of `function` under a fuzz target; `known` is what inference found. `Err` says why no target can
-/// judge it.
+/// The contract of `function` under a fuzz target of this kind; `known` is what inference found. `Err` says why no
+/// target can judge it. A target of a person's may replace a call sequence, or roles for blocks that change hands.
 pub fn contract(
     library: &Library,
     facts: &FactTable,
     (function, known): (&Function, &Judgeable),
+    harness: Harness,
 ) -> Result<Contract, String> {
-    match known {
+    let is_own = harness == Harness::Target;
+    let aimed = match known {
+        Judgeable::Yes(contract)
+            if is_own
+                && (contract.sequence.is_some()
+                    || contract.hands_over()
+                    || contract.returns.elements().is_some()) =>
+        {
+            without_roles(library, facts, function)
+        }
         Judgeable::Yes(contract) if contract.sequence.is_some() => {
             Err("it is one step in the life of a handle, and a step of other functions' harnesses".into())
         }
@@ -28,9 +38,10 @@ pub fn contract(
         Judgeable::Yes(contract) if !contract.require.is_empty() => {
             Err("its contract has `require`, and which inputs occur is the target's to say".into())
         }
-        Judgeable::Yes(contract) => Ok(Contract { harness: Harness::Model, ..contract.clone() }),
+        Judgeable::Yes(contract) => Ok(contract.clone()),
         Judgeable::NotYet(_) => without_roles(library, facts, function),
-    }
+    }?;
+    Ok(Contract { harness, ..aimed })
 }
 
 fn without_roles(library: &Library, facts: &FactTable, function: &Function) -> Result<Contract, String> {

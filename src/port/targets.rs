@@ -10,7 +10,7 @@ use crate::c::call_sites::call_sites;
 use crate::config::Workflow;
 use crate::contract::facts::FactTable;
 use crate::contract::target::contract;
-use crate::contract::types::Judgeable;
+use crate::contract::types::{Harness, Judgeable};
 use crate::error::Result;
 use crate::fuzz::gate::HeldBack;
 use crate::harness::emit::target::helper_name;
@@ -58,7 +58,7 @@ pub fn wanted(
     for planned in lacking {
         let function = &planned.function;
         let given_up = known.iter().find(|row| row.item.lesson.key == never::<Target>(planned));
-        let why = match contract(&project.library, &facts, (function, &planned.judgeable)) {
+        let why = match contract(&project.library, &facts, (function, &planned.judgeable), Harness::Model) {
             Err(why) if planned.wants_target => Some(format!("no fuzz target can judge it: {why}")),
             // If only the workflow wants a target, the existing harness stays.
             Err(_) => continue,

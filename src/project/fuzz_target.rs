@@ -1,4 +1,4 @@
-//! Fuzz targets that a model wrote, `rust/fuzz/targets/<symbol>.rs`: the file's text, what it may contain, and who
+//! Fuzz targets that a person or a model wrote, `rust/fuzz/targets/<symbol>.rs`: the file's text, what it may contain, and who
 //! wrote it. `templates/fuzz/side.rs` is the interface of a target.
 
 use crate::audit::{self, Allowed, Candidate, FfiNames};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The names that a target may use besides Rust's own.
-const IMPORT: &str = "use super::{Input, Side, ffi};";
+pub(super) const IMPORT: &str = "use super::{Input, Side, ffi};";
 const PROPOSED: &str = "// Proposed by `";
 
 /// The file of a symbol's target; `rust` is the port crate.

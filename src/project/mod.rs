@@ -6,6 +6,7 @@ pub mod listing;
 pub mod ported;
 mod makers;
 mod names;
+pub mod new_target;
 mod sequences;
 mod targets;
 pub mod test_files;

@@ -1,4 +1,4 @@
-//! Functions that a fuzz target written by a model judges: a target in the tree replaces the roles.
+//! Functions that a fuzz target judges: a target in the tree replaces the roles.
 
 use super::{FunctionPlan, Project};
 use crate::audit::FfiNames;
@@ -49,6 +49,14 @@ impl Project {
         let Some(text) = text else {
             let by_contract = known.contract().is_some_and(is_aimed);
             let wanted = by_contract || own.is_some_and(|own| own.harness == Harness::Model && !own.skip);
+            let is_own = known.contract().is_some_and(|contract| contract.harness == Harness::Target)
+                || own.is_some_and(|own| own.harness == Harness::Target && !own.skip);
+            if is_own {
+                let helpers = helpers(&self.library, facts, function);
+                let why = format!("it wants a fuzz target of yours: cargo implfuzz contract --new {name}");
+                let judgeable = Judgeable::NotYet(why);
+                return Ok(Aimed { judgeable, target: None, wanted: false, helpers });
+            }
             let judgeable = match by_contract {
                 true => Judgeable::NotYet("its contract wants a fuzz target, and there is none".into()),
                 false => known,
@@ -58,7 +66,10 @@ impl Project {
             return Ok(Aimed { judgeable, target: None, wanted, helpers });
         };
         let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display();
-        let contract = match contract(&self.library, facts, (function, &known)) {
+        let by_model =
+            fuzz_target::proposed_by(&text).is_some() || own.is_some_and(|own| own.harness == Harness::Model);
+        let harness = if by_model { Harness::Model } else { Harness::Target };
+        let contract = match contract(&self.library, facts, (function, &known), harness) {
             Ok(contract) => contract,
             Err(why) => {
                 return Ok(Aimed::useless(text, format!("{shown} cannot judge it: {why}")));

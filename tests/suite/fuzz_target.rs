@@ -349,3 +349,24 @@ fn contract_target_and_port_are_three_exchanges() {
         assert!(!text.contains("proposed_by") && !text.contains("approved of by nobody"), "{text}");
     }
 }
+
+#[test]
+fn a_person_starts_from_a_target_that_compiles_and_needs_no_model() {
+    let repo = library();
+    let config = repo.read("implfuzz.toml");
+    let wish = "\n[symbols.word]\nharness = \"target\"\n\n[llm]";
+    repo.write("implfuzz.toml", &config.replace("\n[llm]", wish));
+    repo.run(&["contract", "word"]).ok().shows("cargo implfuzz contract --new word");
+    let all = ["word", "halves", "named", "push", "total", "tick"];
+    repo.run(&[&["contract", "--new"][..], &all].concat()).ok().shows("rust/fuzz/targets/word.rs");
+    repo.run(&["contract", "--new", "word"]).fails(2, &["has a fuzz target"]);
+    let text = repo.read("rust/fuzz/targets/word.rs");
+    assert!(
+        text.contains("// size_t word(const char **at)") && text.contains("side.call(arg0.cast())"),
+        "{text}"
+    );
+    // All of them compile, and this one is all that the function needs.
+    let checked = repo.run(&[&["contract", "--check", "word"][..], &["--seconds", "3"]].concat());
+    checked.ok().shows("1 of 1 harnesses are sound");
+    assert!(repo.read("rust/contracts/word.toml").contains("harness = \"target\""));
+}

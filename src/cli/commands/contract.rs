@@ -9,8 +9,8 @@ use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Returns,
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::judge::Judge;
 use crate::judge::mutation_score::{self, Adequacy, Fate, Faults};
-use crate::project::fuzz_target;
 use crate::project::{FunctionPlan, Project};
+use crate::project::{fuzz_target, new_target};
 use crate::report::{Column, printable, table};
 use crate::symbol::{Function, SymbolName};
 use serde_json::{Value, json};
@@ -33,8 +33,11 @@ pub struct Args {
     /// Open the contract in $VISUAL or $EDITOR; an edited contract is never overwritten
     #[arg(long, conflicts_with_all = ["check", "all"])]
     edit: bool,
-    /// Approve contracts that a model proposed; without approval their ports are graded at most weak
+    /// Write a fuzz target to start from (rust/fuzz/targets/), for functions that no contract can describe
     #[arg(long, conflicts_with_all = ["check", "all", "edit"])]
+    new: bool,
+    /// Approve contracts that a model proposed; without approval their ports are graded at most weak
+    #[arg(long, conflicts_with_all = ["check", "all", "edit", "new"])]
     approve: bool,
 }
 
@@ -48,6 +51,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut wanted = args.which.select(&project)?;
     if args.approve {
         return approve(&project, &wanted, session);
+    }
+    if args.new {
+        return new(&project, &wanted, session);
     }
     if args.which.all {
         wanted.retain(|p| p.judgeable.contract().is_some());
@@ -106,6 +112,31 @@ fn approve(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Re
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     session.screen.result("contract-approved", &json!({ "symbols": names }), || {
         format!("approved; now: cargo implfuzz verify {}\n", names.join(" "))
+    });
+    Ok(ExitCode::Ok)
+}
+
+/// Writes the fuzz targets from which a person starts.
+fn new(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Result<ExitCode> {
+    let mut transaction = project.workspace.transaction();
+    for planned in wanted {
+        let name = planned.function.name.as_str();
+        let path = project.target_path(name);
+        if path.exists() {
+            let text = format!("`{name}` has a fuzz target: {}", path.display());
+            return Err(Error::new(ErrorKind::Usage, text).help("edit it, or remove it first"));
+        }
+        transaction.add(path, new_target::starting(planned))?;
+    }
+    let paths: Vec<String> = transaction.paths().iter().map(|path| path.display().to_string()).collect();
+    transaction.commit()?;
+    let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
+    session.screen.result("contract-new", &json!({ "symbols": names, "files": paths }), || {
+        format!(
+            "written: {}\nsay there what one call is (docs/fuzz-targets.md), then: cargo implfuzz contract --check {}\n",
+            paths.join(", "),
+            names.join(" ")
+        )
     });
     Ok(ExitCode::Ok)
 }

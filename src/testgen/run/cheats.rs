@@ -2,7 +2,7 @@
 //! other cheat to an input equals C's answer to a changed input or to another test, so C itself provides it.
 
 use super::values::{answer, arguments, arguments_mut, elements, filled, same, written_as};
-use crate::contract::types::{Contract, Direction, Harness, Parameter, Role};
+use crate::contract::types::{Contract, Direction, Parameter, Role};
 use crate::fuzz::evaluate_inputs::Left;
 use crate::symbol::{CType, Function, TypeKind};
 use serde_json::{Map, Value, json};
@@ -92,7 +92,7 @@ impl Cheat {
 
 /// The named parameters of inputs; none where only a fuzz target decodes the bytes.
 pub fn parameters(contract: &Contract) -> &[Parameter] {
-    if contract.harness == Harness::Model { &[] } else { &contract.params }
+    if !contract.harness.is_inferred() { &[] } else { &contract.params }
 }
 
 /// Largest number of elements of an input with a length.
@@ -592,7 +592,7 @@ mod tests {
     #[test]
     fn where_a_target_alone_reads_its_bytes_nothing_is_cut() {
         let (_, contract) = digest();
-        let model = Contract { harness: Harness::Model, ..contract };
+        let model = Contract { harness: crate::config::Harness::Model, ..contract };
         for cheat in [Cheat::LongInput, Cheat::LastElement, Cheat::FirstArgument] {
             assert!(!cheat.applies(&model), "{cheat:?}");
         }

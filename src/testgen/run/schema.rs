@@ -65,7 +65,7 @@ impl Schema {
         let mut said = Said::default();
         let mut lines = match (&contract.sequence, contract.harness) {
             (Some(sequence), _) => call_sequence::lines(sources, sequence, &mut said),
-            (None, Harness::Model) => {
+            (None, Harness::Target | Harness::Model) => {
                 said.forms.insert(Form::Bytes);
                 vec!["`bytes`: a buffer of bytes, which a fuzz target reads its arguments from".into()]
             }

@@ -1,7 +1,7 @@
 //! A small input of the right form. It may violate preconditions between parameters, which are listed beside it.
 
 use super::{Sources, values};
-use crate::contract::types::{Contract, Direction, Harness, Role};
+use crate::contract::types::{Contract, Direction, Role};
 use crate::symbol::{CType, Function, Library, SymbolName, TypeKind};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +15,7 @@ pub(super) fn input(sources: &Sources) -> Value {
     let (library, contract) = (sources.library, sources.contract);
     let own = arguments(library, (sources.function, contract));
     let Some(sequence) = &contract.sequence else {
-        let mut own = if contract.harness == Harness::Model { bytes_only() } else { own };
+        let mut own = if !contract.harness.is_inferred() { bytes_only() } else { own };
         own.extend(around(sources));
         return Value::Object(own);
     };
