@@ -4,10 +4,11 @@
 //! any edit it does not fit, and the tool never overwrites the file.
 
 use super::sound;
+pub use super::sound::wrong;
 use super::types::{
     Contract, Direction, Equivalent, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -182,14 +183,6 @@ pub fn is_edited(text: &str) -> bool {
 fn fingerprint(body: &str) -> String {
     let digest = Sha256::digest(body.as_bytes());
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// The error for a contract in which something is wrong, whoever finds it.
-pub fn wrong(path: &str, what: &str) -> Error {
-    let symbol = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
-    Error::new(ErrorKind::Config, format!("{path}: {what}")).help(format!(
-        "cargo implfuzz contract --edit {symbol} (docs/formats.md lists the keys); to have it inferred again: rm {path}"
-    ))
 }
 
 /// Parses a contract; `path` is for error messages.

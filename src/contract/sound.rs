@@ -1,6 +1,15 @@
 //! Consistency of a contract, for inferred and written ones alike.
 
 use super::types::{Contract, Parameter, Returns, Role, Signature};
+use crate::error::{Error, ErrorKind};
+
+/// The error for a contract in which something is wrong, whoever finds it.
+pub fn wrong(path: &str, what: &str) -> Error {
+    let symbol = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
+    Error::new(ErrorKind::Config, format!("{path}: {what}")).help(format!(
+        "cargo implfuzz contract --edit {symbol} (docs/formats.md lists the keys); to have it inferred again: rm {path}"
+    ))
+}
 
 /// What is wrong with a contract, if anything is.
 pub(super) fn complaint(contract: &Contract) -> Option<String> {
