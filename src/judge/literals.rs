@@ -10,7 +10,9 @@ use std::cmp::Reverse;
 
 /// The most that a campaign tries: pairs of them are many.
 const MOST: usize = 8;
-const COMPARISONS: [&str; 9] = ["==", "!=", "<", ">", "<=", ">=", "=>", "..", "..="];
+const COMPARISONS: [&str; 8] = ["==", "!=", "<", ">", "<=", ">=", "..", "..="];
+/// Behind a pattern; what follows it is no pattern.
+const ARM: &str = "=>";
 
 /// An integer in Rust text.
 struct Literal {
@@ -44,6 +46,7 @@ pub fn literals(module: Option<&PortModule>, planned: &FunctionPlan) -> Vec<usiz
 /// Integers with the operators around them.
 fn collect(tokens: TokenStream, found: &mut Vec<Literal>) {
     let is_comparison = |operator: &str| COMPARISONS.contains(&operator);
+    let ends_pattern = |operator: &str| is_comparison(operator) || operator == ARM;
     let (mut operator, mut open) = (String::new(), None);
     for token in tokens {
         if let TokenTree::Punct(punct) = &token {
@@ -52,7 +55,7 @@ fn collect(tokens: TokenStream, found: &mut Vec<Literal>) {
         }
         if let Some(at) = open.take() {
             let literal: &mut Literal = &mut found[at];
-            literal.is_compared |= is_comparison(&operator);
+            literal.is_compared |= ends_pattern(&operator);
         }
         match token {
             TokenTree::Group(group) => collect(group.stream(), found),
@@ -68,7 +71,7 @@ fn collect(tokens: TokenStream, found: &mut Vec<Literal>) {
         operator.clear();
     }
     if let Some(literal) = open.and_then(|at| found.get_mut(at)) {
-        literal.is_compared |= is_comparison(&operator);
+        literal.is_compared |= ends_pattern(&operator);
     }
 }
 
