@@ -25,6 +25,7 @@ pub fn misfit(library: &Library, function: &Function, contract: &Contract) -> Op
 fn needs(library: &Library, param: &Parameter, ty: &CType) -> Option<&'static str> {
     let to = target(ty);
     let to_flat = to.is_some_and(|to| flat(library, to));
+    // What `void *` leads to is bytes.
     let to_void = to.is_some_and(|to| to.kind == TypeKind::Void);
     let to_struct = to.is_some_and(|to| matches!(to.kind, TypeKind::Record(_)));
     let to_byte = to.is_some_and(|to| matches!(to.kind, TypeKind::Int { bits: 8, .. }));
@@ -47,11 +48,12 @@ fn needs(library: &Library, param: &Parameter, ty: &CType) -> Option<&'static st
         }
         Role::CString { .. } => (to_byte || to_void, "role \"c-string\" needs a pointer to `char`"),
         Role::Pointer { .. } => {
-            (to_flat, "role \"pointer\" needs a pointer to a number, or to a struct of numbers")
+            (to_flat || to_void, "role \"pointer\" needs a pointer to a number, or to a struct of numbers")
         }
-        Role::FixedArray { len, .. } => {
-            (to_flat && *len > 0, "role \"fixed-array\" needs a pointer to numbers, and `len` of at least 1")
-        }
+        Role::FixedArray { len, .. } => (
+            (to_flat || to_void) && *len > 0,
+            "role \"fixed-array\" needs a pointer to numbers, and `len` of at least 1",
+        ),
         Role::Elements { .. } => (to_flat || to_void, "role \"elements\" needs a pointer to memory"),
         Role::Callback { .. } => {
             (super::callback::prototype(ty).is_some(), "role \"callback\" needs a pointer to a function")
