@@ -68,7 +68,7 @@ const HEAD: &str = "# Reading real C libraries\n\n\
     Written by `cargo bench --bench analysis -- --write`; all numbers are from one run on one machine.\n";
 
 const TAIL: &str = "\n\
-    - `listed` and `expected`: `expected` are the functions that `gcc -O0` makes of the same files, including statics and inline functions of the library's headers; `listed` are those of them that the tool found. These two columns are what gcc sees, all others what clang sees: `XXH_swap32` and `XXH_swap64` in lz4 and zstd are macros for one and functions for the other.\n\
+    - `listed` and `expected`: `expected` are the functions that `gcc -O0` makes of the same files, including statics and inline functions of the library's headers; `listed` are those of them that the tool found. These two columns show what gcc sees, all others what clang sees: `XXH_swap32` and `XXH_swap64` in lz4 and zstd are macros for gcc and functions for clang.\n\
     - `bound`: functions whose original Rust can call. `stubs compile`: functions that have a stub, in a crate that rustc accepted.\n\
     - `init s`: a first `cargo implfuzz init`, with libclang, bindgen and the C compiler over every file. `clang s` is `clang -fsyntax-only`, `bindgen s` is bindgen, over the same files. All three use as many jobs as the machine has cores. The second ratio leaves bindgen's own time out of `init`.\n\
     - `again`: a second `init` without any change.\n";

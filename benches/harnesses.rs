@@ -246,7 +246,7 @@ fn head() -> String {
          - **with harness**, **working**: shares of all functions. **external**: functions that are not `static`; the next column is the share of these with a working harness.\n\
          - **equivalent**: mutants that compile to the same code as the original; they are not counted. No mutant was marked as equivalent by hand.\n\
          - **seconds each**: time for the mutants of one function.\n\n\
-         Allocations may fail in functions on handles (`fuzz.fail_allocations`). Libraries were measured at different times, each with the tool as it was then. \
+         Allocations may fail in functions on handles (`fuzz.fail_allocations`). Libraries were measured at different times, with different versions of the tool. \
          Every function without a working harness and every surviving mutant is in [data/harnesses.json](data/harnesses.json); in lists from older runs a reason names at most six functions.\n\n\
          Both files are written by `cargo bench --bench harnesses -- --write --seconds N [PACKAGE...]`.\n",
         ACCEPTED * 100.0,
