@@ -85,9 +85,9 @@ impl Builder<'_> {
         fs::create_dir_all(&self.target_dir)?;
         fs::create_dir_all(&self.bin_dir)?;
         // Cargo's own lock ends with the build; the binary must also be copied before another build replaces it.
-        let libfuzzer = self.libfuzzer(overlay, interrupt)?;
         let _lock = self.lock_builds(interrupt)?;
         build_cache::prune(&self.target_dir)?;
+        let libfuzzer = self.libfuzzer(overlay, interrupt)?;
         let output = self.job(overlay, &libfuzzer)?.run(interrupt)?;
         if output.exit == Exit::TimedOut {
             return Err(Error::new(
