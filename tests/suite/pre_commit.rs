@@ -3,9 +3,16 @@
 use crate::support::git::{program, ran, tool_folder};
 use crate::support::{Ran, Repo};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// Where `pre-commit` is; installed once for all runs of the tests.
-fn pre_commit() -> PathBuf {
+/// The folder of `pre-commit`. The first test that asks installs it, the others wait.
+fn pre_commit() -> &'static Path {
+    static BIN: OnceLock<PathBuf> = OnceLock::new();
+    BIN.get_or_init(install_pre_commit)
+}
+
+/// Installs pre-commit into a virtual environment that later runs of the tests use again.
+fn install_pre_commit() -> PathBuf {
     let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pre-commit-venv");
     let here = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let works = || {
@@ -58,9 +65,9 @@ fn the_hooks_block_what_check_lists_and_verify_mends_it() {
     let text = repo.read("implfuzz.toml") + "\n[grade]\nmeasure = false\nleast = \"weak\"\n";
     repo.write("implfuzz.toml", &text);
     repo.write(".pre-commit-config.yaml", &config("implfuzz-check-system"));
-    let git = |args: &[&str]| run(&repo, &bin, "git", args);
+    let git = |args: &[&str]| run(&repo, bin, "git", args);
     git(&["init", "-q"]).ok();
-    run(&repo, &bin, "pre-commit", &["install"]).ok();
+    run(&repo, bin, "pre-commit", &["install"]).ok();
     git(&["add", "."]).ok();
     git(&["commit", "-q", "-m", "stubs"]).ok();
 
@@ -96,13 +103,13 @@ fn a_commit_of_any_kind_of_file_runs_the_hook() {
     let text =
         format!("repos:\n  - repo: {}\n    rev: {rev}\n    hooks:\n      - id: {id}\n", hooks.display());
     repo.write(".pre-commit-config.yaml", &text);
-    let git = |args: &[&str]| run(&repo, &bin, "git", args);
+    let git = |args: &[&str]| run(&repo, bin, "git", args);
     git(&["init", "-q"]).ok();
     // Committed before there was a hook: a port that nothing judged.
     repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
     git(&["add", "."]).ok();
     git(&["commit", "-q", "-m", "before"]).ok();
-    run(&repo, &bin, "pre-commit", &["install"]).ok();
+    run(&repo, bin, "pre-commit", &["install"]).ok();
     for (path, text) in [
         ("implfuzz.lock", "version = 1\n"),
         ("rust/fuzz/seeds/twice/one", "\u{1}"),
