@@ -1,9 +1,10 @@
 //! The context of one analysis: the library's location, its tools, and the cached results of earlier analyses.
 
-use super::build_system::BuildTools;
+use super::build_system::BuildSystems;
 use super::inputs::Files;
 use crate::error::Result;
 use crate::platform::process::Interrupt;
+use crate::platform::toolchain::{BuildTools, Toolchain};
 use crate::store::{AnalysisKind, Kept, Store};
 use camino::Utf8Path;
 use serde::de::DeserializeOwned;
@@ -26,16 +27,21 @@ pub struct Tools<'a> {
 #[derive(Debug, Clone)]
 pub struct Programs {
     pub cc: PathBuf,
-    pub cmake: Option<PathBuf>,
-    pub make: Option<PathBuf>,
+    pub build_tools: BuildTools,
+}
+
+impl Programs {
+    /// Those of a toolchain.
+    pub fn of(toolchain: &Toolchain) -> Self {
+        Self { cc: toolchain.cc.path.clone(), build_tools: toolchain.build_tools.clone() }
+    }
 }
 
 impl<'a> Tools<'a> {
     /// As the build systems need them.
-    pub(super) fn build_tools(&self, programs: &Programs) -> BuildTools<'a> {
-        let Programs { cc, cmake, make } = programs.clone();
+    pub(super) fn build_systems(&self, programs: &Programs) -> BuildSystems<'a> {
         let Self { identity, scratch, interrupt, .. } = *self;
-        BuildTools { cmake, make, cc, scratch, interrupt, identity }
+        BuildSystems { programs: programs.clone(), scratch, interrupt, identity }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sources of a library and their flags: from the settings, else from `compile_commands.json`,
 //! CMake or make, else guessed from the `#include` lines.
 
-use super::build_system::{self, BuildTools};
+use super::build_system::{self, BuildSystems};
 use super::command_line::Command;
 use super::flags::{CSettings, Discovery, FlagSource, Warning, common_flags};
 use super::places::Places;
@@ -29,7 +29,7 @@ struct Found {
 /// # Errors
 /// `C` when there is no C source, a named one is missing, `compile_commands.json` is broken or the way that the
 /// settings name does not work; `Environment` when that one's program is missing; and Ctrl-C.
-pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildTools) -> Result<Discovery> {
+pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildSystems) -> Result<Discovery> {
     let root = &canonical(root)?;
     let tree = sources::walk(root, &settings.exclude)?;
     let mut warnings = Vec::new();
@@ -90,7 +90,7 @@ fn with_flags(
 fn search(
     root: &Utf8Path,
     settings: &CSettings,
-    tools: &BuildTools,
+    tools: &BuildSystems,
     tree: &Tree,
     warnings: &mut Vec<Warning>,
 ) -> Result<Found> {
@@ -155,7 +155,7 @@ fn try_way(
     way: FlagsFrom,
     root: &Utf8Path,
     settings: &CSettings,
-    tools: &BuildTools,
+    tools: &BuildSystems,
     tree: &Tree,
 ) -> Result<Option<Found>> {
     let (source, commands) = match way {

@@ -60,7 +60,7 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
     let own = tree.sources.iter().chain(&tree.headers).map(ToString::to_string);
     keeper.files.hashes(own.clone());
     let programs = (tools.programs)()?;
-    let discovery = discover(&root, settings, &tools.build_tools(&programs))?;
+    let discovery = discover(&root, settings, &tools.build_systems(&programs))?;
     let (discovery, mut outcomes, read) = with_outcomes(&mut keeper, settings, &tree, discovery)?;
     let subjects: Vec<&str> = discovery.units.iter().map(|u| u.file.0.as_str()).collect();
     keeper.keep_only(&subjects)?;

@@ -1,16 +1,18 @@
 //! What the front end makes of small pieces of C.
 
 use super::analysis_cache::{Programs, Tools};
-use super::build_system::BuildTools;
+use super::build_system::BuildSystems;
 use super::discover::{canonical, discover};
 use super::flags::CSettings;
 use super::flags::clang_arguments;
 use super::front::{self, Analysis};
 use super::{graph, merge, parse_unit, workers};
 use crate::platform::process::Interrupt;
+use crate::platform::toolchain::BuildTool;
 use crate::store::Store;
 use crate::symbol::*;
 use camino::{Utf8Path, Utf8PathBuf};
+use strum::IntoEnumIterator;
 
 /// A project on disk; the folder lives as long as the value.
 pub(super) fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf) {
@@ -23,16 +25,16 @@ pub(super) fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf
     (dir, root)
 }
 
-/// The tools of this machine, to write into `scratch`.
-pub(super) fn tools<'a>(scratch: &'a Utf8Path, interrupt: &'a Interrupt) -> BuildTools<'a> {
-    BuildTools {
-        cmake: Some("cmake".into()),
-        make: Some("make".into()),
-        cc: "cc".into(),
-        scratch: scratch.as_std_path(),
-        interrupt,
-        identity: "",
+fn programs(cc: &str) -> Programs {
+    Programs {
+        cc: cc.into(),
+        build_tools: BuildTool::iter().map(|tool| (tool, tool.name().into())).collect(),
     }
+}
+
+/// The tools of this machine, to write into `scratch`.
+pub(super) fn tools<'a>(scratch: &'a Utf8Path, interrupt: &'a Interrupt) -> BuildSystems<'a> {
+    BuildSystems { programs: programs("cc"), scratch: scratch.as_std_path(), interrupt, identity: "" }
 }
 
 /// The library without its bindings, which take most of the time.
@@ -62,7 +64,7 @@ pub(super) fn load(root: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> 
 pub(crate) fn load_into(root: &Utf8Path, private: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> {
     let mut store = Store::open(private.join("state.db").as_std_path()).unwrap();
     let interrupt = Interrupt::none();
-    let programs = || Ok(Programs { cc: cc.into(), cmake: Some("cmake".into()), make: Some("make".into()) });
+    let programs = || Ok(programs(cc));
     let scratch = private.join("cache");
     let tools =
         Tools { identity: "", programs: &programs, scratch: scratch.as_std_path(), interrupt: &interrupt };

@@ -5,16 +5,12 @@
 
 use super::flags::old_c_flags;
 use crate::error::{Context, Result};
-use crate::platform::process::{Exit, Interrupt, Job};
+use crate::platform::process::{Exit, Interrupt, Job, time_limits};
 use crate::symbol::Unit;
 use camino::Utf8Path;
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
-
-/// No translation unit takes longer than this without optimisation.
-const COMPILE_TIME: Duration = Duration::from_secs(300);
 
 /// How often lines are taken out and the rest is tried again: compilers look for the target of an alias only once
 /// everything else is right.
@@ -89,7 +85,7 @@ impl Compiler<'_> {
         let source = self.source(unit);
         let object = source.with_extension("o");
         fs::write(&source, text)?;
-        let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(COMPILE_TIME);
+        let job = Job::new(self.cc).dir(self.root.as_std_path()).timeout(time_limits::COMPILE_C);
         let job = job
             .env("LC_ALL", "C")
             .args(&unit.flags)

@@ -3,10 +3,9 @@
 
 use super::names::Name;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Interrupt, Job};
+use crate::platform::process::{Interrupt, Job, time_limits};
 use fs_err as fs;
 use std::path::Path;
-use std::time::Duration;
 
 const TEXT: &str = include_str!("../../templates/dropin/runtime.c");
 
@@ -69,7 +68,7 @@ pub(super) fn compile(compiler: &Path, text: &str, object: &Path, interrupt: &In
     let source = object.with_extension("c");
     fs::write(&source, text)?;
     let job = Job::new(compiler).args(["-O2", "-fPIC", "-c", "-o"]).arg(object).arg(&source);
-    let output = job.timeout(Duration::from_secs(120)).run(interrupt)?;
+    let output = job.timeout(time_limits::COMPILE_OWN_C).run(interrupt)?;
     if output.exit.success() {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use super::libfuzzer_process::reported;
 use super::report::{AloneOutcome, Found, Told};
 use super::triage::{CRun, attribute, class, disagree};
 use crate::error::Result;
-use crate::platform::process::{Exit, Interrupt, Output};
+use crate::platform::process::{Exit, Interrupt, Output, time_limits};
 use crate::platform::toolchain::Search;
 use crate::verdict::{Attribution, CFault, CFaultKind, Finding, FindingClass, RunStats, Verdict};
 use fs_err as fs;
@@ -161,7 +161,7 @@ impl Campaign {
         let path = self.work.join("broken-input");
         fs::write(&path, &input)?;
         let job = self.job().env("IMPLFUZZ_MODE", "broken").env("IMPLFUZZ_PATH", &path);
-        let (_, mut told) = self.listen(job.timeout(Duration::from_secs(20)), interrupt, &mut |_| ())?;
+        let (_, mut told) = self.listen(job.timeout(time_limits::ONE_INPUT), interrupt, &mut |_| ())?;
         Ok(told.stats.broken.remove(reason).unwrap_or(input))
     }
 

@@ -6,13 +6,12 @@
 //! directory of this tool, which shares the downloads with the user's home and has the settings for downloads alone.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::Job;
+use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::Toolchain;
 use crate::platform::workspace::write_atomic;
 use fs_err as fs;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use toml::{Table, Value};
 
 /// Variables that a build gets from the environment: where programs, headers and libraries of the system lie, and how to
@@ -81,7 +80,7 @@ pub(super) fn cargo(toolchain: &Toolchain, dir: &Path) -> Result<Job> {
         .env("RUSTC", &toolchain.rustc)
         .env("CARGO_ENCODED_RUSTFLAGS", "")
         .env("LC_ALL", "C")
-        .timeout(Duration::from_secs(20 * 60)))
+        .timeout(time_limits::CARGO))
 }
 
 fn is_kept(name: &OsStr) -> bool {

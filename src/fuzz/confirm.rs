@@ -3,7 +3,7 @@
 use super::campaign::{Campaign, Subject};
 use super::report::Found;
 use crate::error::Result;
-use crate::platform::process::{Interrupt, Limits};
+use crate::platform::process::{Interrupt, Limits, time_limits};
 use crate::verdict::{Finding, FindingClass};
 use fs_err as fs;
 use std::time::Duration;
@@ -43,8 +43,11 @@ impl Campaign {
         let limits = Limits { cpu_seconds: Some(seconds), file_size: Some(64 << 20), no_core: true };
         let wall = seconds * 12;
         let job = self.watched(&self.artifact()).arg(format!("-timeout={wall}")).arg(&path).limits(limits);
-        let (output, told) =
-            self.listen(job.timeout(Duration::from_secs(wall + 20)), interrupt, &mut |_| ())?;
+        let (output, told) = self.listen(
+            job.timeout(Duration::from_secs(wall) + time_limits::BEYOND_CALL),
+            interrupt,
+            &mut |_| (),
+        )?;
         if told.done && output.exit.success() && told.found.is_none() {
             return Ok(true);
         }
@@ -65,8 +68,11 @@ impl Campaign {
         drop(fs::remove_file(&artifact));
         let job = self.watched(&artifact).env("IMPLFUZZ_SHRINK_MS", "0").arg(&path);
         let seconds = self.call_timeout_seconds();
-        let (output, mut told) =
-            self.listen(job.timeout(Duration::from_secs(seconds + 20)), interrupt, &mut |_| ())?;
+        let (output, mut told) = self.listen(
+            job.timeout(Duration::from_secs(seconds) + time_limits::BEYOND_CALL),
+            interrupt,
+            &mut |_| (),
+        )?;
         drop(fs::remove_file(&path));
         if let Some(Found { smallest: finding, .. }) = told.found.take() {
             return Ok(Once::Differs(finding));

@@ -7,7 +7,7 @@ use super::mutants::{CALL_TIMEOUT_MS, STALLS, all_but, ran_last};
 use super::report::{Alone, AloneOutcome, Said, Told};
 use super::value_text;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Interrupt, Output};
+use crate::platform::process::{Exit, Interrupt, Output, time_limits};
 use crate::verdict::Measured;
 use fs_err as fs;
 use serde_json::Value;
@@ -56,12 +56,8 @@ const OTHER: [(&str, &str); 2] = [
     ("$spare", "no handle is left for the call: the constructor made none, or it was ended before"),
     ("$mistaken", "a call asks for a handle that is not there: it was not made yet, or was ended before"),
 ];
-/// For reading, and for each run over all inputs.
-const SECONDS: u64 = 60;
 /// Bytes of all texts that are read at once.
 const TEXTS: usize = 32 << 20;
-/// For reading one input alone.
-const ALONE_SECONDS: u64 = 10;
 
 impl Campaign {
     /// What the harness makes of each input; in words, why it makes nothing of it.
@@ -75,11 +71,11 @@ impl Campaign {
     ) -> Result<Vec<std::result::Result<Readable, String>>> {
         let texts = texts(inputs);
         let lines: Vec<&str> = texts.iter().map(|text| text.as_deref().unwrap_or("")).collect();
-        let (output, mut said) = self.said_of(&lines, SECONDS, interrupt)?;
+        let (output, mut said) = self.said_of(&lines, time_limits::PROPOSED_INPUTS, interrupt)?;
         let mut ends = BTreeMap::new();
         if !output.exit.success() {
             // That it ends without any input, too, is no input's fault.
-            let (without, _) = self.said_of(&[], ALONE_SECONDS, interrupt)?;
+            let (without, _) = self.said_of(&[], time_limits::PROPOSED_INPUT, interrupt)?;
             if !without.exit.success() {
                 return Err(ended("reading inputs", &without));
             }
@@ -87,7 +83,7 @@ impl Campaign {
                 if said.contains_key(&number) {
                     continue;
                 }
-                let (output, mut alone) = self.said_of(&[line], ALONE_SECONDS, interrupt)?;
+                let (output, mut alone) = self.said_of(&[line], time_limits::PROPOSED_INPUT, interrupt)?;
                 match alone.remove(&0) {
                     Some(one) => drop(said.insert(number, one)),
                     None => drop(
@@ -112,15 +108,14 @@ impl Campaign {
     fn said_of(
         &self,
         lines: &[&str],
-        seconds: u64,
+        time: Duration,
         interrupt: &Interrupt,
     ) -> Result<(Output, BTreeMap<usize, Said>)> {
         fs::create_dir_all(&self.work)?;
         let path = self.work.join("inputs-to-read");
         fs::write(&path, lines.join("\n"))?;
         let job = self.job().env("IMPLFUZZ_MODE", "read").env("IMPLFUZZ_PATH", &path);
-        let (output, told) =
-            self.listen(job.timeout(Duration::from_secs(seconds)), interrupt, &mut |_| ())?;
+        let (output, told) = self.listen(job.timeout(time), interrupt, &mut |_| ())?;
         Ok((output, told.read))
     }
 
@@ -296,7 +291,7 @@ impl Campaign {
             .env("IMPLFUZZ_PATH", &path)
             .env("IMPLFUZZ_FROM", from.to_string())
             .env("ASAN_OPTIONS", format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb))
-            .timeout(Duration::from_secs(SECONDS));
+            .timeout(time_limits::PROPOSED_INPUTS);
         own.listen(job, interrupt, &mut |_| ())
     }
 

@@ -6,7 +6,7 @@ use super::confirm::Once;
 use super::report::Found;
 use super::run_campaign::conclude;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Interrupt};
+use crate::platform::process::{Exit, Interrupt, time_limits};
 use crate::verdict::{Finding, RunStats, Verdict};
 use fs_err as fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -177,7 +177,7 @@ impl Campaign {
             .env("IMPLFUZZ_MODE", "point")
             .env("IMPLFUZZ_FROM", point.to_string())
             .env("IMPLFUZZ_PATH", &path);
-        job.timeout(Duration::from_secs(20)).run(interrupt)?;
+        job.timeout(time_limits::ONE_INPUT).run(interrupt)?;
         let input = fs::read(&path)?;
         drop(fs::remove_file(&path));
         Ok(match self.once(&input, interrupt)? {

@@ -5,13 +5,12 @@ use super::campaign::{Campaign, Subject};
 use super::libfuzzer_process::{reported, summary};
 use super::report::{Alone, AloneOutcome, Told};
 use crate::error::Result;
-use crate::platform::process::{Exit, Interrupt, Output};
+use crate::platform::process::{Exit, Interrupt, Output, time_limits};
 use crate::verdict::{Finding, FindingClass, Measured, Share};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::Duration;
 
 /// The result of an isolated replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,8 +44,6 @@ impl Apart {
 pub const PRECONDITION: &str = "precondition of the contract";
 /// As a record has what its side cannot say (`record.rs` of the runtime).
 const UNKNOWN: &str = "?";
-/// How long each side may take for all inputs.
-const SECONDS: u64 = 60;
 /// How often the C original may end its process in a way that the guard does not see.
 const ENDS: usize = 16;
 
@@ -96,7 +93,10 @@ impl Campaign {
             apart.finding = last.map(|input| self.finding(end, input, interrupt)).transpose()?;
         } else if told.alone.len() < accepted.len() {
             let (ran, all) = (told.alone.len(), accepted.len());
-            apart.unfinished = Some(format!("the port ran over {ran} of {all} inputs in {SECONDS} s"));
+            apart.unfinished = Some(format!(
+                "the port ran over {ran} of {all} inputs in {} s",
+                time_limits::ISOLATED_REPLAY.as_secs()
+            ));
         }
         Ok(apart)
     }
@@ -197,8 +197,8 @@ impl Campaign {
             .env("IMPLFUZZ_MODE", "apart")
             .env("IMPLFUZZ_PATH", &path)
             .env("IMPLFUZZ_FROM", from.to_string())
-            .env("IMPLFUZZ_SECONDS", SECONDS.to_string())
-            .timeout(Duration::from_secs(SECONDS * 3));
+            .env("IMPLFUZZ_SECONDS", time_limits::ISOLATED_REPLAY.as_secs().to_string())
+            .timeout(time_limits::ISOLATED_REPLAY * 3);
         if shown {
             job = job.env("IMPLFUZZ_SHOWN", "1");
         }

@@ -3,11 +3,10 @@
 use super::campaign::{Campaign, Known, Leg, sum};
 use super::report::{Found, Told};
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Interrupt, Job, Output};
+use crate::platform::process::{Exit, Interrupt, Job, Output, time_limits};
 use crate::verdict::{Finding, FindingClass, RunStats};
 use fs_err as fs;
 use std::path::Path;
-use std::time::Duration;
 
 /// How a leg ended, after a second look where it says that time or memory ran out.
 pub(super) enum Ended {
@@ -80,7 +79,7 @@ impl Campaign {
             // libFuzzer's own clock knows whole seconds only, and takes one too many.
             .env("IMPLFUZZ_RUN_MS", leg.time.as_millis().to_string())
             .env("IMPLFUZZ_FIRST", first.to_string())
-            .timeout(leg.time + Duration::from_secs(60));
+            .timeout(leg.time + time_limits::BEYOND_CAMPAIGN);
         if let Some(executions) = leg.executions {
             job = job.arg(format!("-runs={executions}"));
         }

@@ -5,7 +5,7 @@ use super::campaign::{Budget, Campaign, Known, Leg, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
 use super::report::Kill;
 use crate::error::Result;
-use crate::platform::process::{Exit, Interrupt};
+use crate::platform::process::{Exit, Interrupt, time_limits};
 use crate::verdict::{Finding, RunStats};
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
@@ -155,7 +155,7 @@ impl Campaign {
         let subject = mutants(all_but(number), self.work.join("current-mutant"));
         let alone = Campaign { subject, ..self.clone() };
         let job = alone.watched(&alone.artifact()).arg(&path);
-        let time = Duration::from_secs(alone.call_timeout_seconds() + 20);
+        let time = Duration::from_secs(alone.call_timeout_seconds()) + time_limits::BEYOND_CALL;
         let (output, mut told) = alone.listen(job.timeout(time), interrupt, &mut |_| ())?;
         Ok(match told.killed.remove(&number) {
             Some(kill) => Some(Some(kill)),

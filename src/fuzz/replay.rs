@@ -2,11 +2,10 @@
 
 use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::Interrupt;
+use crate::platform::process::{Interrupt, time_limits};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Counts of replayed inputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,10 +105,10 @@ impl Campaign {
             .env("IMPLFUZZ_PATH", dirs)
             .env("IMPLFUZZ_KEPT", kept)
             // Wall time, as when fuzzing.
-            .env("IMPLFUZZ_INPUT_SECONDS", self.call_timeout_ms.div_ceil(100).max(10).to_string())
+            .env("IMPLFUZZ_INPUT_SECONDS", self.call_timeout_seconds().to_string())
             .env("LLVM_PROFILE_FILE", profile)
             .env("ASAN_OPTIONS", asan)
-            .timeout(Duration::from_secs(600));
+            .timeout(time_limits::CORPUS);
         if extent == Extent::Exact {
             job = job.env("IMPLFUZZ_EXACT", "1");
         }

@@ -4,14 +4,10 @@ use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
 use super::report::Told;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Interrupt, Job, Limits, Output, Stream};
+use crate::platform::process::{Exit, Interrupt, Job, Limits, Output, Stream, time_limits};
 use crate::verdict::{RunStats, Verdict};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// For writing the boundary inputs.
-const SEEDS_TIME: Duration = Duration::from_secs(60);
 
 impl Campaign {
     /// A run with all boundary inputs, those that earlier gates found in `hidden`, and another way through the space.
@@ -76,7 +72,7 @@ impl Campaign {
             .job()
             .env("IMPLFUZZ_MODE", "show")
             .env("IMPLFUZZ_PATH", &path)
-            .timeout(Duration::from_secs(20));
+            .timeout(time_limits::ONE_INPUT);
         let (_, told) = self.listen(job, interrupt, &mut |_| ())?;
         Ok(told.shown.unwrap_or_default())
     }
@@ -109,9 +105,15 @@ impl Campaign {
         };
         let literals: Vec<String> = self.literals.iter().map(usize::to_string).collect();
         let job = self.job().env("IMPLFUZZ_MODE", mode).env("IMPLFUZZ_PATH", &all);
-        let output = job.env("IMPLFUZZ_LITERALS", literals.join(",")).timeout(SEEDS_TIME).run(interrupt)?;
+        let output = job
+            .env("IMPLFUZZ_LITERALS", literals.join(","))
+            .timeout(time_limits::BOUNDARY_INPUTS)
+            .run(interrupt)?;
         if output.exit == Exit::TimedOut {
-            let text = format!("the fuzz binary wrote no boundary inputs within {} s", SEEDS_TIME.as_secs());
+            let text = format!(
+                "the fuzz binary wrote no boundary inputs within {} s",
+                time_limits::BOUNDARY_INPUTS.as_secs()
+            );
             return Err(Error::new(ErrorKind::Internal, text));
         }
         if output.exit.success() {

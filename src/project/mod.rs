@@ -126,10 +126,7 @@ impl Project {
         let identity = identity(&config);
         let tools = c::Tools {
             identity: &identity,
-            programs: &|| {
-                let Toolchain { cc, cmake, make, .. } = found(&toolchain, &config, interrupt)?.clone();
-                Ok(c::Programs { cc: cc.path, cmake, make })
-            },
+            programs: &|| Ok(c::Programs::of(found(&toolchain, &config, interrupt)?)),
             scratch: &workspace.scratch(),
             interrupt,
         };

@@ -210,6 +210,7 @@ mod tests {
     use super::*;
     use crate::error::ErrorKind;
     use crate::platform::doctor::Need;
+    use crate::platform::toolchain::BuildTool;
     use crate::verdict::FindingClass;
 
     fn plain(text: &str) -> String {
@@ -292,7 +293,12 @@ mod tests {
     #[test]
     fn checks_say_what_is_missing_and_why() {
         let check = |status| Check { need: Need::Ar, name: "ar", status, why: "packs" };
-        let optional = Check { need: Need::Make, name: "make", status: Status::Missing, why: "prints" };
+        let optional = Check {
+            need: Need::Build(BuildTool::Make),
+            name: "make",
+            status: Status::Missing,
+            why: "prints",
+        };
         assert_eq!(plain(&checks(&[optional])), "absent  make  it prints\n");
         let found = Status::Found { path: "/bin/ar".into(), version: "2.40".into() };
         let unfit = Status::Unfit { path: "/bin/ar".into(), reason: "old".into() };

@@ -2,18 +2,15 @@
 //! headers (`config.h`) stay there, on the include path.
 
 use super::mirror::{self, Mirror};
-use super::{Answer, BuildTools, complaint, first_file, not_installed};
+use super::{Answer, BuildSystems, complaint, first_file};
 use crate::c::compdb;
 use crate::c::places::Places;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::Job;
+use crate::platform::process::{Job, time_limits};
+use crate::platform::toolchain::BuildTool;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::path::Path;
-use std::time::Duration;
-
-/// Configuring runs the compiler up to some hundred times.
-const CONFIGURE_TIME: Duration = Duration::from_secs(300);
 
 /// Where libraries keep it; the root first.
 const FOLDERS: &[&str] = &["", "build/cmake", "cmake", "lib", "src"];
@@ -22,11 +19,11 @@ const FOLDERS: &[&str] = &["", "build/cmake", "cmake", "lib", "src"];
 ///
 /// # Errors
 /// `Environment` without cmake, `C` with what cmake said, and Ctrl-C.
-pub fn ask(root: &Utf8Path, tools: &BuildTools) -> Result<Option<Answer>> {
+pub fn ask(root: &Utf8Path, tools: &BuildSystems) -> Result<Option<Answer>> {
     let Some(file) = first_file(root, FOLDERS, &["CMakeLists.txt"]) else { return Ok(None) };
-    let Some(cmake) = &tools.cmake else { return Err(not_installed("cmake", &file)) };
+    let cmake = tools.program(BuildTool::Cmake, &file)?;
     let (copy, build) = (tools.folder("mirror")?, tools.folder("cmake")?);
-    let stamp = mirror::stamp(root, &[&tools.cc.to_string_lossy(), file.as_str(), tools.identity])?;
+    let stamp = mirror::stamp(root, &[&tools.programs.cc.to_string_lossy(), file.as_str(), tools.identity])?;
     if !mirror::is_fresh(&build, &stamp) {
         configure(cmake, root, &file, (&copy, &build), tools)?;
         mirror::set_fresh(&build, &stamp)?;
@@ -41,7 +38,7 @@ fn configure(
     root: &Utf8Path,
     file: &Utf8Path,
     (copy, build): (&Utf8PathBuf, &Utf8Path),
-    tools: &BuildTools,
+    tools: &BuildSystems,
 ) -> Result<()> {
     let copy = Mirror::make(root, copy.clone())?;
     // A cache of another compiler or of another list of files would be half right.
@@ -57,13 +54,13 @@ fn configure(
     }
     let output = job
         .args(["-S", source.as_str(), "-B", build.as_str()])
-        .arg(format!("-DCMAKE_C_COMPILER={}", tools.cc.display()))
+        .arg(format!("-DCMAKE_C_COMPILER={}", tools.programs.cc.display()))
         .args(["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DBUILD_TESTING=OFF"])
         // Nothing is downloaded: a project that must is asked in another way.
         .arg("-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
         .env_remove("CMAKE_GENERATOR")
         .env("LC_ALL", "C")
-        .timeout(CONFIGURE_TIME)
+        .timeout(time_limits::CONFIGURE)
         .run(tools.interrupt)?;
     let failed = |why: String| {
         Err(Error::new(ErrorKind::C, format!("cmake cannot configure {file}: {why}"))
@@ -109,7 +106,8 @@ mod tests {
         assert!(root.join(".implfuzz/cache/cmake/config.h").is_file());
         assert!(root.join("old.h").is_file() && !root.join("new.h").exists());
 
-        let never = BuildTools { cmake: Some("/no/cmake".into()), ..tools.clone() };
+        let mut never = tools.clone();
+        never.programs.build_tools.insert(BuildTool::Cmake, "/no/cmake".into());
         assert_eq!(ask(&root, &never).unwrap().unwrap().commands, answer.commands);
         fs::write(root.join("CMakeLists.txt"), "nonsense(").unwrap();
         assert!(ask(&root, &never).is_err());
@@ -122,7 +120,8 @@ mod tests {
     fn without_cmake_the_mending_command_is_named() {
         let (_dir, root) = project(&[("build/cmake/CMakeLists.txt", LISTS)]);
         let interrupt = Interrupt::none();
-        let tools = BuildTools { cmake: None, ..tools(&root, &interrupt) };
+        let mut tools = tools(&root, &interrupt);
+        tools.programs.build_tools.clear();
         let error = ask(&root, &tools).unwrap_err();
         assert!(error.to_string().contains("build/cmake/CMakeLists.txt"), "{error}");
         assert_eq!(error.help_text(), Some("cargo implfuzz doctor --install"));

@@ -1,18 +1,15 @@
 //! make: runs `make -n` in a copy of the project; `printed` parses the output.
 
 use super::mirror::{self, Mirror};
-use super::{Answer, BuildTools, complaint, not_installed, printed};
+use super::{Answer, BuildSystems, complaint, printed};
 use crate::c::command_line::{self, Command};
 use crate::c::places::Places;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Exit, Job};
+use crate::platform::process::{Exit, Job, time_limits};
+use crate::platform::toolchain::BuildTool;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::path::Path;
-use std::time::Duration;
-
-/// Makefiles may try the compiler while they are read.
-const PRINT_TIME: Duration = Duration::from_secs(60);
 
 /// Where libraries keep it; the first whose makefile compiles something is taken.
 const FOLDERS: &[&str] = &["", "lib", "src"];
@@ -24,11 +21,11 @@ const NAMES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 ///
 /// # Errors
 /// `Environment` without make, `C` with what make said where it prints no command, and Ctrl-C.
-pub fn ask(root: &Utf8Path, tools: &BuildTools) -> Result<Option<Answer>> {
+pub fn ask(root: &Utf8Path, tools: &BuildSystems) -> Result<Option<Answer>> {
     let mut silent = None;
     for folder in FOLDERS {
         let Some(file) = super::first_file(root, &[folder], NAMES) else { continue };
-        let Some(make) = &tools.make else { return Err(not_installed("make", &file)) };
+        let make = tools.program(BuildTool::Make, &file)?;
         // Each makefile has an answer of its own.
         let kept = format!("make/{}", if folder.is_empty() { "root" } else { folder });
         let (copy, kept) = (tools.folder("mirror")?, tools.folder(&kept)?);
@@ -62,7 +59,7 @@ fn print(
     root: &Utf8Path,
     file: &Utf8Path,
     copy: Utf8PathBuf,
-    tools: &BuildTools,
+    tools: &BuildSystems,
 ) -> Result<String> {
     let copy = Mirror::make(root, copy)?;
     let makefile = copy.dir.join(file);
@@ -72,7 +69,7 @@ fn print(
     for variable in of_make.iter().chain(super::OF_THE_SHELL) {
         job = job.env_remove(variable);
     }
-    let output = job.env("LC_ALL", "C").timeout(PRINT_TIME).run(tools.interrupt)?;
+    let output = job.env("LC_ALL", "C").timeout(time_limits::PRINT_COMMANDS).run(tools.interrupt)?;
     if output.exit == Exit::TimedOut {
         return Err(Error::new(ErrorKind::C, format!("`make -n` ({file}) fails: {}", complaint(&output)))
             .help("correct what takes so long, or name the sources under [c] sources = [\"…\"] in implfuzz.toml"));
@@ -124,7 +121,8 @@ mod tests {
         assert_eq!(answer.commands[0].file.0, "lib/a.c");
         assert_eq!(answer.commands[0].flags, ["-DV=7", "-Iinclude"]);
         assert!(!root.join("ran").exists());
-        let never = BuildTools { make: Some("/no/make".into()), ..tools(&scratch, &interrupt) };
+        let mut never = tools(&scratch, &interrupt);
+        never.programs.build_tools.insert(BuildTool::Make, "/no/make".into());
         assert_eq!(ask(&root, &never).unwrap().unwrap().commands, answer.commands);
     }
 
@@ -154,7 +152,8 @@ mod tests {
         let scratch = root.join(".implfuzz/cache");
         let error = ask(&root, &tools(&scratch, &interrupt)).unwrap_err();
         assert!(error.to_string().contains("missing separator"), "{error}");
-        let none = BuildTools { make: None, ..tools(&scratch, &interrupt) };
+        let mut none = tools(&scratch, &interrupt);
+        none.programs.build_tools.clear();
         assert_eq!(ask(&root, &none).unwrap_err().help_text(), Some("cargo implfuzz doctor --install"));
     }
 }

@@ -9,9 +9,11 @@ mod make;
 mod mirror;
 mod printed;
 
+use super::analysis_cache::Programs;
 use super::command_line::Command;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Output};
+use crate::platform::toolchain::{BuildTool, MENDING_COMMAND};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::path::{Path, PathBuf};
 
@@ -22,11 +24,9 @@ pub(super) use make::ask as ask_make;
 
 /// The programs of build systems, and where they may write.
 #[derive(Debug, Clone)]
-pub struct BuildTools<'a> {
-    pub cmake: Option<PathBuf>,
-    pub make: Option<PathBuf>,
-    /// The C compiler that CMake is told to use.
-    pub cc: PathBuf,
+pub struct BuildSystems<'a> {
+    /// CMake is told to use their C compiler.
+    pub programs: Programs,
     /// A folder that git ignores and that can be made again at any time; it need not exist.
     pub scratch: &'a Path,
     pub interrupt: &'a Interrupt,
@@ -62,7 +62,18 @@ pub(super) struct Answer {
     pub commands: Vec<Command>,
 }
 
-impl BuildTools<'_> {
+impl BuildSystems<'_> {
+    /// The program of a build system.
+    ///
+    /// # Errors
+    /// `Environment` if it is not installed, so that `file` cannot be asked.
+    fn program(&self, tool: BuildTool, file: &Utf8Path) -> Result<&Path> {
+        self.programs.build_tools.get(&tool).map(PathBuf::as_path).ok_or_else(|| {
+            let text = format!("{} is not installed, so {file} cannot be asked for flags", tool.name());
+            Error::new(ErrorKind::Environment, text).help(MENDING_COMMAND)
+        })
+    }
+
     /// A folder in the scratch folder, without symbolic links in its path.
     fn folder(&self, name: &str) -> Result<Utf8PathBuf> {
         fs_err::create_dir_all(self.scratch)?;
@@ -77,14 +88,6 @@ impl BuildTools<'_> {
 fn first_file(root: &Utf8Path, folders: &[&str], names: &[&str]) -> Option<Utf8PathBuf> {
     let paths = folders.iter().flat_map(|folder| names.iter().map(|name| Utf8Path::new(*folder).join(name)));
     paths.into_iter().find(|path| root.join(path).is_file())
-}
-
-fn not_installed(program: &str, file: &Utf8Path) -> Error {
-    Error::new(
-        ErrorKind::Environment,
-        format!("{program} is not installed, so {file} cannot be asked for flags"),
-    )
-    .help("cargo implfuzz doctor --install")
 }
 
 /// What a program said when it failed: the first lines, on one.

@@ -2,6 +2,7 @@ use super::*;
 use crate::c::analysis_cache::Programs;
 use crate::c::front_tests::{load, project};
 use crate::platform::process::Interrupt;
+use std::collections::BTreeMap;
 
 const C: &str = "\
 #define TWICE(x) ((x) * 2)
@@ -35,7 +36,7 @@ fn made_in<T>(
     let (_dir, root) = project(&[("a.c", text)]);
     let library = load(&root, cc).unwrap().library;
     let interrupt = Interrupt::none();
-    let programs = || Ok(Programs { cc: cc.into(), cmake: None, make: None });
+    let programs = || Ok(Programs { cc: cc.into(), build_tools: BTreeMap::new() });
     let scratch = root.join(".implfuzz/scratch");
     let tools =
         Tools { identity: "", programs: &programs, scratch: scratch.as_std_path(), interrupt: &interrupt };

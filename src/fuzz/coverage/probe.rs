@@ -4,12 +4,11 @@
 use super::mapping::KNOWN_MAPPINGS;
 use super::profile::RECORD;
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Interrupt, Job};
+use crate::platform::process::{Interrupt, Job, time_limits};
 use crate::platform::toolchain::Toolchain;
 use fs_err as fs;
 use object::{Object, ObjectSection};
 use std::path::Path;
-use std::time::Duration;
 
 /// The flags with which clang counts; gcc does not know them.
 pub const C_FLAGS: [&str; 2] = ["-fprofile-instr-generate", "-fcoverage-mapping"];
@@ -50,7 +49,7 @@ pub fn probe(toolchain: &Toolchain, dir: &Path, interrupt: &Interrupt) -> Result
 /// Runs a compiler and looks at what it made; the inner error says what is wrong with that.
 fn translated(job: Job, object: &Path, interrupt: &Interrupt) -> Result<std::result::Result<(), String>> {
     drop(fs::remove_file(object));
-    let output = job.timeout(Duration::from_secs(60)).run(interrupt)?;
+    let output = job.timeout(time_limits::COMPILE_OWN_C).run(interrupt)?;
     if !output.exit.success() {
         let text = output.stderr_text();
         let line = text.lines().find(|line| line.contains("error")).unwrap_or("it ended with an error");

@@ -240,13 +240,7 @@ fn make(project: &Project, judge: &Judge, (batch, plant): (&[&FunctionPlan], Pla
     let root = Utf8Path::from_path(project.workspace.root())
         .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
     let toolchain = project.toolchain(judge.interrupt)?;
-    let programs = || {
-        Ok(Programs {
-            cc: toolchain.cc.path.clone(),
-            cmake: toolchain.cmake.clone(),
-            make: toolchain.make.clone(),
-        })
-    };
+    let programs = || Ok(Programs::of(toolchain));
     let scratch = project.workspace.cache();
     let tools = Tools { identity: "", programs: &programs, scratch: &scratch, interrupt: judge.interrupt };
     let functions: Vec<_> = batch.iter().map(|p| &p.function).collect();

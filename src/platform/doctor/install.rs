@@ -104,6 +104,7 @@ fn run(
 mod tests {
     use super::*;
     use crate::platform::doctor::{Need, Status};
+    use crate::platform::toolchain::BuildTool;
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
@@ -143,7 +144,8 @@ mod tests {
     fn what_only_some_libraries_need_is_installed_too() {
         let dir = tempfile::tempdir().unwrap();
         program(dir.path(), "apk", &format!("echo \"$@\" > {}/ran", dir.path().display()));
-        let checks = [Check { need: Need::Cmake, name: "cmake", status: Status::Missing, why: "" }];
+        let checks =
+            [Check { need: Need::Build(BuildTool::Cmake), name: "cmake", status: Status::Missing, why: "" }];
         let (search, heard) = (search(dir.path()), &mut Heard::default());
         let done = install(&checks, &search, true, Consent::Given, heard, &Interrupt::none()).unwrap();
         assert!(matches!(done, Installed::Done(_)));
@@ -198,7 +200,8 @@ mod tests {
     #[test]
     fn without_a_package_manager_optional_tools_are_no_error() {
         let dir = tempfile::tempdir().unwrap();
-        let checks = [Check { need: Need::Make, name: "make", status: Status::Missing, why: "" }];
+        let checks =
+            [Check { need: Need::Build(BuildTool::Make), name: "make", status: Status::Missing, why: "" }];
         let (search, heard) = (search(dir.path()), &mut Heard::default());
         let done = install(&checks, &search, true, Consent::Given, heard, &Interrupt::none());
         assert!(matches!(done.unwrap(), Installed::NothingToDo));

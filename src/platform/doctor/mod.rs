@@ -8,9 +8,10 @@ pub use packages::{Manager, Mending, mending};
 
 use crate::error::Result;
 use crate::platform::process::Interrupt;
-use crate::platform::toolchain::{self, OLDEST_LIBCLANG, Search, Survey};
+use crate::platform::toolchain::{self, BuildTool, OLDEST_LIBCLANG, Search, Survey};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use strum::IntoEnumIterator;
 
 /// Something that the tool needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -25,15 +26,15 @@ pub enum Need {
     Ar,
     Objcopy,
     AsanRuntime,
-    Cmake,
-    Make,
     C2rust,
+    #[serde(untagged)]
+    Build(BuildTool),
 }
 
 impl Need {
     /// Only some libraries, or some settings, need it: its lack is shown and mended, and is no failure.
     pub fn is_optional(self) -> bool {
-        matches!(self, Self::Cmake | Self::Make | Self::C2rust)
+        matches!(self, Self::Build(_) | Self::C2rust)
     }
 }
 
@@ -106,7 +107,7 @@ fn checks(survey: &Survey) -> Vec<Check> {
     let cc = cc.map_or(Status::Missing, |cc| found(&cc.path, format!("{} {}", cc.kind, cc.version)));
     let asan = survey.asan_runtime.as_ref();
     let check = |need, name, status, why| Check { need, name, status, why };
-    vec![
+    let mut checks = vec![
         check(Need::Host, "platform", host, "ports are fuzzed on Linux x86-64 and aarch64"),
         check(Need::Cargo, "cargo", of_tool(&survey.cargo), "builds the port"),
         check(
@@ -131,31 +132,25 @@ fn checks(survey: &Survey) -> Vec<Check> {
             asan.map_or(Status::Missing, |path| found(path, String::new())),
             "catches what the C original must not do",
         ),
-        check(
-            Need::Cmake,
-            "cmake",
-            of_tool(&survey.cmake),
-            "finds sources and flags; only for libraries that are built with CMake",
-        ),
-        check(
-            Need::Make,
-            "make",
-            of_tool(&survey.make),
-            "finds sources and flags; only for libraries that are built with make or CMake",
-        ),
-        check(
-            Need::C2rust,
-            "c2rust",
-            of_tool(&survey.c2rust),
-            "translates before a model is asked; only for `candidates = [\"c2rust\", …]`",
-        ),
-    ]
+    ];
+    checks.extend(BuildTool::iter().map(|tool| {
+        let found = of_tool(&survey.build_tools.get(&tool).cloned());
+        check(Need::Build(tool), tool.name(), found, tool.why())
+    }));
+    checks.push(check(
+        Need::C2rust,
+        "c2rust",
+        of_tool(&survey.c2rust),
+        "translates before a model is asked; only for `candidates = [\"c2rust\", …]`",
+    ));
+    checks
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::platform::toolchain::{Compiler, CompilerKind, Rustc, Tool};
+    use std::collections::BTreeMap;
 
     fn tool(version: &str) -> Tool {
         Tool { path: "/bin/tool".into(), version: version.into() }
@@ -175,8 +170,7 @@ mod tests {
             objcopy: Some(tool("2")),
             libclang: Some(tool("19")),
             asan_runtime: Some("/asan.a".into()),
-            cmake: Some(tool("3.25.1")),
-            make: Some(tool("4.3")),
+            build_tools: BuildTool::iter().map(|name| (name, tool("4.3"))).collect(),
             c2rust: Some(tool("0.22.1")),
         }
     }
@@ -194,8 +188,8 @@ mod tests {
 
     #[test]
     fn what_only_some_libraries_need_is_no_lack() {
-        let survey = Survey { cmake: None, make: None, c2rust: None, ..full() };
-        assert_eq!(bad(&survey), [Need::Cmake, Need::Make, Need::C2rust]);
+        let survey = Survey { build_tools: BTreeMap::new(), c2rust: None, ..full() };
+        assert_eq!(bad(&survey), [Need::Build(BuildTool::Cmake), Need::Build(BuildTool::Make), Need::C2rust]);
         assert!(!checks(&survey).iter().any(Check::is_lack));
         assert!(checks(&Survey { ar: None, ..survey }).iter().any(Check::is_lack));
     }

@@ -2,10 +2,9 @@
 
 use super::{Check, Need};
 use crate::error::Result;
-use crate::platform::process::{Interrupt, Job};
+use crate::platform::process::{Interrupt, Job, time_limits};
 use crate::platform::toolchain::Search;
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 /// A package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,8 +132,7 @@ fn packages(manager: Manager, need: Need, clang: Option<u32>) -> Vec<String> {
         (Need::CxxCompiler, Dnf | Zypper) => &["gcc-c++"],
         (Need::CxxCompiler, Pacman) => &["gcc"],
         (Need::Ar | Need::Objcopy, _) => &["binutils"],
-        (Need::Cmake, _) => &["cmake"],
-        (Need::Make, _) => &["make"],
+        (Need::Build(tool), _) => return vec![tool.name().to_owned()],
         (Need::Host | Need::Cargo | Need::Rustc | Need::AsanRuntime | Need::C2rust, _) => &[],
     };
     names.iter().map(|name| (*name).to_owned()).collect()
@@ -150,7 +148,7 @@ fn by_hand(need: Need) -> Option<&'static str> {
         ),
         Need::Host => Some("platform: use a machine or a container with Linux on x86-64 or aarch64"),
         Need::CCompiler | Need::CxxCompiler | Need::Libclang | Need::Ar | Need::Objcopy => None,
-        Need::Cmake | Need::Make => None,
+        Need::Build(_) => None,
         Need::C2rust => Some(
             "c2rust: cargo install --locked c2rust (its build needs cmake, GitHub, and the development files of an LLVM and libclang that it knows: 0.22.1 those of 14, not of 22; LLVM_CONFIG_PATH chooses)",
         ),
@@ -162,7 +160,8 @@ fn by_hand(need: Need) -> Option<&'static str> {
 fn newest_clang(search: &Search, interrupt: &Interrupt) -> Result<Option<u32>> {
     let Some(apt_cache) = search.program(&["apt-cache"]) else { return Ok(None) };
     let pattern = "^(lib)?clang-[0-9]+(-dev)?$";
-    let job = Job::new(apt_cache).args(["search", "--names-only", pattern]).timeout(Duration::from_secs(60));
+    let job =
+        Job::new(apt_cache).args(["search", "--names-only", pattern]).timeout(time_limits::PACKAGE_SEARCH);
     match job.run(interrupt) {
         Ok(output) => Ok(newest_pair(&output.stdout_text())),
         Err(error) if error.kind() == crate::error::ErrorKind::Interrupted => Err(error),
@@ -180,6 +179,7 @@ fn newest_pair(list: &str) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::platform::doctor::Status;
+    use crate::platform::toolchain::BuildTool;
     use std::os::unix::fs::PermissionsExt;
 
     fn failed(needs: &[Need]) -> Vec<Check> {
@@ -232,7 +232,8 @@ mod tests {
         let (_dir, search) = machine("ID=ubuntu\n", &[("apt-get", ""), ("apt-cache", "exit 0")]);
         let line = command_line(&search, &[Need::CCompiler, Need::CxxCompiler, Need::Ar], true);
         assert!(line.ends_with("install -y binutils clang g++ libclang-dev"), "{line}");
-        let line = command_line(&search, &[Need::Cmake, Need::Make], true);
+        let line =
+            command_line(&search, &[Need::Build(BuildTool::Cmake), Need::Build(BuildTool::Make)], true);
         assert!(line.ends_with("install -y cmake make"), "{line}");
     }
 
@@ -250,7 +251,8 @@ mod tests {
         ] {
             let (_dir, search) = machine(os, &[(program, "")]);
             assert_eq!(command_line(&search, &[Need::Libclang, Need::CxxCompiler], true), line);
-            let also = command_line(&search, &[Need::Cmake, Need::Make], true);
+            let also =
+                command_line(&search, &[Need::Build(BuildTool::Cmake), Need::Build(BuildTool::Make)], true);
             assert!(also.ends_with(" cmake make") && also.starts_with(program), "{also}");
         }
     }

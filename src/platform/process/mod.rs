@@ -6,6 +6,7 @@ mod job;
 mod output;
 mod run;
 mod spawn;
+pub mod time_limits;
 
 pub use interrupt::Interrupt;
 pub use job::Job;

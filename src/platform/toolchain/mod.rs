@@ -3,19 +3,21 @@
 //!
 //! A missing tool is a value, not an error; `doctor` knows its package.
 
+mod build_tool;
 mod identity;
 mod libclang;
 mod search;
 
+pub use build_tool::{BuildTool, BuildTools};
 pub use identity::identity;
 pub use search::Search;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::platform::process::{Interrupt, Job};
-use std::collections::HashSet;
+use crate::platform::process::{Interrupt, Job, time_limits};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use strum::IntoEnumIterator;
 
 /// The command that installs missing tools.
 pub const MENDING_COMMAND: &str = "cargo implfuzz doctor --install";
@@ -87,8 +89,7 @@ pub struct Survey {
     /// The newest; it may be older than [`OLDEST_LIBCLANG`].
     pub libclang: Option<Tool>,
     pub asan_runtime: Option<PathBuf>,
-    pub cmake: Option<Tool>,
-    pub make: Option<Tool>,
+    pub build_tools: BTreeMap<BuildTool, Tool>,
     /// Translates before a model is asked, where that is wanted.
     pub c2rust: Option<Tool>,
 }
@@ -111,10 +112,7 @@ pub struct Toolchain {
     pub libclang: PathBuf,
     /// The toolchain's own static library.
     pub asan_runtime: PathBuf,
-    /// For libraries that are built with it.
-    pub cmake: Option<PathBuf>,
-    /// For libraries that are built with it.
-    pub make: Option<PathBuf>,
+    pub build_tools: BuildTools,
 }
 
 impl Toolchain {
@@ -134,8 +132,7 @@ impl Toolchain {
             objcopy: Some(objcopy),
             libclang: Some(libclang),
             asan_runtime: Some(asan_runtime),
-            cmake,
-            make,
+            build_tools,
             c2rust: _,
         } = survey
         else {
@@ -167,8 +164,7 @@ impl Toolchain {
             objcopy: objcopy.path,
             libclang: libclang.path,
             asan_runtime,
-            cmake: cmake.map(|tool| tool.path),
-            make: make.map(|tool| tool.path),
+            build_tools: build_tools.into_iter().map(|(name, tool)| (name, tool.path)).collect(),
         })
     }
 }
@@ -213,10 +209,14 @@ impl Survey {
             None => None,
         };
         let libclang = libclang::find(search, libdir);
-        let cmake = tool(search.program(&["cmake"]), &["--version"], ask)?;
-        let make = tool(search.program(&["make", "gmake"]), &["--version"], ask)?;
+        let mut build_tools = BTreeMap::new();
+        for name in BuildTool::iter() {
+            if let Some(tool) = tool(search.program(name.programs()), &["--version"], ask)? {
+                build_tools.insert(name, tool);
+            }
+        }
         let c2rust = tool(search.program(&["c2rust"]), &["--version"], ask)?;
-        Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, cmake, make, c2rust })
+        Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, build_tools, c2rust })
     }
 
     /// The names of missing tools.
@@ -237,7 +237,7 @@ impl Survey {
 
 /// What a program prints, or nothing when it does not work.
 fn ask(program: &Path, args: &[&str], interrupt: &Interrupt) -> Result<Option<String>> {
-    let job = Job::new(program).args(args).timeout(Duration::from_secs(30));
+    let job = Job::new(program).args(args).timeout(time_limits::VERSION);
     // rustup takes the toolchain that a `rust-toolchain.toml` at or above the current directory names. Builds run elsewhere.
     let job = if program.is_absolute() { job.dir("/") } else { job };
     match job.run(interrupt) {

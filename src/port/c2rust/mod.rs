@@ -8,7 +8,7 @@ pub use fit::fitted;
 pub use text::Text;
 
 use crate::error::Result;
-use crate::platform::process::{Exit, Interrupt, Job, Limits};
+use crate::platform::process::{Exit, Interrupt, Job, Limits, time_limits};
 use crate::platform::toolchain::Search;
 use crate::platform::workspace::Workspace;
 use crate::symbol::{RelPath, Unit};
@@ -16,7 +16,6 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// The command that installs c2rust.
 pub const MENDING_COMMAND: &str = "cargo install --locked c2rust";
@@ -24,8 +23,6 @@ pub const MENDING_COMMAND: &str = "cargo install --locked c2rust";
 /// The Rust text of a unit, or why there is none.
 pub type Translation = std::result::Result<Arc<str>, String>;
 
-/// Time limit for one unit.
-const TIMEOUT: Duration = Duration::from_secs(120);
 /// Largest text of a unit that is read, bytes.
 const MOST: u64 = 64 << 20;
 
@@ -77,13 +74,17 @@ impl Transpiler {
             .arg(&out)
             .arg(&commands)
             .dir(&self.root)
-            .timeout(TIMEOUT)
-            .limits(Limits { file_size: Some(MOST), cpu_seconds: Some(TIMEOUT.as_secs()), no_core: true });
+            .timeout(time_limits::TRANSLATE)
+            .limits(Limits {
+                file_size: Some(MOST),
+                cpu_seconds: Some(time_limits::TRANSLATE.as_secs()),
+                no_core: true,
+            });
         let output = job.run(interrupt)?;
         // c2rust reports and omits what it cannot translate, so only the output file shows whether there is a text.
         Ok(match (output.exit, written(&out)?) {
             (Exit::TimedOut, _) => {
-                Err(format!("c2rust took more than {} s for {}", TIMEOUT.as_secs(), unit.file))
+                Err(format!("c2rust took more than {} s for {}", time_limits::TRANSLATE.as_secs(), unit.file))
             }
             (exit, None) => {
                 Err(format!("c2rust made nothing of {} ({exit:?}){}", unit.file, last(&output.stderr_text())))

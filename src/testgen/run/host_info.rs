@@ -57,8 +57,6 @@ impl Machine {
     }
 
     fn below(root: &Path, toolchain: &Toolchain) -> Self {
-        let tools = [("cmake", &toolchain.cmake), ("make", &toolchain.make)];
-        let there = tools.into_iter().filter(|(_, path)| path.is_some()).map(|(name, _)| name.to_owned());
         Self {
             platform: toolchain.host.clone(),
             container: Container::below(root),
@@ -66,7 +64,7 @@ impl Machine {
                 format!("{} {}", toolchain.cc.kind, toolchain.cc.version),
                 format!("rustc {}", toolchain.rustc_version),
             ],
-            tools: there.collect(),
+            tools: toolchain.build_tools.keys().map(|tool| tool.name().to_owned()).collect(),
             memory_mib: memory(root),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
         }
@@ -90,7 +88,9 @@ fn memory(root: &Path) -> Option<u64> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::platform::toolchain::BuildTool;
     use crate::platform::toolchain::{Compiler, CompilerKind};
+    use std::collections::BTreeMap;
 
     pub fn toolchain() -> Toolchain {
         Toolchain {
@@ -109,8 +109,7 @@ pub(super) mod tests {
             objcopy: "/usr/bin/objcopy".into(),
             libclang: "/usr/lib/libclang.so".into(),
             asan_runtime: "/opt/rust/asan.a".into(),
-            cmake: None,
-            make: Some("/usr/bin/make".into()),
+            build_tools: BTreeMap::from([(BuildTool::Make, "/usr/bin/make".into())]),
         }
     }
 

@@ -10,6 +10,7 @@ use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::platform::toolchain::Search;
 use cargo_implfuzz::store::Store;
 use cargo_implfuzz::symbol::Library;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Where the ports of all tests are built.
@@ -73,7 +74,7 @@ pub fn read(root: &Utf8Path, settings: &CSettings, compiler: &Path) -> (Library,
     let interrupt = Interrupt::none();
     let tools = Tools {
         identity: "",
-        programs: &|| Ok(Programs { cc: compiler.to_owned(), cmake: None, make: None }),
+        programs: &|| Ok(Programs { cc: compiler.to_owned(), build_tools: BTreeMap::new() }),
         scratch: scratch.path(),
         interrupt: &interrupt,
     };
