@@ -1,6 +1,6 @@
 //! The attributes that a reply may contain, at any place.
 
-use super::std_and_libc;
+use super::std_api;
 use crate::rust::item::plain;
 use quote::ToTokens;
 
@@ -9,14 +9,14 @@ pub(super) fn refusal(attr: &syn::Attribute) -> Option<String> {
     let name = attr.path().to_token_stream().to_string().replace(' ', "");
     let is_ok = match name.as_str() {
         "doc" => is_text(&attr.meta),
-        "derive" => derives(attr).is_some_and(|names| names.iter().all(|n| std_and_libc::is_plain_derive(n))),
-        _ => std_and_libc::is_plain_attribute(&name) && matches!(attr.style, syn::AttrStyle::Outer),
+        "derive" => derives(attr).is_some_and(|names| names.iter().all(|n| std_api::is_plain_derive(n))),
+        _ => std_api::is_plain_attribute(&name) && matches!(attr.style, syn::AttrStyle::Outer),
     };
     if is_ok {
         return None;
     }
     let text = attr.meta.to_token_stream().to_string();
-    let why = std_and_libc::attribute_refusal(&text);
+    let why = std_api::attribute_refusal(&text);
     Some(format!("`#[{}]` may not stand in a reply: {why}", text.replace(' ', "")))
 }
 

@@ -1,6 +1,6 @@
 //! Interior mutability: state that a port could keep between calls.
 
-use super::std_and_libc;
+use super::std_api;
 use crate::rust::item::{item_name, plain, use_leaves};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) fn interior(tokens: TokenStream, hidden: &BTreeSet<String>) -> Option<String> {
     tokens.into_iter().find_map(|token| match token {
         TokenTree::Ident(ident) => {
-            Some(plain(&ident)).filter(|name| std_and_libc::is_interior(name) || hidden.contains(name))
+            Some(plain(&ident)).filter(|name| std_api::is_interior(name) || hidden.contains(name))
         }
         TokenTree::Group(group) => interior(group.stream(), hidden),
         _ => None,
@@ -26,7 +26,7 @@ pub(super) fn hidden_interior(items: &[&syn::Item]) -> BTreeSet<String> {
             match item {
                 syn::Item::Use(i) => {
                     let leaves = use_leaves(i).into_iter().filter(|leaf| {
-                        leaf.path.last().is_some_and(|n| std_and_libc::is_interior(n) || hidden.contains(n))
+                        leaf.path.last().is_some_and(|n| std_api::is_interior(n) || hidden.contains(n))
                     });
                     let names: Vec<String> = leaves.filter_map(|leaf| leaf.name).collect();
                     hidden.extend(names);

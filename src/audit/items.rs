@@ -4,7 +4,7 @@ use super::interior::interior;
 use super::refusals::foreign_name;
 use super::scope::{Meaning, Scope, Space};
 use super::scopes::Scopes;
-use super::std_and_libc::{self, Refusal};
+use super::std_api::{self, Refusal};
 use super::walk::Walker;
 use super::{Rule, path_meaning, reserved};
 use crate::rust::item::{UseLeaf, item_name, plain, use_leaves};
@@ -54,7 +54,7 @@ impl Walker<'_, '_, '_> {
         }
     }
 
-    fn refused_glob(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<std_and_libc::Refusal> {
+    fn refused_glob(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<std_api::Refusal> {
         let Meaning::Path(path) = meaning else { return None };
         if !leaf.glob || is_closed(path, self.scopes.levels.len() > 1) {
             return None;
@@ -65,7 +65,7 @@ impl Walker<'_, '_, '_> {
     }
 
     /// A type with the name of a C function would hide from the audit which of the two a call means.
-    fn refused_name(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<std_and_libc::Refusal> {
+    fn refused_name(&self, leaf: &UseLeaf, meaning: &Meaning) -> Option<std_api::Refusal> {
         let name = leaf.name.as_ref().filter(|name| self.scopes.allowed.ffi.foreign.contains(*name))?;
         let itself = matches!(meaning, Meaning::Path(path) if path.len() == 3 && path[0] == "crate" && path[2] == *name);
         (!itself).then(|| foreign_name(name))

@@ -1,6 +1,6 @@
 //! The arguments of the macros that a port may call, as syntax trees that `walk` can look into.
 
-use super::std_and_libc::MacroArguments;
+use super::std_api::MacroArguments;
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;

@@ -1,7 +1,7 @@
 //! Audits the port crate's `Cargo.toml`: it must not rename a dependency, redirect it, or point the compiler to other
 //! source files. Every dependency comes from a registry under its own name.
 
-use super::std_and_libc;
+use super::std_api;
 use toml::{Table, Value};
 
 /// Crates that come with the compiler.
@@ -9,7 +9,7 @@ const RUST: [&str; 5] = ["alloc", "core", "proc_macro", "std", "test"];
 
 /// Whether a crate of this name would hide what the audit takes the name for: the compiler prefers the crate.
 pub fn hides(name: &str) -> bool {
-    RUST.contains(&name) || std_and_libc::is_prelude(name)
+    RUST.contains(&name) || std_api::is_prelude(name)
 }
 
 /// Why a port cannot be judged with this manifest.

@@ -6,7 +6,7 @@
 //! recorded answers, look like ordinary code here.
 
 pub mod linkage;
-mod std_and_libc;
+mod std_api;
 mod manifest;
 mod own_crate;
 mod attributes;
@@ -152,7 +152,7 @@ fn items_with(
 /// Whether compiled code of a port may lead to this symbol of the C library of the system; `by_c` says that its original
 /// does.
 pub fn links_to(symbol: &str, by_c: bool) -> bool {
-    std_and_libc::libc_symbol(symbol, by_c)
+    std_api::libc_symbol(symbol, by_c)
 }
 
 /// Problems as they are found.

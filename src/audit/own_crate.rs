@@ -1,5 +1,5 @@
 //! The names of its own crate that a candidate may use, from generated files and the state of the port.
-//! `std_and_libc` lists the allowed parts of Rust's libraries.
+//! `std_api` lists the allowed parts of Rust's libraries.
 
 use super::interior::hidden_interior;
 use super::scope::Scope;

@@ -3,7 +3,7 @@
 use super::Rule;
 use super::own_crate::Allowed;
 use super::scope::{Meaning, Space};
-use super::std_and_libc::{self, Refusal};
+use super::std_api::{self, Refusal};
 
 /// The port in question: its module and name, and the names that it may use.
 #[derive(Debug, Clone, Copy)]
@@ -38,9 +38,9 @@ pub(super) fn judge(port: Requested<'_>, path: &[String], space: Space) -> Resul
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     match names.as_slice() {
         ["crate", inner @ ..] => in_crate(port, inner, space),
-        [root @ ("core" | "alloc" | "std"), ..] => std_and_libc::std_path(root, &path[1..]),
+        [root @ ("core" | "alloc" | "std"), ..] => std_api::std_path(root, &path[1..]),
         ["libc"] => Ok(()),
-        ["libc", name, ..] => std_and_libc::libc_name(name, port.allowed.libc.contains(*name)),
+        ["libc", name, ..] => std_api::libc_name(name, port.allowed.libc.contains(*name)),
         _ => Err((Rule::UnknownPath, unknown(port, &path.join("::")))),
     }
 }

@@ -1,9 +1,9 @@
 //! Refusals of items and names by themselves, without their scope.
 
-use super::{Rule, std_and_libc};
+use super::{Rule, std_api};
 
 /// Why nothing but C may have the name of a C function.
-pub(super) fn foreign_name(name: &str) -> std_and_libc::Refusal {
+pub(super) fn foreign_name(name: &str) -> std_api::Refusal {
     (Rule::CallThrough, format!("`{name}` is the name of a C function; nothing else may get it"))
 }
 

@@ -2,7 +2,7 @@
 //! apart, so a constant called `core` does not hide the crate `core`; a list of names cannot make that distinction.
 
 use super::Rule;
-use super::std_and_libc::Refusal;
+use super::std_api::Refusal;
 
 /// Crates: a longer path that begins with one means the crate.
 const CRATES: [&str; 4] = ["core", "alloc", "std", "libc"];

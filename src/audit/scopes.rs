@@ -4,7 +4,7 @@
 use super::own_crate::Allowed;
 use super::path_meaning::{self, Requested};
 use super::scope::{Meaning, Scope, Space};
-use super::{reserved, std_and_libc};
+use super::{reserved, std_api};
 use crate::rust::item::UseLeaf;
 use std::rc::Rc;
 
@@ -108,7 +108,7 @@ impl<'a> Scopes<'a> {
         if reserved::is_crate(first) && first_space != Space::Value {
             return Meaning::Path(path.to_vec());
         }
-        if std_and_libc::is_prelude(first) {
+        if std_api::is_prelude(first) {
             return Meaning::Prelude;
         }
         self.in_open_globs(at, path, space).unwrap_or(Meaning::Unknown)

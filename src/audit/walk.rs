@@ -1,10 +1,10 @@
 //! The walk over a reply: every path, macro, attribute and nested item, with the names in scope there. It decides
-//! nothing; `path_meaning` and `std_and_libc` refuse.
+//! nothing; `path_meaning` and `std_api` refuse.
 
 use super::fn_types::{FN_POINTER, fn_types};
 use super::scope::{Meaning, Scope, Space};
 use super::scopes::Scopes;
-use super::{Allowed, Candidate, Problems, Rule, attributes, macros, path_meaning, refusals, std_and_libc};
+use super::{Allowed, Candidate, Problems, Rule, attributes, macros, path_meaning, refusals, std_api};
 use crate::rust::item::plain;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -98,7 +98,7 @@ impl Walker<'_, '_, '_> {
 
     /// Methods that no port may call, by name: syntax does not show their type.
     fn method(&mut self, name: &syn::Ident) {
-        if let Some((rule, reason)) = std_and_libc::method_refusal(&plain(name)) {
+        if let Some((rule, reason)) = std_api::method_refusal(&plain(name)) {
             self.refuse(rule, name.span(), reason);
         }
     }
@@ -144,7 +144,7 @@ impl Walker<'_, '_, '_> {
     }
 
     /// The name of a macro behind imports and paths, or the refusal of its path.
-    fn macro_name(&mut self, path: &syn::Path) -> Result<String, std_and_libc::Refusal> {
+    fn macro_name(&mut self, path: &syn::Path) -> Result<String, std_api::Refusal> {
         let names: Vec<String> = path.segments.iter().map(|s| plain(&s.ident)).collect();
         let last = names.last().cloned().unwrap_or_default();
         let what = names.join("::");
@@ -370,16 +370,16 @@ impl<'ast> Visit<'ast> for Walker<'_, '_, '_> {
             Ok(name) => name,
             Err((rule, reason)) => return self.refuse(rule, mac.path.span(), reason),
         };
-        let Some(kind) = std_and_libc::macro_arguments(&name) else {
+        let Some(kind) = std_api::macro_arguments(&name) else {
             let unknown = || (Rule::Macro, format!("`{name}!` is not among the macros that a port may call"));
-            let (rule, reason) = std_and_libc::macro_refusal(&name).unwrap_or_else(unknown);
+            let (rule, reason) = std_api::macro_refusal(&name).unwrap_or_else(unknown);
             return self.refuse(rule, mac.path.span(), reason);
         };
         let Ok(arguments) = macros::arguments(mac, kind) else {
             let reason = format!("the arguments of `{name}!` cannot be read");
             return self.refuse(Rule::Macro, mac.path.span(), reason);
         };
-        if kind == std_and_libc::MacroArguments::Format {
+        if kind == std_api::MacroArguments::Format {
             self.captures(&arguments);
         }
         arguments.expressions.iter().for_each(|expr| self.visit_expr(expr));

@@ -1,15 +1,14 @@
 //! The context of one analysis: the library's location, its tools, and the cached results of earlier analyses.
 
-use super::build_system::BuildSystems;
+use super::build_system::{BuildSystems, Programs};
 use super::inputs::Files;
 use crate::error::Result;
 use crate::platform::process::Interrupt;
-use crate::platform::toolchain::{BuildTools, Toolchain};
 use crate::store::{AnalysisKind, Kept, Store};
 use camino::Utf8Path;
 use serde::de::DeserializeOwned;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The tools that read C.
 #[derive(Clone, Copy)]
@@ -21,20 +20,6 @@ pub struct Tools<'a> {
     /// A folder that git ignores and that can be made again at any time; it need not exist.
     pub scratch: &'a Path,
     pub interrupt: &'a Interrupt,
-}
-
-/// The programs that know how a library is built.
-#[derive(Debug, Clone)]
-pub struct Programs {
-    pub cc: PathBuf,
-    pub build_tools: BuildTools,
-}
-
-impl Programs {
-    /// Those of a toolchain.
-    pub fn of(toolchain: &Toolchain) -> Self {
-        Self { cc: toolchain.cc.path.clone(), build_tools: toolchain.build_tools.clone() }
-    }
 }
 
 impl<'a> Tools<'a> {

@@ -1,7 +1,7 @@
 //! What the front end makes of small pieces of C.
 
-use super::analysis_cache::{Programs, Tools};
-use super::build_system::BuildSystems;
+use super::analysis_cache::Tools;
+use super::build_system::{BuildSystems, Programs};
 use super::discover::{canonical, discover};
 use super::flags::CSettings;
 use super::flags::clang_arguments;

@@ -48,8 +48,8 @@ pub mod mutants;
 pub mod call_sites;
 pub mod optimised;
 
-pub use analysis_cache::{Programs, Tools};
-pub use build_system::copy_sources;
+pub use analysis_cache::Tools;
+pub use build_system::{Programs, copy_sources};
 pub use front::{Analysis, load};
 
 #[cfg(test)]

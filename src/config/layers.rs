@@ -1,7 +1,7 @@
 //! The layers of the configuration: defaults, file, environment, command line. Each is parsed alone first, so that
 //! an error can name its layer; then they are merged as TOML tables.
 
-use super::model::{OF_ONE_PROVIDER, PORT_ROLES, TEST_ROLES};
+use super::llm::{OF_ONE_PROVIDER, PORT_ROLES, TEST_ROLES};
 use super::suggest::nearest_help;
 use super::{Config, Maker, VERSION};
 use crate::error::{Error, ErrorKind, Result};

@@ -1,4 +1,4 @@
-//! From what was measured to a grade: pure. Who measures lives in `fuzz`, `adequacy` and `judge`.
+//! From what was measured to a grade: pure. `judge` measures; the thresholds are in `config::grade`.
 
 use crate::config::{Grades, Least};
 use crate::symbol::SymbolName;

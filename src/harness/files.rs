@@ -57,6 +57,7 @@ const SHARED: &[(&str, &str)] = &[
     ("runtime/src/port_mutants.rs", include_str!("../../templates/fuzz/runtime/port_mutants.rs")),
     ("runtime/src/record.rs", include_str!("../../templates/fuzz/runtime/record.rs")),
     ("runtime/src/points.rs", include_str!("../../templates/fuzz/runtime/points.rs")),
+    ("runtime/src/shrink.rs", include_str!("../../templates/fuzz/runtime/shrink.rs")),
     ("runtime/src/plain.rs", include_str!("../../templates/fuzz/runtime/plain.rs")),
     ("runtime/src/replay.rs", include_str!("../../templates/fuzz/runtime/replay.rs")),
     ("runtime/src/report.rs", include_str!("../../templates/fuzz/runtime/report.rs")),

@@ -9,11 +9,10 @@ mod make;
 mod mirror;
 mod printed;
 
-use super::analysis_cache::Programs;
 use super::command_line::Command;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Output};
-use crate::platform::toolchain::{BuildTool, MENDING_COMMAND};
+use crate::platform::toolchain::{BuildTool, BuildTools, MENDING_COMMAND, Toolchain};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::path::{Path, PathBuf};
 
@@ -21,6 +20,20 @@ pub use mirror::copy as copy_sources;
 
 pub(super) use cmake::ask as ask_cmake;
 pub(super) use make::ask as ask_make;
+
+/// The programs that know how a library is built.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    pub cc: PathBuf,
+    pub build_tools: BuildTools,
+}
+
+impl Programs {
+    /// Those of a toolchain.
+    pub fn of(toolchain: &Toolchain) -> Self {
+        Self { cc: toolchain.cc.path.clone(), build_tools: toolchain.build_tools.clone() }
+    }
+}
 
 /// The programs of build systems, and where they may write.
 #[derive(Debug, Clone)]

@@ -1,5 +1,5 @@
 use super::*;
-use crate::c::analysis_cache::Programs;
+use crate::c::build_system::Programs;
 use crate::c::front_tests::{load, project};
 use crate::platform::process::Interrupt;
 use std::collections::BTreeMap;

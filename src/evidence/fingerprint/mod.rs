@@ -49,21 +49,6 @@ impl Fingerprint {
         let rust = hash_of(rust_name).unwrap_or_default();
         Self { c, contract, harness, rust, rust_calls: ports::hash(&calls, &hash_of), seeds }
     }
-
-    /// What changed between this and `now`, in words. `c` names the C text that changed.
-    pub fn changed(&self, now: &Self, c: impl FnOnce() -> String) -> Option<String> {
-        let others = [
-            ("the contract", self.contract != now.contract),
-            ("the harness or the crate's manifest", self.harness != now.harness),
-            ("the Rust text", self.rust != now.rust),
-            ("a port that it calls", self.rust_calls != now.rust_calls),
-            ("the committed inputs", self.seeds != now.seeds),
-        ];
-        let others =
-            others.into_iter().filter(|(_, changed)| *changed).map(|(what, _)| format!("{what} changed"));
-        let changed: Vec<String> = (self.c != now.c).then(c).into_iter().chain(others).collect();
-        (!changed.is_empty()).then(|| format!("since it was judged, {}", changed.join(", ")))
-    }
 }
 
 #[cfg(test)]

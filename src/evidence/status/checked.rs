@@ -1,6 +1,7 @@
 //! What `check` lists: the functions with a problem, each with the command that mends it.
 
-use super::symbols::{Problem, Status, SymbolStatus, Trouble};
+use super::problem::{Problem, Trouble};
+use super::symbols::{Status, SymbolStatus};
 use crate::config::Least;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::grade::is_enough;

@@ -9,12 +9,14 @@
 mod c_side;
 mod cache;
 mod audit;
+mod problem;
 mod rust_side;
 mod symbols;
 mod checked;
 
 pub use checked::{Checked, Complaint};
-pub use symbols::{Problem, Status, SymbolStatus, Trouble, status};
+pub use problem::{Problem, Trouble};
+pub use symbols::{Status, SymbolStatus, status};
 
 /// Where a repository has the notes of its last status, relative to its root.
 pub const NOTES: &str = ".implfuzz/cache/check.json";

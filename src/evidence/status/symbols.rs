@@ -2,84 +2,18 @@
 
 use super::audit::symbol;
 use super::c_side::CSide;
+use super::problem::{Problem, Trouble};
 use super::rust_side::{Facts, RustSide};
 use crate::config::Config;
 use crate::error::{Error, Result};
 use crate::evidence::fingerprint::{CTree, Crate, Fingerprint};
-use crate::evidence::lock::{Entry, LOCK_FILE, Lock};
+use crate::evidence::lock::{Entry, Lock};
 use crate::project::ported::Ported;
 use crate::rust::signature::rust_name;
 use crate::verdict::Grade;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
-
-/// What is wrong with a symbol, the worst last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, strum::IntoStaticStr)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Trouble {
-    /// Its evidence holds, and `check.least` asks for a better grade: `check` alone says so.
-    BelowLeast,
-    /// Written, and the lock has no record of it.
-    Unjudged,
-    /// What it was judged on has changed.
-    Stale,
-    /// It was ported and is a stub now.
-    Stub,
-    /// It was ported and is not there any more.
-    Missing,
-    /// The C original disagrees.
-    Refuted,
-    /// The audit rejects it.
-    Audit,
-}
-
-impl Trouble {
-    /// One word, as in text.
-    pub fn word(self) -> &'static str {
-        self.into()
-    }
-
-    /// Whether `verify --stale` judges the port.
-    pub fn asks_for_verify(self) -> bool {
-        matches!(self, Self::Unjudged | Self::Stale | Self::Audit)
-    }
-
-    /// The command that mends it.
-    pub fn help(self, name: &str) -> String {
-        let verify = format!("cargo implfuzz verify {name}");
-        match self {
-            Self::Unjudged | Self::Stale => verify,
-            Self::BelowLeast => format!(
-                "cargo implfuzz contract {name}; `least` under [check] in implfuzz.toml says what is accepted"
-            ),
-            Self::Stub => {
-                format!("write it again, or cargo implfuzz port {name}; if it is to stay a stub: {verify}")
-            }
-            Self::Missing => {
-                "cargo implfuzz init, which brings stubs back; then cargo implfuzz verify --stale".into()
-            }
-            Self::Refuted | Self::Audit => format!("correct it, then {verify}"),
-        }
-    }
-}
-
-/// What is wrong with a symbol, and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    pub trouble: Trouble,
-    /// The line of the Rust file, where it is another one than the function's.
-    pub line: Option<usize>,
-    pub reason: String,
-}
-
-impl Problem {
-    fn new(trouble: Trouble, reason: impl Into<String>) -> Self {
-        Self { trouble, line: None, reason: reason.into() }
-    }
-}
 
 /// What is known of one function.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,19 +126,11 @@ impl Sides<'_> {
         let entry = self.lock.symbols.get(name);
         let state = facts.map_or(Ported::Missing, |facts| facts.state);
         let problem = match (state, entry) {
-            (Ported::Yes, None) => {
-                Some(Problem::new(Trouble::Unjudged, format!("{LOCK_FILE} has no evidence of it")))
-            }
+            (Ported::Yes, None) => Some(Problem::unjudged()),
             (Ported::Yes, Some(entry)) => self.problem(name, facts, entry),
             (_, None) => None,
-            (Ported::Stub, Some(_)) => {
-                let reason = format!("it was ported, says {LOCK_FILE}, and is a stub now");
-                Some(Problem::new(Trouble::Stub, reason))
-            }
-            (Ported::Missing, Some(_)) => {
-                let reason = format!("it was ported, says {LOCK_FILE}, and is not there any more");
-                Some(Problem::new(Trouble::Missing, reason))
-            }
+            (Ported::Stub, Some(_)) => Some(Problem::stub()),
+            (Ported::Missing, Some(_)) => Some(Problem::missing()),
         };
         SymbolStatus {
             file: self.rust.path(module),
@@ -218,28 +144,20 @@ impl Sides<'_> {
     /// What is wrong with a port that has a record.
     fn problem(&self, name: &str, facts: Option<&Facts>, entry: &Entry) -> Option<Problem> {
         let Some((facts, now)) = facts.and_then(|facts| Some((facts, self.fingerprint(name, facts)?))) else {
-            return Some(Problem::new(Trouble::Stale, "nothing that it was judged on was found"));
+            return Some(Problem::stale("nothing that it was judged on was found"));
         };
-        let audit = |reason: &str| Problem::new(Trouble::Audit, format!("the audit rejects it: {reason}"));
         if let Some(reason) = &self.rust.open {
-            return Some(audit(reason));
+            return Some(Problem::audit(None, reason));
         }
         let was = &entry.fingerprint;
         // What a port may use follows from C; where that is another now, only `verify` knows.
         if let Some((line, reason)) = facts.rejected.as_ref().filter(|_| was.c == now.c) {
-            return Some(Problem { line: Some(*line), ..audit(reason) });
+            return Some(Problem::audit(Some(*line), reason));
         }
-        if let Some(reason) = entry.mixed() {
-            return Some(Problem::new(Trouble::Stale, reason));
-        }
-        if let Some(reason) = was.changed(&now, || self.c.changed(entry)) {
-            return Some(Problem::new(Trouble::Stale, reason));
-        }
-        let why = || match entry.shortcomings.is_empty() {
-            true => "the C original disagrees, or the linkage does".to_owned(),
-            false => entry.shortcomings.join("; "),
-        };
-        (entry.grade == Grade::Refuted).then(|| Problem::new(Trouble::Refuted, why()))
+        let stale = || entry.mixed().map(Problem::stale);
+        let changed = || Problem::changed(was, &now, || self.c.changed(entry));
+        let refuted = || (entry.grade == Grade::Refuted).then(|| Problem::refuted(&entry.shortcomings));
+        stale().or_else(changed).or_else(refuted)
     }
 
     /// What a verdict on a port would be about now.

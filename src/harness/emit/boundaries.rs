@@ -1,6 +1,6 @@
 //! Boundary inputs.
 
-use super::arguments::{bound, form, likely, limited, texts};
+use super::codec::{bound, form, likely, limited, texts};
 use super::{Emitter, literals};
 use crate::contract::types::{Direction, Role};
 use crate::harness::plan::Slot;

@@ -4,7 +4,7 @@
 //! both sides, `effects` their comparison, `space` the enumeration of inputs, `steps` the additions for handles.
 //! `target` is another frame, for a fuzz target that a model wrote.
 
-mod arguments;
+mod codec;
 mod blocks;
 mod boundaries;
 mod callbacks;
@@ -12,7 +12,7 @@ mod calls;
 mod chance;
 mod effects;
 mod errno;
-mod extents;
+mod resize;
 mod globals;
 mod plain;
 pub mod space;
@@ -44,7 +44,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
     let name = contract.symbol.as_str();
     let (args, effects) = (emitter.args_struct(), emitter.effects_struct());
     let (decode, encode, show) = (emitter.decode(), emitter.encode(), emitter.show());
-    let (boundaries, extents, admits) = (emitter.boundaries(), emitter.extents(), emitter.admits()?);
+    let (boundaries, resize, admits) = (emitter.boundaries(), emitter.extents(), emitter.admits()?);
     let (original, oracle) = (emitter.original(), emitter.oracle());
     let subject = emitter.subject(&krate);
     let (differs, parts, record) = (emitter.differs(), emitter.effect_parts(), emitter.record());
@@ -92,7 +92,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
                 fn plain(args: &Args) -> Plain { #plain }
                 fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
                 fn boundaries() -> Vec<Args> { #boundaries }
-                #extents
+                #resize
                 fn admits(args: &Args) -> bool { #admits }
                 fn aim(args: &mut Args, which: u8) { #aim }
                 fn original() -> *const core::ffi::c_void { #original }
@@ -138,7 +138,7 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             fn plain(args: &Args) -> Plain { #plain }
             fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
             fn boundaries() -> Vec<Args> { #boundaries }
-            #extents
+            #resize
             fn admits(args: &Args) -> bool { #admits }
             fn original() -> *const core::ffi::c_void { #original }
             fn oracle(args: &Args, callee: *const core::ffi::c_void) -> Result<Effects, Broke> { #oracle }

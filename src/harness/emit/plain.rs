@@ -1,7 +1,7 @@
 //! Arguments and effects in the text form that is exchanged with the parent process.
 
 use super::Emitter;
-use super::arguments::form;
+use super::codec::form;
 use crate::contract::types::{Direction, Returns, Role};
 use crate::harness::plan::Slot;
 use proc_macro2::TokenStream;

@@ -2,7 +2,7 @@
 //! sequence.
 
 use super::Emitter;
-use super::arguments::form;
+use super::codec::form;
 use crate::contract::types::{Life, Returns, Role, Sequence};
 use crate::harness::values::field_ident;
 use crate::symbol::SymbolName;

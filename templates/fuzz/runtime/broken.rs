@@ -1,7 +1,7 @@
 //! An input on which the C original breaks, made small. Written by cargo-implfuzz.
 
 use super::driver::Case;
-use super::finding::smaller;
+use super::shrink::smaller;
 use super::guard::{self, Broke};
 use super::stretch;
 use super::tally::broken;

@@ -32,6 +32,7 @@ pub mod record;
 pub mod replay;
 pub mod report;
 pub mod sequence;
+pub mod shrink;
 pub mod space;
 pub mod state;
 pub mod tally;
