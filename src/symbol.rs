@@ -1,6 +1,6 @@
-//! The contents of a C library as the rest of the tool sees them: names, types, functions, globals.
+//! The contents of a C library: names, types, functions, globals.
 //!
-//! Plain data. `c` reads it from C; `rust` and `contract` turn it into Rust.
+//! This is plain data. `c` reads it from C; `rust` and `contract` turn it into Rust.
 
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -21,12 +21,11 @@ use std::fmt;
 pub struct SymbolName(String);
 
 impl SymbolName {
-    /// Wraps a name; the caller has it from the C front end or the command line.
+    /// Wraps a name that comes from the C front end or the command line.
     pub fn new(name: impl Into<String>) -> Self {
         Self(name.into())
     }
 
-    /// The bare text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -38,7 +37,7 @@ impl fmt::Display for SymbolName {
     }
 }
 
-/// Identity of a symbol over runs: clang's USR, and the file for statics (whose USR has only the base name).
+/// Identifies a symbol in every run: clang's USR, plus the file for statics, whose USR has only the base name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SymbolKey(pub String);
@@ -64,7 +63,6 @@ pub struct Place {
     pub end_line: u32,
 }
 
-/// The visibility of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Linkage {
     External,
@@ -91,7 +89,7 @@ pub struct ParamUse {
 pub enum UseKind {
     /// `*p`
     Deref(Access),
-    /// `p[index]`; `constant` when the index evaluates at compile time, with its value.
+    /// `p[index]`; `constant` is the index's value if it is known at compile time
     Index {
         index: String,
         constant: Option<i64>,
@@ -131,7 +129,7 @@ pub enum UseKind {
     Reassigned,
     /// `&p`
     AddressOf,
-    /// Cast to this type before further use.
+    /// cast to this type before further use
     Cast {
         to: String,
     },
@@ -160,10 +158,9 @@ pub enum Returned {
     Expression(String),
 }
 
-/// A parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Param {
-    /// As in the definition; `arg<i>` when it has none.
+    /// As in the definition; `arg<i>` if the parameter has no name.
     pub name: String,
     pub ty: CType,
     pub uses: Vec<ParamUse>,
@@ -181,7 +178,7 @@ pub struct Function {
     pub place: Place,
     /// The definition as written, from its first specifier to the closing brace.
     pub text: String,
-    /// The comment above the definition, else the one above a declaration; raw, with its markers.
+    /// The comment above the definition, or else above a declaration; raw, with its markers.
     pub comment: String,
     pub linkage: Linkage,
     pub is_inline: bool,
@@ -192,7 +189,7 @@ pub struct Function {
     pub ret: CType,
     /// Library functions called directly, in name order.
     pub calls: Vec<SymbolKey>,
-    /// Names of functions called that the library does not define (`memcpy`, `__errno_location`, …).
+    /// Names of called functions that the library does not define (`memcpy`, `__errno_location`, …).
     pub externs: Vec<String>,
     /// Calls through pointers.
     pub indirect_calls: u32,
@@ -208,9 +205,9 @@ pub struct Function {
     pub comparisons: Vec<Comparison>,
     pub assignments: Vec<(String, String)>,
     pub returns: Vec<Returned>,
-    /// Function-local `static` variables: the function has state of its own.
+    /// Function-local `static` variables.
     pub local_statics: Vec<String>,
-    /// Why it cannot be ported, if it cannot: variadic, `long double`, setjmp, inline asm, …
+    /// Why the function cannot be ported: variadic, `long double`, setjmp, inline asm, …
     pub unsupported: Option<String>,
 }
 
@@ -226,7 +223,7 @@ pub struct Global {
     pub ty: CType,
     pub is_const: bool,
     pub is_thread_local: bool,
-    /// Why it cannot be bound, if it cannot.
+    /// Why the global cannot be bound.
     pub unsupported: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The machine below the tool: child processes, the target repository's directory, compilers and other programs.
+//! The machine that the tool runs on: child processes, the target repository's directory, compilers and other programs.
 
 pub mod process;
 pub mod workspace;

@@ -1,19 +1,18 @@
-//! Symbols for tests: a function with only a name; tests fill in the rest.
+//! Symbols for tests. They have little more than a name; tests fill in the rest.
 
 use super::{CType, Function, Linkage, Place, RelPath, SymbolKey, SymbolName, TypeKind};
 
-/// Ten lines from this one on.
+/// Ten lines, beginning with this one.
 pub fn place(line: u32) -> Place {
     Place { file: RelPath("src/sum.c".into()), start: 0, end: 0, line, end_line: line + 9 }
 }
 
-/// An integer, as C spells it.
 pub fn int(spelling: &str, signed: bool, bits: u16) -> CType {
     let plain_char = spelling == "char";
     CType { spelling: spelling.into(), is_const: false, kind: TypeKind::Int { signed, bits, plain_char } }
 }
 
-/// It takes nothing, returns a `uint32_t`, and calls and touches nothing.
+/// A function that takes nothing, returns a `uint32_t`, calls nothing and uses no globals.
 pub fn function(name: &str) -> Function {
     Function {
         key: SymbolKey(format!("c:@F@{name}")),

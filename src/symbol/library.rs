@@ -4,7 +4,7 @@ use super::{Function, Global, Macro, Record, RelPath, SymbolKey, TypeDefinition}
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-/// A source file that is compiled.
+/// A C source file that is compiled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unit {
     pub file: RelPath,
@@ -13,16 +13,16 @@ pub struct Unit {
     pub flags: Vec<String>,
 }
 
-/// A source file that is left out, and why (tests, `main`, error diagnostics).
+/// A source file that is left out (tests, `main`, files with errors), and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub file: RelPath,
     pub reason: String,
-    /// It was meant to be in, and cannot be read.
+    /// The file should be included but cannot be read.
     pub broken: bool,
 }
 
-/// Something that is not as it should be and is no function or global, such as a record whose layout nobody can assert.
+/// A problem with something other than a function or global, such as a record whose layout cannot be asserted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gap {
     pub what: String,
@@ -38,24 +38,23 @@ pub struct Library {
     pub functions: Vec<Function>,
     pub globals: Vec<Global>,
     pub records: BTreeMap<String, Record>,
-    /// In the order of their places.
+    /// In source order.
     pub types: Vec<TypeDefinition>,
     pub macros: Vec<Macro>,
-    /// The unit in which each symbol was seen first; for what a header defines, the first unit that includes it.
+    /// The first unit in which each symbol was seen; for a symbol defined in a header, the first unit that includes it.
     pub unit_of: BTreeMap<SymbolKey, RelPath>,
-    /// What stands behind the `#include` in the alias unit of each source: second names and assertions, as far as the C
-    /// compiler accepts them.
+    /// What follows the `#include` in each source's alias unit: second names and assertions, as far as the C compiler
+    /// accepts them.
     pub alias_lines: BTreeMap<RelPath, Vec<String>>,
-    /// The names that the C compiler gives to the linker, second names by attribute among them.
+    /// The symbol names that the C compiler passes to the linker, including second names made by attributes.
     pub exports: BTreeSet<String>,
-    /// What libclang and the C compiler do not agree on.
+    /// Where libclang and the C compiler disagree.
     pub gaps: Vec<Gap>,
     /// Mutually recursive functions, each group with more than one member.
     pub cycles: Vec<Vec<SymbolKey>>,
 }
 
 impl Library {
-    /// The function with this key.
     pub fn function(&self, key: &SymbolKey) -> Option<&Function> {
         self.functions.iter().find(|f| f.key == *key)
     }
@@ -70,25 +69,22 @@ impl Library {
         })
     }
 
-    /// The global with this key.
     pub fn global(&self, key: &SymbolKey) -> Option<&Global> {
         self.globals.iter().find(|g| g.key == *key)
     }
 }
 
-/// Functions and globals by key: for whoever asks about all of them, since [`Library::function`] looks through the
-/// whole list.
+/// Functions and globals by key. Build this for many lookups: [`Library::function`] searches the whole list each time.
 #[derive(Debug)]
 pub struct LibraryIndex<'a> {
     library: &'a Library,
     functions: HashMap<&'a SymbolKey, usize>,
     globals: HashMap<&'a SymbolKey, &'a Global>,
-    /// What each function calls or takes the address of, by position.
+    /// What each function calls or takes the address of; both as positions in the porting order.
     callees: Vec<Vec<usize>>,
 }
 
 impl<'a> LibraryIndex<'a> {
-    /// The index of `library` as it is now.
     pub fn of(library: &'a Library) -> Self {
         let functions: HashMap<_, _> =
             library.functions.iter().enumerate().map(|(at, f)| (&f.key, at)).collect();
@@ -100,33 +96,31 @@ impl<'a> LibraryIndex<'a> {
         Self { library, functions, globals: library.globals.iter().map(|g| (&g.key, g)).collect(), callees }
     }
 
-    /// Where in the porting order the function with this key stands, from 0.
+    /// The function's position in the porting order, from 0.
     pub fn position(&self, key: &SymbolKey) -> Option<usize> {
         self.functions.get(key).copied()
     }
 
-    /// The function with this key.
     pub fn function(&self, key: &SymbolKey) -> Option<&'a Function> {
         self.position(key).map(|at| &self.library.functions[at])
     }
 
-    /// The unit in which a symbol was seen first.
+    /// The first unit in which a symbol was seen.
     pub fn unit_of(&self, key: &SymbolKey) -> Option<&'a RelPath> {
         self.library.unit_of.get(key)
     }
 
-    /// The global with this key.
     pub fn global(&self, key: &SymbolKey) -> Option<&'a Global> {
         self.globals.get(key).copied()
     }
 
-    /// What each function calls or takes the address of, by position in the porting order.
+    /// What each function calls or takes the address of; both as positions in the porting order.
     pub fn callees(&self) -> &[Vec<usize>] {
         &self.callees
     }
 
-    /// `function`, and everything of the library that it leads to by calls and taken addresses, the nearest first; found
-    /// as it is asked for.
+    /// `function` and all library functions that it reaches through calls and taken addresses, nearest first. The
+    /// search is lazy.
     pub fn reached(&self, function: &Function) -> impl Iterator<Item = &'a Function> {
         let library = self.library;
         let mut seen = vec![false; self.callees.len()];

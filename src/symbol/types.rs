@@ -3,7 +3,6 @@
 use super::{Place, SymbolKey};
 use serde::{Deserialize, Serialize};
 
-/// A C type with its spelling as written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CType {
     pub spelling: String,
@@ -16,7 +15,7 @@ pub struct CType {
 pub enum TypeKind {
     Void,
     Bool,
-    /// `plain_char` marks `char` without `signed` or `unsigned`.
+    /// `plain_char` is true for `char` without `signed` or `unsigned`.
     Int {
         signed: bool,
         bits: u16,
@@ -33,7 +32,7 @@ pub enum TypeKind {
         values: Vec<(String, i128)>,
     },
     Pointer(Box<CType>),
-    /// `len` is absent for `T[]`; a parameter declared `T a[9]` is an `Array` with its extent kept.
+    /// `len` is absent for `T[]`. A parameter declared as `T a[9]` is an `Array` that keeps its length.
     Array {
         of: Box<CType>,
         len: Option<u64>,
@@ -46,25 +45,25 @@ pub enum TypeKind {
         ret: Box<CType>,
         variadic: bool,
     },
-    /// `long double`, vectors, complex, and whatever else has no faithful Rust type; the text says what it is.
+    /// `long double`, vectors, complex numbers and other types without a faithful Rust type; the text names the type.
     Unsupported(String),
 }
 
 /// A struct or union.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The name that bindgen gives it in `ffi.rs`.
+    /// bindgen's name for it in `ffi.rs`.
     pub rust_name: String,
-    /// What C code outside any function calls it, `struct s` or a typedef's name; empty where it has no such name.
+    /// The name that C code outside any function can use, `struct s` or a typedef; empty if there is none.
     pub c_name: String,
     pub is_union: bool,
     /// False when only a forward declaration is visible.
     pub complete: bool,
-    /// `ffi.rs` has its size and alignment, and no fields.
+    /// `ffi.rs` has its size and alignment, but no fields.
     pub opaque: bool,
     /// Bytes.
     pub size: u64,
-    /// Bytes; 0 while it is not known.
+    /// Bytes; 0 if unknown.
     pub align: u64,
     pub fields: Vec<Field>,
 }
@@ -76,11 +75,10 @@ pub struct Field {
     pub ty: CType,
     /// Width of a bit-field.
     pub bits: Option<u32>,
-    /// Where it starts, in bits from the start of the record; absent in records that are not complete.
+    /// The offset in bits from the start of the record; absent if the record is incomplete.
     pub offset: Option<u64>,
 }
 
-/// What a type definition defines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TypeForm {

@@ -7,30 +7,30 @@ use crate::event::{Event, Reporter};
 use crate::platform::process::{Interrupt, Job};
 use crate::platform::toolchain::Search;
 
-/// Who agrees to the commands.
+/// Who consents to running the commands.
 pub enum Consent<'a> {
     /// `--yes`.
     Given,
-    /// A person at the terminal is asked; true is yes.
+    /// Asks the person at the terminal; true means yes.
     Ask(&'a mut dyn FnMut(&Mending) -> Result<bool>),
-    /// Nobody is there to ask.
+    /// There is no terminal to ask at.
     Nobody,
 }
 
 /// How the installation ended.
 #[derive(Debug)]
 pub enum Installed {
-    /// Nothing was missing, or nothing that every library needs and that could be installed.
+    /// Nothing is missing, or only optional tools are and the package manager is unknown.
     NothingToDo,
     /// The user said no.
     Declined,
-    /// The commands ran; what the machine has now.
+    /// The commands ran; the checks show what is installed now.
     Done(Vec<Check>),
 }
 
-/// Installs what `checks` found missing, then looks again.
+/// Installs what `checks` found missing, then checks again.
 ///
-/// Errors (`Environment`): no known package manager, nobody to ask, a command failed; all with the command in the help.
+/// Errors (`Environment`): the package manager is unknown, consent cannot be asked for, or a command failed.
 pub fn install(
     checks: &[Check],
     search: &Search,
@@ -73,7 +73,7 @@ pub fn install(
     while next < plan.commands.len() {
         run(&plan.commands[next], search, reporter, interrupt)?;
         next += 1;
-        // The first command may have brought the lists of packages: only now is the newest version known.
+        // The first command may have updated the package lists, so the newest version is known only now.
         if next < plan.commands.len()
             && let Some(better) = mending(checks, search, root, interrupt)?
         {

@@ -13,7 +13,6 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use strum::IntoEnumIterator;
 
-/// Something that the tool needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Need {
@@ -32,13 +31,13 @@ pub enum Need {
 }
 
 impl Need {
-    /// Only some libraries, or some settings, need it: its lack is shown and mended, and is no failure.
+    /// Whether only some libraries or settings need it. If it is missing, `doctor` shows and installs it, but does not
+    /// fail.
     pub fn is_optional(self) -> bool {
         matches!(self, Self::Build(_) | Self::C2rust)
     }
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -46,7 +45,7 @@ pub enum Status {
         path: PathBuf,
         version: String,
     },
-    /// It is there and will not do.
+    /// It is installed, but not usable.
     Unfit {
         path: PathBuf,
         reason: String,
@@ -54,29 +53,28 @@ pub enum Status {
     Missing,
 }
 
-/// One line of the examination.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
     pub need: Need,
     pub name: &'static str,
     pub status: Status,
-    /// What it is needed for.
     pub why: &'static str,
 }
 
 impl Check {
-    /// Whether nothing is to be done.
+    /// Whether nothing needs to be done.
     pub fn ok(&self) -> bool {
         matches!(self.status, Status::Found { .. })
     }
 
-    /// Whether ports cannot be fuzzed because of it.
+    /// Whether ports cannot be fuzzed until this is fixed.
     pub fn is_lack(&self) -> bool {
         !self.ok() && !self.need.is_optional()
     }
 }
 
-/// Looks at everything the tool needs. Fails only on Ctrl-C.
+/// Checks everything that the tool needs. Fails only on Ctrl-C.
 pub fn examine(search: &Search, interrupt: &Interrupt) -> Result<Vec<Check>> {
     Ok(checks(&Survey::make(search, interrupt)?))
 }

@@ -6,7 +6,6 @@ use crate::platform::process::{Interrupt, Job, time_limits};
 use crate::platform::toolchain::Search;
 use std::collections::BTreeSet;
 
-/// A package manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Manager {
     Apt,
@@ -18,13 +17,13 @@ pub enum Manager {
 
 use Manager::{Apk, Apt, Dnf, Pacman, Zypper};
 
-/// How the machine is mended.
+/// How to install what is missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mending {
     pub manager: Manager,
-    /// Programs with their arguments, to be run one after the other. Empty: no package is missing.
+    /// Programs with their arguments, to be run in this order. Empty if no package is missing.
     pub commands: Vec<Vec<String>>,
-    /// What no package mends, with the reason or the command.
+    /// What no package provides, with the reason or the command.
     pub by_hand: Vec<String>,
 }
 
@@ -37,7 +36,7 @@ impl Mending {
 }
 
 impl Manager {
-    /// The manager of this machine: by the distribution's own name, else by the program that is there.
+    /// The package manager of this machine: by the distribution's name, or else by the installed program.
     pub fn detect(search: &Search) -> Option<Self> {
         let text = std::fs::read_to_string(search.root.join("etc/os-release")).unwrap_or_default();
         let there = |manager: &Self| search.program(&[manager.program()]).is_some();
@@ -55,11 +54,11 @@ impl Manager {
         }
     }
 
-    /// The commands up to the names of the packages.
+    /// The commands that install `packages`.
     fn commands(self, packages: Vec<String>, root: bool) -> Vec<Vec<String>> {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut commands = match self {
-            // Variables do not pass sudo by themselves: `env` sets them behind it.
+            // sudo drops environment variables, so `env` sets them after it.
             Apt => {
                 vec![words("apt-get update"), words("env DEBIAN_FRONTEND=noninteractive apt-get install -y")]
             }
@@ -95,8 +94,8 @@ fn of_os_release(text: &str) -> Option<Manager> {
     })
 }
 
-/// What mends the failed checks on this machine; absent when nothing failed or the package manager is not known.
-/// `root` is whether this process may install without `sudo`. Fails only on Ctrl-C.
+/// How to fix the failed checks on this machine; absent if nothing failed or the package manager is unknown. `root`:
+/// this process may install without `sudo`. Fails only on Ctrl-C.
 pub fn mending(
     checks: &[Check],
     search: &Search,
@@ -115,8 +114,8 @@ pub fn mending(
     Ok(Some(Mending { manager, commands, by_hand }))
 }
 
-/// The packages that bring what is needed. Where clang is to come at all it comes whole: compiler and library of one
-/// version, and a compiler may be had where only the library is missing.
+/// The packages for one need. Clang is always installed whole, so that compiler and library have the same version, even
+/// if only the library is missing.
 fn packages(manager: Manager, need: Need, clang: Option<u32>) -> Vec<String> {
     let numbered =
         |name: String| clang.map_or(name.clone(), |n| name.replace("clang", &format!("clang-{n}")));
@@ -155,8 +154,8 @@ fn by_hand(need: Need) -> Option<&'static str> {
     }
 }
 
-/// The highest N for which apt knows both `clang-N` and `libclang-N-dev`: a distribution's plain `clang` may be old.
-/// Absent when its lists are empty.
+/// The highest N for which apt offers both `clang-N` and `libclang-N-dev`, because a distribution's plain `clang` may
+/// be old. Absent if apt's lists are empty.
 fn newest_clang(search: &Search, interrupt: &Interrupt) -> Result<Option<u32>> {
     let Some(apt_cache) = search.program(&["apt-cache"]) else { return Ok(None) };
     let pattern = "^(lib)?clang-[0-9]+(-dev)?$";
@@ -186,7 +185,7 @@ mod tests {
         needs.iter().map(|&need| Check { need, name: "x", status: Status::Missing, why: "" }).collect()
     }
 
-    /// A machine with this os-release and these programs, name and script.
+    /// A machine with this os-release and these programs, each with a name and a script.
     fn machine(os_release: &str, programs: &[(&str, &str)]) -> (tempfile::TempDir, Search) {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("etc")).unwrap();

@@ -1,19 +1,17 @@
-//! Ctrl-C as a value.
-
 use crate::error::{Error, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Ctrl-C, as a value that is passed down. The second Ctrl-C ends the process at once.
+/// A flag that Ctrl-C sets; callers pass it down. A second Ctrl-C ends the process at once.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
     own: Arc<AtomicBool>,
-    /// Set with the one that it was made from.
+    /// This interrupt is also set when its parent is.
     parent: Option<Arc<AtomicBool>>,
 }
 
 impl Interrupt {
-    /// One that nothing sets.
+    /// An interrupt that is never set.
     pub fn none() -> Self {
         Self::default()
     }
@@ -32,18 +30,18 @@ impl Interrupt {
         Ok(this)
     }
 
-    /// One that is set with this one, and by itself: for work that ends when other work has failed.
+    /// An interrupt that is set with this one or separately: for work that must stop when other work fails.
     pub fn child(&self) -> Self {
         Self { own: Arc::default(), parent: Some(Arc::clone(&self.own)) }
     }
 
-    /// Whether Ctrl-C was pressed.
+    /// Whether it is set.
     pub fn is_set(&self) -> bool {
         let is_set = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
         is_set(&self.own) || self.parent.as_deref().is_some_and(is_set)
     }
 
-    /// An error if Ctrl-C was pressed.
+    /// Fails if it is set.
     pub fn check(&self) -> Result<()> {
         if self.is_set() { Err(Error::interrupted()) } else { Ok(()) }
     }

@@ -21,7 +21,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// A program, found on PATH unless it has a slash; started without a shell.
+    /// Searches PATH unless the program contains a slash. No shell is involved.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
         Self {
             program: program.as_ref().to_owned(),
@@ -37,70 +37,67 @@ impl Job {
         }
     }
 
-    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.args.push(arg.as_ref().to_owned());
         self
     }
 
-    /// Adds arguments.
     #[must_use]
     pub fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
         self.args.extend(args.into_iter().map(|a| a.as_ref().to_owned()));
         self
     }
 
-    /// The directory that it starts in.
+    /// Sets the working directory.
     #[must_use]
     pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.dir = Some(dir.into());
         self
     }
 
-    /// Sets a variable.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
         self.env.push((key.as_ref().to_owned(), Some(value.as_ref().to_owned())));
         self
     }
 
-    /// Takes a variable away.
+    /// Removes an environment variable.
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
         self.env.push((key.as_ref().to_owned(), None));
         self
     }
 
-    /// Starts it with only PATH from this process's environment: for untrusted code.
+    /// Passes only PATH from this process's environment: for untrusted code.
     #[must_use]
     pub fn clean_env(mut self) -> Self {
         self.clean = true;
         self
     }
 
-    /// Its standard input (empty by default).
+    /// Sets its standard input (empty by default).
     #[must_use]
     pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();
         self
     }
 
-    /// Kills the whole group after this long.
+    /// Kills the whole process group after this time.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Resource limits.
     #[must_use]
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// Gives it a pipe to report over, whose number is in [`REPORT_FD`](super::REPORT_FD).
+    /// Gives it a report pipe, whose descriptor is in [`REPORT_FD`](super::REPORT_FD).
     #[must_use]
     pub fn with_report(mut self) -> Self {
         self.report = true;

@@ -1,5 +1,5 @@
-//! The only module that starts child processes: own process group, time limit, resource limits, an optional
-//! report pipe, and Ctrl-C.
+//! The only module that starts child processes. Each gets its own process group, a time limit, resource limits and, if
+//! asked for, a report pipe; Ctrl-C ends it.
 
 mod interrupt;
 mod job;
@@ -12,7 +12,7 @@ pub use interrupt::Interrupt;
 pub use job::Job;
 pub use output::{Exit, Limits, Output, Stream};
 
-/// Name of the variable that tells a child the number of its report pipe.
+/// The environment variable that holds the descriptor of a child's report pipe.
 pub const REPORT_FD: &str = "IMPLFUZZ_REPORT_FD";
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-/// How a child ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     Code(i32),
@@ -11,13 +10,13 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Whether it ended with code 0.
+    /// Whether the exit code was 0.
     pub fn success(self) -> bool {
         self == Self::Code(0)
     }
 }
 
-/// What a child left behind.
+/// What a child printed and reported, and how it ended.
 #[derive(Debug)]
 pub struct Output {
     pub exit: Exit,
@@ -29,29 +28,25 @@ pub struct Output {
 }
 
 impl Output {
-    /// Standard output as text.
     pub fn stdout_text(&self) -> String {
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// Standard error as text.
     pub fn stderr_text(&self) -> String {
         String::from_utf8_lossy(&self.stderr).into_owned()
     }
 }
 
-/// Limits that the kernel enforces on a child. Absent: inherited.
+/// Limits that the kernel enforces on a child. An absent limit is inherited.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
-    /// Largest file that it may write, bytes.
+    /// The largest file that it may write, in bytes.
     pub file_size: Option<u64>,
     /// Processor time, seconds.
     pub cpu_seconds: Option<u64>,
-    /// Core dumps are always off where limits are set.
     pub no_core: bool,
 }
 
-/// Which stream a chunk came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
     Stdout,

@@ -1,4 +1,4 @@
-//! A child process while it runs: its streams, its deadline, Ctrl-C, and its end.
+//! Runs a child process: streams, deadline, Ctrl-C, end.
 
 use super::interrupt::Interrupt;
 use super::job::Job;
@@ -11,16 +11,16 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// How much of each stream is kept; what comes later is read and dropped.
+/// How many bytes of each stream are kept; the rest is read and dropped.
 const OUTPUT_CAP: usize = 64 << 20;
 
 impl Job {
-    /// Runs it to its end. `Err` when it cannot be started or Ctrl-C came; any exit is a value.
+    /// Runs it to its end. Fails if it cannot be started or on Ctrl-C; any exit code is a value.
     pub fn run(self, interrupt: &Interrupt) -> Result<Output> {
         self.run_with(interrupt, &mut |_, _| ())
     }
 
-    /// As [`Job::run`], showing every chunk of output as it comes.
+    /// As [`Job::run`], but passes each chunk of output to `see` as it arrives.
     pub fn run_with(self, interrupt: &Interrupt, see: &mut dyn FnMut(Stream, &[u8])) -> Result<Output> {
         interrupt.check()?;
         let started = Instant::now();
@@ -54,8 +54,8 @@ impl Job {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if let Some(status) = child.try_wait()? {
-                // What it wrote before it ended is in the pipes, and is read to their end, however busy the machine is;
-                // grandchildren that keep them open are not waited for long.
+                // Read what it wrote before its end, however busy the machine is. Do not wait long for grandchildren
+                // that keep the pipes open.
                 while let Ok((stream, bytes)) = chunks.recv_timeout(DRAIN) {
                     see(stream, &bytes);
                     keep(&mut output, stream, &bytes);
@@ -81,16 +81,16 @@ impl Job {
     }
 }
 
-/// How long nothing comes from pipes that somebody still holds open.
+/// How long to wait for output from pipes that a grandchild keeps open.
 const DRAIN: Duration = Duration::from_secs(3);
 
 type Chunks = Receiver<(Stream, Vec<u8>)>;
 
-/// One thread per stream; all end when the child's ends are closed.
+/// Starts one thread per stream; all end when the child's ends are closed.
 fn pump(child: &mut Child, pipe: Option<OwnedFd>, stdin: Vec<u8>) -> Chunks {
     let (send, receive) = channel();
     if let Some(mut input) = child.stdin.take() {
-        // A child that does not read its input is no error of ours.
+        // A child need not read its input, so a failed write is ignored.
         std::thread::spawn(move || drop(input.write_all(&stdin)));
     }
     let mut sources: Vec<(Stream, Box<dyn Read + Send>)> = Vec::new();
@@ -128,7 +128,7 @@ fn keep(output: &mut Output, stream: Stream, bytes: &[u8]) {
 }
 
 fn kill_group(child: &mut Child) {
-    // SAFETY: a plain system call; the group is the child's own (or empty, which is no harm).
+    // SAFETY: a plain system call; the group is the child's own, or empty, which is harmless.
     unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
     drop(child.kill());
     drop(child.wait());

@@ -1,4 +1,4 @@
-//! The one place that starts a process: its group, its environment, its limits, its report pipe.
+//! The only code that starts a process, with its group, environment, limits and report pipe.
 
 use super::REPORT_FD;
 use super::job::Job;
@@ -60,8 +60,8 @@ impl Job {
     }
 }
 
-/// How often, and how long apart, a program is started that another thread's child still holds open for writing: it has just
-/// been written, and that child has not come to its own program yet.
+/// How often, and how far apart, a start is tried again if the program is still open for writing. This happens when the
+/// program was just written and another thread's child, which inherited the descriptor, has not reached its exec yet.
 const BUSY: (usize, Duration) = (50, Duration::from_millis(20));
 
 fn spawn_when_free(command: &mut Command) -> std::io::Result<Child> {
@@ -76,8 +76,8 @@ fn spawn_when_free(command: &mut Command) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// Has the kernel end the child when this process is killed, which can end nobody then. (It counts the thread that started
-/// the child, which waits for it.)
+/// Makes the kernel end the child when this process is killed and cannot end it itself. (The kernel watches the thread
+/// that started the child; that thread waits for it.)
 fn end_with_parent() -> std::io::Result<()> {
     // SAFETY: a plain system call.
     match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } {
@@ -108,13 +108,13 @@ fn set_limits(limits: Limits) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A pipe whose both ends close on exec; the child's end is opened up again only in the child.
+/// A pipe that closes on exec at both ends; only in the child is its end kept open.
 fn report_pipe() -> Result<(OwnedFd, OwnedFd)> {
     let mut fds = [0; 2];
     // SAFETY: `fds` has room for two descriptors.
     if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         return Err(std::io::Error::last_os_error().into());
     }
-    // SAFETY: both descriptors were just made and are owned by nobody else.
+    // SAFETY: both descriptors are new and have no other owner.
     Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }

@@ -1,12 +1,11 @@
-//! The build systems that can be asked for the sources and flags of a C library. Another one is another row here, and a
-//! module in `c::build_system` that asks it.
+//! The build systems from which this tool gets the sources and flags of a C library. To add one, add a row here and a
+//! module in `c::build_system`.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use strum::{EnumIter, IntoStaticStr};
 
-/// A build system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, EnumIter, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -15,16 +14,15 @@ pub enum BuildTool {
     Make,
 }
 
-/// The build systems that are installed, with their programs.
+/// The installed build systems and their programs.
 pub type BuildTools = BTreeMap<BuildTool, PathBuf>;
 
 impl BuildTool {
-    /// Its usual name, which is also that of its package.
+    /// Its usual name, which is also its package's name.
     pub fn name(self) -> &'static str {
         self.into()
     }
 
-    /// The names that its program may have.
     pub fn programs(self) -> &'static [&'static str] {
         match self {
             Self::Cmake => &["cmake"],
@@ -32,7 +30,6 @@ impl BuildTool {
         }
     }
 
-    /// What it is needed for.
     pub fn why(self) -> &'static str {
         match self {
             Self::Cmake => "finds sources and flags; only for libraries that are built with CMake",

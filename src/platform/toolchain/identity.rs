@@ -6,8 +6,8 @@ use super::search::Search;
 use std::os::unix::fs::MetadataExt;
 use strum::IntoEnumIterator;
 
-/// Path, size and modification time of the compilers and libraries that read C. It starts no program; when it changes, a
-/// tool has changed.
+/// Path, size and modification time of the compilers and libraries that read C. Starts no program. If the identity
+/// changes, a tool has changed.
 pub fn identity(search: &Search) -> String {
     let mut found = search.clangs();
     let build_tools = BuildTool::iter().flat_map(BuildTool::programs);

@@ -1,10 +1,11 @@
-//! Finds the libclang shared library: searches the same places as `clang-sys` and takes the newest.
+//! Finds the newest libclang shared library in the places that `clang-sys` searches.
 
 use super::search::{Search, file_name, list};
 use super::{Tool, numbers};
 use std::path::{Path, PathBuf};
 
-/// The library that `LIBCLANG_PATH` names, else the newest of the machine. `libdir` is what `llvm-config` says.
+/// The library that `LIBCLANG_PATH` names, or else the newest one on the machine. `libdir` is the directory that
+/// `llvm-config` prints.
 pub(super) fn find(search: &Search, libdir: Option<PathBuf>) -> Option<Tool> {
     if let Some(given) = &search.libclang_path {
         let found = if given.is_file() { Some(library(given)) } else { newest(std::slice::from_ref(given)) };
@@ -15,7 +16,7 @@ pub(super) fn find(search: &Search, libdir: Option<PathBuf>) -> Option<Tool> {
     newest(&libdir.into_iter().chain(dirs(search)).collect::<Vec<_>>())
 }
 
-/// Every library that [`find`] may choose from without asking `llvm-config`.
+/// Every library that [`find`] may choose without `llvm-config`.
 pub(super) fn candidates(search: &Search) -> Vec<PathBuf> {
     let given = search.libclang_path.iter().flat_map(|path| match path.is_file() {
         true => vec![path.clone()],
@@ -31,7 +32,7 @@ fn dirs(search: &Search) -> Vec<PathBuf> {
     dirs.extend(search.llvm_dirs("lib64"));
     for lib in ["usr/lib", "usr/lib64", "usr/local/lib", "usr/local/lib64", "lib", "lib64"] {
         let lib = search.root.join(lib);
-        // One level down: `x86_64-linux-gnu` and the like.
+        // One level down: directories such as `x86_64-linux-gnu`.
         dirs.extend(
             list(&lib).into_iter().filter(|path| file_name(path).is_some_and(|n| n.contains("linux"))),
         );
@@ -52,11 +53,11 @@ fn configured(search: &Search) -> Vec<PathBuf> {
     dirs.collect()
 }
 
-/// The newest library in these directories; between equals the first one.
+/// The newest library in these directories, the first of equals.
 fn newest(dirs: &[PathBuf]) -> Option<Tool> {
     let mut best: Option<Tool> = None;
     for path in dirs.iter().flat_map(|dir| list(dir)) {
-        // A link that leads nowhere is no file.
+        // Skip dangling links.
         if !file_name(&path).is_some_and(is_libclang) || !path.is_file() {
             continue;
         }
@@ -68,7 +69,7 @@ fn newest(dirs: &[PathBuf]) -> Option<Tool> {
     best
 }
 
-/// `libclang.so`, `libclang.so.19.1`, `libclang-19.so.1`; not `libclang-cpp.so` and not `libclang_rt.…`.
+/// True for `libclang.so`, `libclang.so.19.1` and `libclang-19.so.1`; false for `libclang-cpp.so` and `libclang_rt.…`.
 fn is_libclang(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("libclang") else { return false };
     let Some((number, _)) = rest.split_once(".so") else { return false };
@@ -77,7 +78,7 @@ fn is_libclang(name: &str) -> bool {
 }
 
 fn library(path: &Path) -> Tool {
-    // `libclang.so` says nothing: the file that it leads to does, or the directory of that LLVM.
+    // `libclang.so` has no version: take it from the link's target or from the directory of that LLVM.
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let named = [path, &real].into_iter().find_map(|path| version_in_name(file_name(path)?));
     let version = named.or_else(|| {
@@ -93,9 +94,9 @@ fn library(path: &Path) -> Tool {
 
 fn version_in_name(name: &str) -> Option<String> {
     let (stem, so) = name.split_once(".so")?;
-    // `libclang-19.so.1`: what stands after `.so` is the interface's number, where the stem has one.
+    // In `libclang-19.so.1` the 1 after `.so` is the interface number; the version is in the stem.
     let in_stem = stem.strip_prefix("libclang-").filter(|v| !v.is_empty());
-    // `libclang.so.1` is such a number too: no LLVM before 3 had this library.
+    // The 1 in `libclang.so.1` is an interface number too: LLVM had no such library before version 3.
     let behind = so.strip_prefix('.').filter(|v| v.split('.').next().is_some_and(|n| n != "1"));
     in_stem.or(behind).map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! The tools of the machine: cargo, rustc, compilers, `ar`, `objcopy`, libclang, the `ASan` runtime, and C build
+//! Finds the tools of the machine: cargo, rustc, compilers, `ar`, `objcopy`, libclang, the `ASan` runtime, and C build
 //! systems. The rest of the crate takes its tools from here.
 //!
 //! A missing tool is a value, not an error; `doctor` knows its package.
@@ -22,14 +22,14 @@ use strum::IntoEnumIterator;
 /// The command that installs missing tools.
 pub const MENDING_COMMAND: &str = "cargo implfuzz doctor --install";
 
-/// The oldest libclang whose whole interface this tool uses.
+/// The oldest libclang that has every function this tool uses.
 pub const OLDEST_LIBCLANG: u32 = 15;
 
-/// A program or file that was found.
+/// A program or file and its version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tool {
     pub path: PathBuf,
-    /// As it says itself; empty where there is none to say.
+    /// As the tool prints it; empty if it prints none.
     pub version: String,
 }
 
@@ -49,7 +49,6 @@ impl fmt::Display for CompilerKind {
     }
 }
 
-/// A C compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiler {
     pub path: PathBuf,
@@ -77,7 +76,7 @@ impl Rustc {
     }
 }
 
-/// All that was found, each on its own.
+/// All tools that were found. Each may be missing.
 #[derive(Debug, Clone)]
 pub struct Survey {
     pub cargo: Option<Tool>,
@@ -86,11 +85,11 @@ pub struct Survey {
     pub cxx: Option<Tool>,
     pub ar: Option<Tool>,
     pub objcopy: Option<Tool>,
-    /// The newest; it may be older than [`OLDEST_LIBCLANG`].
+    /// The newest one found; it may be older than [`OLDEST_LIBCLANG`].
     pub libclang: Option<Tool>,
     pub asan_runtime: Option<PathBuf>,
     pub build_tools: BTreeMap<BuildTool, Tool>,
-    /// Translates before a model is asked, where that is wanted.
+    /// If enabled, proposes a translation before any model is asked.
     pub c2rust: Option<Tool>,
 }
 
@@ -116,7 +115,9 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Finds every tool. `Environment` error naming all that is missing, with the command that installs it.
+    /// Finds every tool.
+    ///
+    /// Errors (`Environment`): tools are missing; the message names them all, and the command that installs them.
     pub fn find(search: &Search, interrupt: &Interrupt) -> Result<Self> {
         Self::of(Survey::make(search, interrupt)?)
     }
@@ -150,7 +151,8 @@ impl Toolchain {
                 format!("libclang {version} ({path}) is too old: {OLDEST_LIBCLANG} or newer is needed");
             return Err(Error::new(ErrorKind::Environment, text).help(MENDING_COMMAND));
         }
-        // Behind the names on the path rustup chooses anew for each directory: a build uses one toolchain.
+        // The names on PATH are rustup's proxies, which choose a toolchain anew in each directory. A build must use
+        // one.
         let own = |name: &str| Some(rustc.sysroot.join("bin").join(name)).filter(|path| path.is_file());
         Ok(Self {
             cargo: own("cargo").unwrap_or(cargo.path),
@@ -169,7 +171,7 @@ impl Toolchain {
     }
 }
 
-/// Whether this libclang is new enough; an unknown version is accepted.
+/// Whether this libclang is new enough. An unknown version is accepted.
 pub fn is_new_enough(libclang: &Tool) -> bool {
     major(&libclang.version).is_none_or(|major| major >= OLDEST_LIBCLANG)
 }
@@ -180,10 +182,10 @@ pub fn major(version: &str) -> Option<u32> {
 }
 
 impl Survey {
-    /// Looks for everything. Errors only on Ctrl-C: what does not work is as good as missing.
+    /// Looks for every tool; one that does not work counts as missing. Fails only on Ctrl-C.
     pub fn make(search: &Search, interrupt: &Interrupt) -> Result<Self> {
         let ask = |program: &Path, args: &[&str]| ask(program, args, interrupt);
-        // Rust's programs take as long to answer as all others together.
+        // Rust's programs take as long to answer as all others together, so they get their own thread.
         let of_rust = || Ok((find_rustc(search, ask)?, tool(search.cargo(), &["--version"], ask)?));
         let of_c = || {
             let clang = newest_clang(search, ask)?;
@@ -219,7 +221,6 @@ impl Survey {
         Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, build_tools, c2rust })
     }
 
-    /// The names of missing tools.
     fn missing(&self) -> Vec<&'static str> {
         let found = [
             ("cargo", self.cargo.is_some()),
@@ -235,10 +236,10 @@ impl Survey {
     }
 }
 
-/// What a program prints, or nothing when it does not work.
+/// What a program prints; none if it does not work.
 fn ask(program: &Path, args: &[&str], interrupt: &Interrupt) -> Result<Option<String>> {
     let job = Job::new(program).args(args).timeout(time_limits::VERSION);
-    // rustup takes the toolchain that a `rust-toolchain.toml` at or above the current directory names. Builds run elsewhere.
+    // rustup follows a `rust-toolchain.toml` at or above the current directory, but builds run elsewhere.
     let job = if program.is_absolute() { job.dir("/") } else { job };
     match job.run(interrupt) {
         Ok(output) if output.exit.success() => Ok(Some(output.stdout_text())),
@@ -247,7 +248,7 @@ fn ask(program: &Path, args: &[&str], interrupt: &Interrupt) -> Result<Option<St
     }
 }
 
-/// A program that answers when it is asked for its version.
+/// A program that prints its version.
 fn tool(
     path: Option<PathBuf>,
     args: &[&str],
@@ -285,7 +286,7 @@ fn newest_clang(
     let mut best: Option<Compiler> = None;
     let mut seen = HashSet::new();
     for path in search.clangs() {
-        // One program has many names.
+        // Several names may lead to one program.
         if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
             continue;
         }
@@ -313,7 +314,7 @@ fn asan_runtime(rustlib: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The last word of the first line with a digit that looks like a version, and is not part of a parenthesis.
+/// The last word of the first line that has a digit, looks like a version and is not in parentheses.
 fn version_in(text: &str) -> String {
     let line = text.lines().find(|line| line.chars().any(|c| c.is_ascii_digit())).unwrap_or_default();
     let looks = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && !word.ends_with(')');

@@ -5,10 +5,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// The places of a machine.
+/// Where to look for tools.
 #[derive(Debug, Clone)]
 pub struct Search {
-    /// Where `usr/lib` and the like begin: `/`.
+    /// The root under which `usr/lib` etc. are: `/`.
     pub root: PathBuf,
     /// The directories of `PATH`.
     pub path: Vec<PathBuf>,
@@ -23,7 +23,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// The places of this machine, as the environment names them.
+    /// The places that the environment names.
     pub fn from_env() -> Self {
         let var = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let dirs = |value: Option<OsString>| value.map_or(vec![], |v| std::env::split_paths(&v).collect());
@@ -37,7 +37,7 @@ impl Search {
         }
     }
 
-    /// The first of these names that is a program on the path; else in the newest LLVM's own directory.
+    /// The first of these names found on the path, or else in the newest LLVM's own directory.
     pub fn program(&self, names: &[&str]) -> Option<PathBuf> {
         let on_path = names.iter().find_map(|name| self.on_path(name));
         on_path.or_else(|| {
@@ -56,7 +56,7 @@ impl Search {
     }
 
     pub(super) fn rustc(&self) -> Option<PathBuf> {
-        // A bare name is what it would be for cargo: found on the path.
+        // Find a bare name on the path, as cargo does.
         let given = self.rustc.as_ref().map(|rustc| match rustc.to_str() {
             Some(name) if !name.contains('/') => self.on_path(name),
             _ => Some(rustc.clone()),
@@ -64,7 +64,6 @@ impl Search {
         given.unwrap_or_else(|| self.on_path("rustc"))
     }
 
-    /// Every `clang` and `clang-N`.
     pub(super) fn clangs(&self) -> Vec<PathBuf> {
         let is_clang = |name: &str| match name.strip_prefix("clang-") {
             Some(number) => !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()),
@@ -78,7 +77,7 @@ impl Search {
         found
     }
 
-    /// The compiler that `cc` would take, else the newest `clang++`.
+    /// The C++ compiler that `cc` would choose, or else the newest `clang++`.
     pub(super) fn cxx(&self) -> Option<PathBuf> {
         self.program(&["c++", "g++", "clang++"]).or_else(|| {
             let mut found: Vec<(u32, PathBuf)> = Vec::new();
@@ -112,7 +111,7 @@ impl Search {
     }
 }
 
-/// The entries of a directory in name order; none when it cannot be read.
+/// The entries of a directory in name order; empty if it cannot be read.
 pub(super) fn list(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

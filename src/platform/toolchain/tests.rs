@@ -1,9 +1,9 @@
-//! Tests on machines made of scripts.
+//! Tests with machines whose programs are scripts.
 
 use super::*;
 use std::os::unix::fs::PermissionsExt;
 
-/// A directory that stands for the root of a machine.
+/// A directory that plays the root of a machine.
 struct Machine(tempfile::TempDir);
 
 impl Machine {
@@ -41,7 +41,7 @@ impl Machine {
         Survey::make(&self.search(), &Interrupt::none()).unwrap()
     }
 
-    /// A machine with Rust and gcc, as a fresh Debian with rustup has them.
+    /// A machine with Rust and gcc, like a fresh Debian with rustup.
     fn with_rust_and_gcc() -> Self {
         let machine = Self::new();
         let (sysroot, host) = (machine.path("rust"), "x86_64-unknown-linux-gnu");

@@ -1,4 +1,4 @@
-//! Writes one file atomically: a reader, or a kill, sees the old content or the new one.
+//! Writes a file atomically: readers, and a kill, see either the old content or the new.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fs::Permissions;
@@ -6,18 +6,17 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// How the names of files begin that are not in their place yet.
+/// The prefix of temporary files before they are renamed to their targets.
 pub(super) const TEMPORARY: &str = ".implfuzz-";
 
-/// What a write did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
     Changed,
-    /// The file had this content already and was not touched: its time stays, so that nothing is rebuilt for it.
+    /// The file already had this content. It was not touched, so its modification time stays and nothing is rebuilt.
     Unchanged,
 }
 
-/// Writes `bytes` to `path`, whose missing directories are made. A symbolic link is written through, permissions stay.
+/// Writes `bytes` to `path` and makes missing directories. Follows symbolic links and keeps permissions.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<Written> {
     if has_content(path, bytes) {
         return Ok(Written::Unchanged);
@@ -25,7 +24,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<Written> {
     let target = through_links(path);
     let dir = parent(&target)?;
     fs_err::create_dir_all(dir)?;
-    // The mode that a plain create asks for; the umask takes its share.
+    // The mode that a plain create asks for; the umask applies.
     let mode = fs_err::metadata(&target).map_or(Permissions::from_mode(0o666), |meta| meta.permissions());
     let failed = |error: std::io::Error| {
         Error::new(ErrorKind::Io, format!("failed to write file `{}`: {error}", path.display()))
@@ -45,18 +44,16 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<Written> {
     Ok(Written::Changed)
 }
 
-/// Whether the file exists and holds exactly this.
 pub(super) fn has_content(path: &Path, bytes: &[u8]) -> bool {
     std::fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.len() == bytes.len() as u64)
         && std::fs::read(path).is_ok_and(|old| old == bytes)
 }
 
-/// The file that a write must replace: renaming over a symbolic link would cut the link.
+/// The file to replace: a rename over a symbolic link would destroy the link.
 pub(super) fn through_links(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The directory that a file is in.
 pub(super) fn parent(path: &Path) -> Result<&Path> {
     match path.parent() {
         Some(dir) if dir.as_os_str().is_empty() => Ok(Path::new(".")),

@@ -1,6 +1,6 @@
 //! The target repository: its root, its lock, its paths, and how its files are written.
 //!
-//! The contents of files belong to `config`, `store`, `contract` and `rust`.
+//! `config`, `store`, `contract` and `rust` decide what is in the files.
 
 mod atomic;
 mod sweep;
@@ -20,7 +20,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a lock is waited for: a child that is being started holds a copy of it until it runs its own program.
+/// How long to wait for a lock: a starting child holds a copy of it until its exec.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// The file that makes a directory a target repository.
@@ -30,27 +30,29 @@ const LOCK_FILE: &str = "lock";
 /// The tool's own directory, which git ignores.
 const PRIVATE_DIR: &str = ".implfuzz";
 
-/// A target repository, locked for this process until the value is dropped, or only looked at while another one works there.
+/// A target repository. It is locked for this process until the value is dropped, or opened only for reading while
+/// another process works there.
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
     recovery: Recovery,
-    /// The last process that worked here did not come to its end.
+    /// The previous process was killed here.
     was_killed: bool,
-    /// The kernel gives the lock back when this is closed, also when the process is killed. None for who only looks.
+    /// The kernel releases the lock when this is closed, also when the process is killed. Absent in a reader.
     lock: Option<fs_err::File>,
 }
 
 impl Drop for Workspace {
     fn drop(&mut self) {
         let Some(lock) = &self.lock else {
-            // It is this process' own; what stays of it, nobody reads.
+            // Only this process uses the directory; leftovers are harmless.
             drop(fs_err::remove_dir_all(self.scratch()));
             return;
         };
-        // Where this fails, the next one does it.
+        // If this fails, the next process does it.
         drop(trial::take_back(&self.root));
-        // A number that stays tells that its process was killed; where this fails, the next one only looks in vain.
+        // A process number left in the file means that its process was killed. If clearing it fails, the next process
+        // only looks for leftovers that are not there.
         drop(lock.set_len(0));
     }
 }
@@ -59,16 +61,16 @@ impl Workspace {
     /// Finds the repository at or above `start` (absent: the current directory), locks it, and finishes or discards
     /// what a killed process left half written.
     ///
-    /// Errors: `Config` when there is no `implfuzz.toml`, `Environment` when another process works there, `Io` when the
+    /// Errors: `Config` if there is no `implfuzz.toml`, `Environment` if another process works there, `Io` if the
     /// directory cannot be written.
     pub fn open(start: Option<&Path>) -> Result<Self> {
         Self::lock(&find_root(start)?)
     }
 
-    /// The same for who changes nothing in the tree: where another process works there, it is not waited for.
+    /// Opens the repository to read the tree only: does not wait if another process works there.
     ///
     /// # Errors
-    /// As those of [`Workspace::open`], but for the other process.
+    /// As [`Workspace::open`], except for the other process.
     pub fn open_to_read(start: Option<&Path>) -> Result<Self> {
         let root = find_root(start)?;
         Ok(match Self::try_lock(&root)? {
@@ -77,7 +79,7 @@ impl Workspace {
         })
     }
 
-    /// Locks `dir` for `init`; it need not have a configuration yet. Errors as [`Workspace::open`].
+    /// Locks `dir` for `init`, which needs no configuration yet. Errors as [`Workspace::open`].
     pub fn create(dir: &Path) -> Result<Self> {
         Self::lock(&absolute(dir)?)
     }
@@ -93,7 +95,7 @@ impl Workspace {
         }
     }
 
-    /// None where another process has it.
+    /// None if another process holds the lock.
     fn try_lock(root: &Path) -> Result<Option<Self>> {
         let private = root.join(PRIVATE_DIR);
         let refuse = |error| unwritable(root, error);
@@ -115,7 +117,7 @@ impl Workspace {
             Err(TryLockError::Error(error)) => return Err(unwritable(root, error)),
         }
         let was_killed = lock.metadata()?.len() > 0;
-        // Only for the message of a process that comes second; the lock itself is the kernel's.
+        // The number is only for the message that a second process prints; the kernel does the locking.
         lock.set_len(0)?;
         lock.rewind()?;
         writeln!(lock, "{}", std::process::id())?;
@@ -129,7 +131,7 @@ impl Workspace {
         &self.root
     }
 
-    /// Whether no other process works here, so that files may be changed.
+    /// Whether this process holds the lock and may change files.
     fn is_locked(&self) -> bool {
         self.lock.is_some()
     }
@@ -139,11 +141,11 @@ impl Workspace {
         self.recovery
     }
 
-    /// Where the last process was killed, removes the temporary files that it left in the tree, of which `rust` is the
-    /// directory of the port.
+    /// If the previous process was killed, removes the temporary files that it left in the tree. `rust` is the
+    /// directory of the port crate.
     ///
     /// # Errors
-    /// `Io` where one cannot be removed.
+    /// `Io` if a file cannot be removed.
     pub fn sweep(&self, rust: &Path) -> Result<()> {
         if self.was_killed {
             sweep::sweep(&self.root, false)?;
@@ -173,12 +175,12 @@ impl Workspace {
         self.private().join("logs")
     }
 
-    /// What can be rebuilt at any time.
+    /// Files that can be rebuilt at any time.
     pub fn cache(&self) -> PathBuf {
         self.private().join("cache")
     }
 
-    /// Where the C library is taken apart; who only looks has a place of their own.
+    /// Where the C library is analysed; each reader has a directory for itself.
     pub fn scratch(&self) -> PathBuf {
         match self.lock {
             Some(_) => self.cache(),
@@ -186,39 +188,40 @@ impl Workspace {
         }
     }
 
-    /// Where candidates are tried, away from the tree.
+    /// Where candidates are built, away from the tree.
     pub fn overlay(&self) -> PathBuf {
         self.private().join("overlay")
     }
 
-    /// The text of a contract that a person is at work on.
+    /// The text of a contract that a person is editing.
     pub fn draft(root: &Path, symbol: &str) -> PathBuf {
         root.join(PRIVATE_DIR).join("edit").join(format!("{symbol}.toml"))
     }
 
-    /// Puts a text into the tree until this is dropped, or the next one is opened after a kill: then what stood there before is there again.
+    /// Puts a tentative file into the tree. Dropping the workspace, or opening it after a kill, brings back what was
+    /// there before.
     ///
     /// # Errors
-    /// `Io` where something cannot be written, or the path leads out of the repository.
+    /// `Io` if something cannot be written, or the path leads out of the repository.
     pub fn begin(&self, trial: &Trial) -> Result<()> {
         trial::begin(&self.root, trial)
     }
 
-    /// What is on trial stays in the tree.
+    /// Leaves the tentative file in the tree.
     ///
     /// # Errors
-    /// `Io` where the note of it cannot be removed.
+    /// `Io` if the note about it cannot be removed.
     pub fn keep(&self) -> Result<()> {
         trial::keep(&self.root)
     }
 
-    /// A set of writes that happen all or not at all.
+    /// A set of writes that all happen or none.
     pub fn transaction(&self) -> Transaction<'_> {
         Transaction::new(self)
     }
 }
 
-/// The root of the repository at or above `start` (absent: the current directory), for who only reads there.
+/// The root of the repository at or above `start` (absent: the current directory), for readers.
 pub fn find_root(start: Option<&Path>) -> Result<PathBuf> {
     let start = absolute(start.unwrap_or(Path::new(".")))?;
     let root = start.ancestors().find(|dir| dir.join(CONFIG_FILE).is_file()).ok_or_else(|| {
@@ -237,7 +240,7 @@ fn absolute(dir: &Path) -> Result<PathBuf> {
 }
 
 fn busy(root: &Path) -> Error {
-    // The holder may not have written its number yet; the message does without.
+    // The lock's holder may not have written its number yet; then the message omits it.
     let read = fs_err::read_to_string(root.join(PRIVATE_DIR).join(LOCK_FILE));
     let pid: Option<u32> = read.ok().and_then(|pid| pid.trim().parse().ok());
     let who = pid.map_or(String::new(), |pid| format!(" (process {pid})"));
@@ -333,7 +336,7 @@ mod tests {
         leave("rust/.implfuzz-kept");
         drop(open());
         assert_eq!(count(), 3, "nobody was killed");
-        // As a process that is killed: it never lets go of the lock itself.
+        // A killed process does not release the lock itself.
         let workspace = open();
         let number = fs_err::read(workspace.private().join("lock")).unwrap();
         drop(workspace);
@@ -355,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_read_only_directory_is_named_with_the_mending_command() {
-        // Tests may run as root, whom no permission stops: the mapping is what is tested.
+        // Tests may run as root, whom no permission stops, so test only the mapping of errors.
         for kind in [std::io::ErrorKind::PermissionDenied, std::io::ErrorKind::ReadOnlyFilesystem] {
             let error = unwritable(Path::new("/lib"), kind.into());
             assert!(error.to_string().starts_with("/lib cannot be written"), "{error}");

@@ -4,8 +4,8 @@ use super::atomic::TEMPORARY;
 use crate::error::Result;
 use std::path::Path;
 
-/// Removes temporary files directly in `dir` and, with `deep`, in the directories below it; build output is left out.
-/// Returns how many there were. The caller holds the lock, so that nobody is writing one.
+/// Removes temporary files directly in `dir` and, with `deep`, in the directories below it, except build output.
+/// Returns how many it removed. The caller holds the lock, so no such file is being written.
 pub(super) fn sweep(dir: &Path, deep: bool) -> Result<usize> {
     let mut swept = 0;
     let Ok(entries) = std::fs::read_dir(dir) else { return Ok(0) };
@@ -24,7 +24,7 @@ pub(super) fn sweep(dir: &Path, deep: bool) -> Result<usize> {
     Ok(swept)
 }
 
-/// Six letters or digits follow: other files of the tool that begin so are no leftovers.
+/// The prefix and six letters or digits: other files of the tool with this prefix are no leftovers.
 pub fn is_temporary(name: &str) -> bool {
     let rest = name.strip_prefix(TEMPORARY).unwrap_or_default();
     rest.len() == 6 && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())

@@ -1,8 +1,8 @@
 //! Changes several files together: a kill at any instant leaves the tree in the old state or the new one.
 //!
-//! A write-ahead log in `.implfuzz/txn/`: all new contents are staged and made durable, then the manifest appears by
-//! one rename (the moment of commitment), then every file is renamed into its place. [`recover`] finishes a log that
-//! has its manifest and discards one that has none; both can be stopped and run again.
+//! `.implfuzz/txn/` is a write-ahead log. All new contents are staged there and made durable; then one rename puts the
+//! manifest in place, which commits the transaction; then every file is renamed into its place. [`recover`] finishes a
+//! log that has a manifest and discards one that has none. Both can be interrupted and run again.
 
 use super::Workspace;
 use super::atomic::{has_content, parent, sync_dir, through_links, write_atomic};
@@ -19,9 +19,9 @@ const MANIFEST: &str = "manifest.json";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recovery {
     Nothing,
-    /// It was committed: so many files were still to be put into place.
+    /// It was committed; this many files still had to be put into place.
     Finished(usize),
-    /// It was not committed: nothing of it was done.
+    /// It was not committed, so no file of the tree had changed.
     Discarded,
 }
 
@@ -32,7 +32,7 @@ struct Manifest {
     targets: Vec<PathBuf>,
 }
 
-/// Writes to be done together; nothing happens before [`Transaction::commit`].
+/// Writes to be done together; no file of the tree changes before [`Transaction::commit`].
 #[derive(Debug)]
 #[must_use]
 pub struct Transaction<'w> {
@@ -46,8 +46,8 @@ impl<'w> Transaction<'w> {
         Self { workspace, writes: BTreeMap::new() }
     }
 
-    /// Adds a file, absolute or relative to the root; the last content given for a path counts.
-    /// Fails when the file lies outside of the workspace.
+    /// Adds a file, absolute or relative to the root; the last content for a path counts. Fails if the file is outside
+    /// the workspace.
     pub fn add(&mut self, path: impl AsRef<Path>, bytes: impl Into<Vec<u8>>) -> Result<()> {
         let path = path.as_ref();
         let relative = path.strip_prefix(self.workspace.root()).unwrap_or(path);
@@ -73,7 +73,7 @@ impl<'w> Transaction<'w> {
     }
 }
 
-/// `step` is called before every step that a kill could fall on; tests stop there.
+/// Called before every step that a kill could interrupt; tests stop there.
 type Step<'a> = &'a mut dyn FnMut() -> Result<()>;
 
 fn commit(root: &Path, mut writes: Vec<(PathBuf, Vec<u8>)>, step: Step) -> Result<Vec<PathBuf>> {
@@ -81,7 +81,7 @@ fn commit(root: &Path, mut writes: Vec<(PathBuf, Vec<u8>)>, step: Step) -> Resul
     if writes.is_empty() {
         return Ok(Vec::new());
     }
-    // What a failed commit of this process left behind must not mix with this one.
+    // Finish or discard what a failed commit of this process left, so that it does not mix with this one.
     recover_with(root, step)?;
     if let Some((path, _)) = writes.iter().find(|(path, _)| root.join(path).is_dir()) {
         return Err(Error::new(ErrorKind::Io, format!("{} is a directory, not a file", path.display())));
@@ -103,7 +103,7 @@ fn commit(root: &Path, mut writes: Vec<(PathBuf, Vec<u8>)>, step: Step) -> Resul
     Ok(manifest.targets.iter().map(|path| root.join(path)).collect())
 }
 
-/// Files must not stand where directories are needed: said before anything is staged.
+/// Fails if a file stands where a directory is needed, before anything is staged.
 fn check_parents(root: &Path, writes: &[(PathBuf, Vec<u8>)]) -> Result<()> {
     let parents = writes.iter().flat_map(|(path, _)| path.ancestors().skip(1));
     match parents.filter(|path| !path.as_os_str().is_empty()).find(|path| root.join(path).is_file()) {
@@ -128,7 +128,7 @@ fn stage(staged: &Path, target: &Path, bytes: &[u8], step: Step) -> Result<()> {
     Ok(file.sync_all()?)
 }
 
-/// Puts the staged files that are still there into place, then drops the log. Returns how many there were.
+/// Puts the remaining staged files into place, then drops the log. Returns how many there were.
 fn finish(root: &Path, targets: &[PathBuf], step: Step) -> Result<usize> {
     let log = root.join(LOG_DIR);
     let mut moved = 0;
@@ -144,9 +144,9 @@ fn finish(root: &Path, targets: &[PathBuf], step: Step) -> Result<usize> {
         dirs.insert(parent(&target)?.to_owned());
         moved += 1;
     }
-    // A move that is not on the disk yet can be done again as long as the manifest is there.
+    // While the manifest is there, a move that is not on disk yet can be repeated.
     dirs.iter().try_for_each(|dir| sync_dir(dir))?;
-    // Without its manifest a log counts as not committed: only now may it go.
+    // A log without a manifest counts as uncommitted, so the manifest goes last.
     step()?;
     fs_err::remove_file(log.join(MANIFEST))?;
     discard(&log, step)?;
@@ -158,7 +158,7 @@ fn move_in(staged: &Path, target: &Path) -> Result<()> {
     fs_err::create_dir_all(dir)?;
     match std::fs::rename(staged, target) {
         Ok(()) => Ok(()),
-        // A directory of the tree may be mounted from elsewhere.
+        // A directory of the tree may be a mount of another file system.
         Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {
             write_atomic(target, &fs_err::read(staged)?)?;
             Ok(fs_err::remove_file(staged)?)
@@ -174,7 +174,7 @@ fn discard(log: &Path, step: Step) -> Result<()> {
     Ok(fs_err::remove_dir_all(log)?)
 }
 
-/// Finishes or discards what a killed process left behind. The caller holds the lock.
+/// Finishes or discards what a killed process left. The caller holds the lock.
 pub(super) fn recover(root: &Path) -> Result<Recovery> {
     recover_with(root, &mut || Ok(()))
 }
@@ -199,7 +199,7 @@ fn recover_with(root: &Path, step: Step) -> Result<Recovery> {
         return Err(broken(format!("its version is {}", manifest.version)));
     }
     for target in &manifest.targets {
-        // The repository may come from a stranger.
+        // The repository may be untrusted.
         check_inside(target).map_err(|error| broken(error.to_string()))?;
     }
     Ok(Recovery::Finished(finish(root, &manifest.targets, step)?))
@@ -223,7 +223,7 @@ mod tests {
 
     type Tree = BTreeMap<String, Vec<u8>>;
 
-    /// Lets so many steps pass, then fails, as a kill does: nothing after it is done.
+    /// Lets this many steps pass, then fails like a kill: nothing after it happens.
     fn stop_after(steps: usize) -> impl FnMut() -> Result<()> {
         let mut left = steps;
         move || {
@@ -246,7 +246,7 @@ mod tests {
         names.keys().filter_map(content).collect()
     }
 
-    /// Stops the commit after every step, and the recovery after every step of its own.
+    /// Stops the commit after every step, and each recovery after every step.
     fn every_stop_is_all_or_nothing(old: &Tree, new: &Tree) {
         let after: Tree = old.clone().into_iter().chain(new.clone()).collect();
         for stop in 0.. {

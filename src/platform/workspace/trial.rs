@@ -1,5 +1,5 @@
-//! A file that stands in the tree on trial: it is taken back as soon as the workspace is let go of, or opened again after a kill,
-//! unless it was kept, or somebody has changed it since.
+//! A tentative file in the tree. It is taken back when the workspace is dropped, or opened again after a kill, unless
+//! it was kept or someone has changed it since.
 
 use super::atomic::{parent, sync_dir, write_atomic};
 use super::transaction::check_inside;
@@ -8,10 +8,10 @@ use crate::error::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Says what to take back; it is there before the file is, and goes after it.
+/// Records what to take back. It is written before the file and removed after it.
 const NOTE: &str = ".implfuzz/trial.json";
 
-/// A text to be tried in the place of a file.
+/// The text of a tentative file.
 #[derive(Debug, Clone)]
 pub struct Trial {
     /// Below the root.
@@ -23,13 +23,12 @@ pub struct Trial {
 #[serde(deny_unknown_fields)]
 struct Note {
     path: PathBuf,
-    /// Of the text on trial.
+    /// Of the tentative text.
     hash: String,
-    /// What stood there; absent: nothing did.
+    /// What was there before; absent if nothing was.
     before: Option<String>,
 }
 
-/// Puts the text into the tree.
 pub(super) fn begin(root: &Path, trial: &Trial) -> Result<()> {
     take_back(root)?;
     let path = trial.path.strip_prefix(root).unwrap_or(&trial.path).to_owned();
@@ -43,7 +42,7 @@ pub(super) fn begin(root: &Path, trial: &Trial) -> Result<()> {
     Ok(())
 }
 
-/// The text stays.
+/// Leaves the text in the tree.
 pub(super) fn keep(root: &Path) -> Result<()> {
     let note = root.join(NOTE);
     if note.exists() {
@@ -53,7 +52,7 @@ pub(super) fn keep(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The tree is as it was before, if something was on trial.
+/// Restores the tree if it has a tentative file.
 pub(super) fn take_back(root: &Path) -> Result<()> {
     let note = root.join(NOTE);
     if !note.exists() {
@@ -69,7 +68,7 @@ pub(super) fn take_back(root: &Path) -> Result<()> {
     check_inside(&path).map_err(|error| wrong(error.to_string()))?;
     let target = root.join(path);
     match (fs_err::read(&target), before) {
-        // What somebody else wrote is no trial, and what they took away is not missed.
+        // If someone else has changed or removed the file, leave it as it is.
         (Ok(now), _) if sha256(&now) != hash => {}
         (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => {}
         (Err(error), _) => return Err(error.into()),
@@ -82,11 +81,11 @@ pub(super) fn take_back(root: &Path) -> Result<()> {
     keep(root)
 }
 
-/// That no file of the tree is on trial: for those who look at a repository without locking it, and must not take the trial for what
-/// somebody wants.
+/// Checks that the tree has no tentative file. Readers call it because they do not lock the repository and must not
+/// take a tentative text for the user's.
 ///
 /// # Errors
-/// `Environment` where one is, which names it.
+/// `Environment` if there is one; the error names it.
 pub fn nothing_on_trial(root: &Path) -> Result<()> {
     let Ok(text) = fs_err::read(root.join(NOTE)) else { return Ok(()) };
     let file = serde_json::from_slice(&text)
@@ -109,7 +108,7 @@ mod tests {
         Trial { path: "contracts/x.toml".into(), text: text.to_owned() }
     }
 
-    /// A repository whose contract says `before`.
+    /// A repository whose contract has the text `before`.
     fn repository(before: Option<&str>) -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         fs_err::write(dir.path().join(CONFIG_FILE), "").unwrap();
@@ -176,7 +175,7 @@ mod tests {
     fn after_a_kill_the_next_one_takes_it_back() {
         for before in [None, Some("old")] {
             let (dir, path) = repository(before);
-            // A killed process never lets go of its workspace.
+            // A killed process does not drop its workspace.
             std::mem::forget({
                 let workspace = open(dir.path());
                 workspace.begin(&trial("new")).unwrap();

@@ -1,4 +1,5 @@
-//! The directory of this user, shared by all repositories: `$XDG_CACHE_HOME/cargo-implfuzz`, else `~/.cache/cargo-implfuzz`.
+//! The user's cache directory, shared by all repositories: `$XDG_CACHE_HOME/cargo-implfuzz`, or else
+//! `~/.cache/cargo-implfuzz`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ pub fn user_cache() -> Option<PathBuf> {
     named(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME"))
 }
 
-/// A relative path would be another directory in each repository, so it does not count.
+/// Ignores a relative path: it would mean another directory in each repository.
 fn named(xdg: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
     let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
     let base = absolute(xdg).or_else(|| Some(absolute(home)?.join(".cache")))?;
