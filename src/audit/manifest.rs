@@ -37,22 +37,8 @@ pub fn manifest_refusal(text: &str) -> Option<String> {
 
 /// Keys of `[package]` that change no code.
 const DESCRIPTIVE: [&str; 17] = [
-    "name",
-    "version",
-    "description",
-    "authors",
-    "license",
-    "license-file",
-    "repository",
-    "homepage",
-    "documentation",
-    "readme",
-    "keywords",
-    "categories",
-    "publish",
-    "rust-version",
-    "include",
-    "exclude",
+    "name", "version", "description", "authors", "license", "license-file", "repository", "homepage",
+    "documentation", "readme", "keywords", "categories", "publish", "rust-version", "include", "exclude",
     "metadata",
 ];
 

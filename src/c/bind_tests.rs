@@ -14,15 +14,7 @@ fn bound(files: &[(&str, &str)]) -> (Library, Bindings) {
     fs_err::write(&ffi, &bindings.file).unwrap();
     let job = Job::new("rustc")
         .args([
-            "--edition",
-            "2024",
-            "--crate-type",
-            "lib",
-            "--emit",
-            "metadata",
-            "-D",
-            "warnings",
-            "--out-dir",
+            "--edition", "2024", "--crate-type", "lib", "--emit", "metadata", "-D", "warnings", "--out-dir",
         ])
         .arg(&root)
         .arg(&ffi);

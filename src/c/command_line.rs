@@ -41,17 +41,8 @@ pub(super) const PATH_FLAGS: &[&str] = &["-isystem", "-iquote", "-idirafter", "-
 
 /// Flags that change how C is understood, by prefix.
 const MEANING: &[&str] = &[
-    "-std=",
-    "-fsigned-char",
-    "-funsigned-char",
-    "-fno-signed-char",
-    "-fno-unsigned-char",
-    "-fshort-enums",
-    "-fpack-struct",
-    "-fwrapv",
-    "-ansi",
-    "-pthread",
-    "-m",
+    "-std=", "-fsigned-char", "-funsigned-char", "-fno-signed-char", "-fno-unsigned-char", "-fshort-enums",
+    "-fpack-struct", "-fwrapv", "-ansi", "-pthread", "-m",
 ];
 
 /// Keeps what changes meaning, with the value joined to its flag; `place` maps paths.

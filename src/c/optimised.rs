@@ -11,20 +11,9 @@ use std::path::Path;
 /// none; no sanitizer, which would keep what it can remove. It leaves loops as they are, and the counters of
 /// different ways apart: there is nothing to learn from that.
 const COUNTED: &[&str] = &[
-    "-O2",
-    "-g0",
-    "-w",
-    "-fno-lto",
-    "-fprofile-instr-generate",
-    "-fcoverage-mapping",
-    "-fprofile-update=atomic",
-    "-fno-unroll-loops",
-    "-fno-vectorize",
-    "-fno-slp-vectorize",
-    "-mllvm",
-    "-sink-common-insts=false",
-    "-S",
-    "-emit-llvm",
+    "-O2", "-g0", "-w", "-fno-lto", "-fprofile-instr-generate", "-fcoverage-mapping",
+    "-fprofile-update=atomic", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm",
+    "-sink-common-insts=false", "-S", "-emit-llvm",
 ];
 
 /// The text of a unit with its second names for statics, so that none is left out or known to be called in one way only. None

@@ -12,14 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Functions that come back twice.
 const JUMPS: &[&str] = &[
-    "setjmp",
-    "_setjmp",
-    "__sigsetjmp",
-    "sigsetjmp",
-    "longjmp",
-    "_longjmp",
-    "siglongjmp",
-    "__builtin_setjmp",
+    "setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "longjmp", "_longjmp", "siglongjmp", "__builtin_setjmp",
     "__builtin_longjmp",
 ];
 

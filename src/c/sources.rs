@@ -10,28 +10,9 @@ use fs_err as fs;
 
 /// Folders whose C files are not part of the library unless they are asked for by name.
 const LEFT_OUT_FOLDERS: &[&str] = &[
-    "test",
-    "tests",
-    "testing",
-    "example",
-    "examples",
-    "sample",
-    "samples",
-    "demo",
-    "demos",
-    "bench",
-    "benches",
-    "benchmark",
-    "benchmarks",
-    "fuzz",
-    "fuzzing",
-    "fuzzer",
-    "fuzzers",
-    "contrib",
-    "doc",
-    "docs",
-    "programs",
-    "scripts",
+    "test", "tests", "testing", "example", "examples", "sample", "samples", "demo", "demos", "bench",
+    "benches", "benchmark", "benchmarks", "fuzz", "fuzzing", "fuzzer", "fuzzers", "contrib", "doc", "docs",
+    "programs", "scripts",
 ];
 
 /// Folders that never hold sources of the library: ours and the build's. They are not even listed.

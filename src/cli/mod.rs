@@ -159,15 +159,7 @@ mod tests {
     #[test]
     fn every_override_counts_wherever_it_stands() {
         let args = [
-            "cargo-implfuzz",
-            "--config",
-            "a=1",
-            "verify",
-            "--config=b=2",
-            "f",
-            "--config",
-            "c=3",
-            "--",
+            "cargo-implfuzz", "--config", "a=1", "verify", "--config=b=2", "f", "--config", "c=3", "--",
             "--config",
         ];
         let args: Vec<OsString> = args.into_iter().map(OsString::from).collect();

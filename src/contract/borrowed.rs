@@ -105,15 +105,7 @@ mod tests {
     #[test]
     fn names_of_numbers_are_told_from_those_of_structs() {
         for yes in [
-            "unsigned char",
-            "uint8_t",
-            "BYTE",
-            "U32",
-            "LZ4_u32",
-            "size_t",
-            "Bytef",
-            "uInt",
-            "i64",
+            "unsigned char", "uint8_t", "BYTE", "U32", "LZ4_u32", "size_t", "Bytef", "uInt", "i64",
             "long long",
         ] {
             assert!(is_number(yes), "{yes}");

@@ -261,61 +261,17 @@ pub fn for_ports(name: &str) -> ForPorts {
 
 /// Prefixes of compiler intrinsics, which stand for instructions.
 const INTRINSICS: [&str; 12] = [
-    "_mm_",
-    "_mm256_",
-    "_mm512_",
-    "__sync_",
-    "__atomic_",
-    "__c11_atomic_",
-    "_bswap",
-    "_rotl",
-    "_rotr",
-    "_lrotl",
-    "_lrotr",
-    "__bswap",
+    "_mm_", "_mm256_", "_mm512_", "__sync_", "__atomic_", "__c11_atomic_", "_bswap", "_rotl", "_rotr",
+    "_lrotl", "_lrotr", "__bswap",
 ];
 
 /// Names after `__builtin_` that are intrinsics; a libc function with that prefix is judged without it.
 const BUILTINS: [&str; 39] = [
-    "clz",
-    "ctz",
-    "clrsb",
-    "popcount",
-    "parity",
-    "bswap",
-    "bitreverse",
-    "rotate",
-    "expect",
-    "assume",
-    "unreachable",
-    "trap",
-    "prefetch",
-    "constant_p",
-    "object_size",
-    "dynamic_object_size",
-    "add_overflow",
-    "sub_overflow",
-    "mul_overflow",
-    "sadd",
-    "uadd",
-    "ssub",
-    "usub",
-    "smul",
-    "umul",
-    "shuffle",
-    "elementwise",
-    "convertvector",
-    "huge_val",
-    "inf",
-    "isgreater",
-    "isless",
-    "isunordered",
-    "isfinite",
-    "isnormal",
-    "addc",
-    "subc",
-    "reduce",
-    "ia32_",
+    "clz", "ctz", "clrsb", "popcount", "parity", "bswap", "bitreverse", "rotate", "expect", "assume",
+    "unreachable", "trap", "prefetch", "constant_p", "object_size", "dynamic_object_size", "add_overflow",
+    "sub_overflow", "mul_overflow", "sadd", "uadd", "ssub", "usub", "smul", "umul", "shuffle", "elementwise",
+    "convertvector", "huge_val", "inf", "isgreater", "isless", "isunordered", "isfinite", "isnormal", "addc",
+    "subc", "reduce", "ia32_",
 ];
 
 #[cfg(test)]
@@ -388,40 +344,15 @@ mod tests {
     #[test]
     fn what_reaches_out_of_the_library_never_only_computes() {
         for name in [
-            "memcpy",
-            "__memcpy_chk",
-            "__builtin_memcpy",
-            "sqrtf",
-            "fmodl",
-            "qsort",
-            "__builtin_clz",
+            "memcpy", "__memcpy_chk", "__builtin_memcpy", "sqrtf", "fmodl", "qsort", "__builtin_clz",
             "_mm_add_epi8",
         ] {
             assert!(only_computes(name), "{name}");
         }
         for name in [
-            "kill",
-            "unlink",
-            "remove",
-            "rename",
-            "mkdir",
-            "popen",
-            "execl",
-            "system",
-            "printf",
-            "unheard_of",
-            "mmap",
-            "prctl",
-            "setuid",
-            "open",
-            "time",
-            "getenv",
-            "setlocale",
-            "dlopen",
-            "__builtin_printf",
-            "__builtin_fork",
-            "_mmap_region",
-            "_rotate_logs",
+            "kill", "unlink", "remove", "rename", "mkdir", "popen", "execl", "system", "printf",
+            "unheard_of", "mmap", "prctl", "setuid", "open", "time", "getenv", "setlocale", "dlopen",
+            "__builtin_printf", "__builtin_fork", "_mmap_region", "_rotate_logs",
         ] {
             assert!(!only_computes(name), "{name}");
         }

@@ -17,31 +17,10 @@ use toml::{Table, Value};
 /// Variables that a build gets from the environment: where programs, headers and libraries of the system lie, and how to
 /// reach the network.
 const KEPT: [&str; 25] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "TMPDIR",
-    "LD_LIBRARY_PATH",
-    "LIBRARY_PATH",
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "GCC_EXEC_PREFIX",
-    "COMPILER_PATH",
-    "RUSTUP_HOME",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_BUILD_JOBS",
-    "http_proxy",
-    "https_proxy",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "SSH_AUTH_SOCK",
+    "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH",
+    "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
+    "CARGO_BUILD_JOBS", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy", "ALL_PROXY",
+    "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK",
 ];
 
 /// Beginnings of the names of cargo's variables for downloads.
@@ -245,11 +224,7 @@ mod tests {
     #[test]
     fn flags_and_wrappers_of_the_environment_are_left_out() {
         for name in [
-            "CFLAGS",
-            "CC_x86_64_unknown_linux_gnu",
-            "RUSTFLAGS",
-            "CARGO_BUILD_RUSTC",
-            "RUSTC_WRAPPER",
+            "CFLAGS", "CC_x86_64_unknown_linux_gnu", "RUSTFLAGS", "CARGO_BUILD_RUSTC", "RUSTC_WRAPPER",
             "LD_PRELOAD",
         ] {
             assert!(!is_kept(OsStr::new(name)), "{name}");

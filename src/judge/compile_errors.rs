@@ -51,12 +51,8 @@ fn in_harness(project: &Project, errors: &[Diagnostic]) -> Error {
 
 /// How linkers say what is wrong.
 const LINKERS: [&str; 6] = [
-    "undefined reference to",
-    "undefined symbol",
-    "multiple definition of",
-    "duplicate symbol",
-    "cannot find -l",
-    "unable to find library",
+    "undefined reference to", "undefined symbol", "multiple definition of", "duplicate symbol",
+    "cannot find -l", "unable to find library",
 ];
 
 /// The linker's own words; all that rustc shows where there are none.

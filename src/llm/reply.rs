@@ -289,16 +289,8 @@ mod tests {
     #[test]
     fn wrong_labels_that_leave_no_doubt() {
         for info in [
-            "rust",
-            "",
-            "rs implementation",
-            "Rust Implementation",
-            "rust,implementation",
-            "rust:implementation",
-            "rust // implementation",
-            "implementation",
-            "rust impl",
-            "rust solution",
+            "rust", "", "rs implementation", "Rust Implementation", "rust,implementation",
+            "rust:implementation", "rust // implementation", "implementation", "rust impl", "rust solution",
         ] {
             assert_eq!(implementation(&format!("```{info}\n{CODE}```")).as_deref(), Ok(CODE), "{info}");
         }

@@ -120,11 +120,7 @@ mod tests {
     fn types_come_with_what_they_are_made_of_and_nothing_else() {
         let text = types(FFI, &identifiers("int f(kit_point *p) { return KIT_ON; }")).unwrap();
         for part in [
-            "struct kit_point",
-            "struct kit_node",
-            "type kit_u",
-            "type kit_mode",
-            "KIT_ON: kit_mode = 1",
+            "struct kit_point", "struct kit_node", "type kit_u", "type kit_mode", "KIT_ON: kit_mode = 1",
             "repr(C)",
         ] {
             assert!(text.contains(part), "{part}: {text}");

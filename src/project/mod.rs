@@ -356,17 +356,8 @@ fn found<'c>(cell: &'c OnceCell<Toolchain>, config: &Config, interrupt: &Interru
 
 /// Environment variables that compilers, libclang and bindgen read.
 const VARIABLES: &[&str] = &[
-    "CPATH",
-    "C_INCLUDE_PATH",
-    "GCC_EXEC_PREFIX",
-    "COMPILER_PATH",
-    "SYSROOT",
-    "SDKROOT",
-    "BINDGEN_EXTRA_CLANG_ARGS",
-    "TARGET",
-    "CCC_OVERRIDE_OPTIONS",
-    "LLVM_CONFIG_PATH",
-    "CLANG_PATH",
+    "CPATH", "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "SYSROOT", "SDKROOT",
+    "BINDGEN_EXTRA_CLANG_ARGS", "TARGET", "CCC_OVERRIDE_OPTIONS", "LLVM_CONFIG_PATH", "CLANG_PATH",
 ];
 
 /// The identity of everything outside the repository that affects the reading of C: compilers, libclang, this

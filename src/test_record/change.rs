@@ -33,12 +33,8 @@ impl ChangeType {
         match self {
             Self::Keep => &[],
             Self::UpdateParams => &[
-                "temperature",
-                "min_tests_per_category",
-                "max_tests_per_category",
-                "max_rounds_per_category",
-                "primary_model",
-                "reflection_model",
+                "temperature", "min_tests_per_category", "max_tests_per_category", "max_rounds_per_category",
+                "primary_model", "reflection_model",
             ],
             Self::UpdatePrompts => &["category_prompts", "anti_cheat_prompt", "reflection_prompt"],
             Self::UpdateWeights => &["environment_weight", "anti_cheat_weight", "precision_weight"],

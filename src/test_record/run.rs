@@ -217,14 +217,8 @@ mod tests {
     #[test]
     fn other_texts_are_no_names() {
         for wrong in [
-            "",
-            "7",
-            "tg-20260131-235959-0a1b2",
-            "tg-20260131-235959-0a1b2c0",
-            "tg-20260131-235959-0A1B2C",
-            "tg-2026013x-235959-0a1b2c",
-            "tg-20260131_235959-0a1b2c",
-            "tg-20260131-235959-é1b2c",
+            "", "7", "tg-20260131-235959-0a1b2", "tg-20260131-235959-0a1b2c0", "tg-20260131-235959-0A1B2C",
+            "tg-2026013x-235959-0a1b2c", "tg-20260131_235959-0a1b2c", "tg-20260131-235959-é1b2c",
         ] {
             assert!(wrong.parse::<RunId>().is_err(), "{wrong}");
             assert!(serde_json::from_value::<RunId>(wrong.into()).is_err(), "{wrong}");

@@ -74,10 +74,7 @@ fn thresholds_decide_and_are_never_nothing() {
     let ran = repo.run(&["verify", "twice", "--runs", "2000", "--config", "grade.least='verified'"]);
     ran.code(11).shows("weak").shows("2000 executions of 10000").shows("mutants of C: unmeasured");
     for nothing in [
-        "grade.kills=0",
-        "grade.branches=0.0",
-        "grade.accept_rate=-1",
-        "grade.executions=0",
+        "grade.kills=0", "grade.branches=0.0", "grade.accept_rate=-1", "grade.executions=0",
         "grade.kills=1.5",
     ] {
         let key = nothing.split('=').next().unwrap();

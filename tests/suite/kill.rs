@@ -18,11 +18,7 @@ const MODULE: &str = "rust/src/sum.rs";
 
 /// As short as runs can be.
 const SHORT: [&str; 6] = [
-    "--config",
-    "fuzz.loop_executions=300",
-    "--config",
-    "fuzz.accept_executions=400",
-    "--config",
+    "--config", "fuzz.loop_executions=300", "--config", "fuzz.accept_executions=400", "--config",
     "fuzz.accept_seconds=1",
 ];
 

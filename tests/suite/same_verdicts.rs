@@ -14,14 +14,8 @@ use std::ffi::OsString;
 
 /// Bounded by executions, so that a busy machine changes nothing.
 const BUDGET: [&str; 8] = [
-    "--config",
-    "fuzz.loop_seconds=30",
-    "--config",
-    "fuzz.loop_executions=5000",
-    "--config",
-    "fuzz.accept_seconds=60",
-    "--config",
-    "fuzz.accept_executions=20000",
+    "--config", "fuzz.loop_seconds=30", "--config", "fuzz.loop_executions=5000", "--config",
+    "fuzz.accept_seconds=60", "--config", "fuzz.accept_executions=20000",
 ];
 
 /// One release of the tool; `None` is the one under test.

@@ -286,15 +286,7 @@ fn a_configuration_evolves_by_what_wins() {
     repo.run(&["testgen", "evolve", "--symbols", "mixed,mixed"])
         .fails(2, &["at least two functions", "testgen evolve --symbols mixed,<another>"]);
     let args = [
-        "testgen",
-        "evolve",
-        "--symbols",
-        "mixed",
-        "folded",
-        "mixed",
-        "--rounds",
-        "4",
-        "--context",
+        "testgen", "evolve", "--symbols", "mixed", "folded", "mixed", "--rounds", "4", "--context",
         "correctness",
     ];
     let ran = repo.run(&[&args[..], &["--format", "json"]].concat());

@@ -23,15 +23,8 @@ fn generated(repo: &Repo, recordings: &str, symbol: &str, (least, valid): (u64, 
     let dir = fixtures().join("recordings/testgen").join(recordings);
     let replay = format!("llm.replay_dir={:?}", dir.display().to_string());
     let args = [
-        "testgen",
-        "generate",
-        symbol,
-        "--config",
-        "llm.provider=\"replay\"",
-        "--config",
-        &replay,
-        "--format",
-        "json",
+        "testgen", "generate", symbol, "--config", "llm.provider=\"replay\"", "--config", &replay,
+        "--format", "json",
     ];
     let ran = repo.run(&args);
     let run = ran.ok().json("testgen")["runs"][0].clone();

@@ -248,19 +248,7 @@ fn runs(repo: &Repo) {
     let (first, last) = (id(1).to_string(), id(4).to_string());
     assert!(shown.find(&last) < shown.find(&first), "newest first: {shown}");
     let wanted = [
-        "2026-01-31",
-        "10:01:00",
-        "twice",
-        "1",
-        "(1.0.0)",
-        "770",
-        "8.00",
-        "7",
-        "3",
-        "2",
-        "5",
-        "4321",
-        "12.3",
+        "2026-01-31", "10:01:00", "twice", "1", "(1.0.0)", "770", "8.00", "7", "3", "2", "5", "4321", "12.3",
     ];
     assert_eq!(words(&shown, &first)[1..], wanted);
     assert_eq!(words(&shown, &last)[6..8], ["-", "-"]);

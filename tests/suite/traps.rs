@@ -45,25 +45,9 @@ const UNSUPPORTED: &[(&str, &str)] = &[
 
 /// Those of them that have no binding either, because it would be wrong or lead nowhere.
 const UNBOUND: &[&str] = &[
-    "add_lanes",
-    "apply_wide",
-    "conjugate",
-    "first_lane",
-    "frame_end",
-    "multiply_wide",
-    "old_promoted",
-    "only_for_inlining",
-    "real_part",
-    "renamed_symbol",
-    "scale_wide",
-    "shared_double",
-    "shared_push",
-    "sliver_kind",
-    "sum_behind",
-    "sum_list",
-    "swap_bytes",
-    "wide_tag",
-    "without_definition",
+    "add_lanes", "apply_wide", "conjugate", "first_lane", "frame_end", "multiply_wide", "old_promoted",
+    "only_for_inlining", "real_part", "renamed_symbol", "scale_wide", "shared_double", "shared_push",
+    "sliver_kind", "sum_behind", "sum_list", "swap_bytes", "wide_tag", "without_definition",
 ];
 
 /// What the compiler makes and the front end does not list: second names of functions that are listed.

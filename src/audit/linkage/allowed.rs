@@ -19,13 +19,7 @@ const COMPILER: [&str; 26] = [
     "__popcountdi2", "__powidf2", "__powisf2", "__start___sancov_cntrs", "__stop___sancov_cntrs",
 ];
 const COMPILER_STARTS: [&str; 8] = [
-    "__sanitizer_cov_",
-    "__start___sancov_",
-    "__stop___sancov_",
-    "__fix",
-    "__float",
-    "__extend",
-    "__trunc",
+    "__sanitizer_cov_", "__start___sancov_", "__stop___sancov_", "__fix", "__float", "__extend", "__trunc",
     "DW.ref.",
 ];
 

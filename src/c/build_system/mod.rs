@@ -49,21 +49,8 @@ pub struct BuildSystems<'a> {
 
 /// Variables by which a shell gives a build other flags: what is found must not depend on who looks.
 const OF_THE_SHELL: &[&str] = &[
-    "CC",
-    "CXX",
-    "CFLAGS",
-    "CXXFLAGS",
-    "CPPFLAGS",
-    "LDFLAGS",
-    "ASFLAGS",
-    "ARFLAGS",
-    "LDLIBS",
-    "LIBS",
-    "TARGET_ARCH",
-    "CMAKE_GENERATOR",
-    "CMAKE_PREFIX_PATH",
-    "CMAKE_TOOLCHAIN_FILE",
-    "CMAKE_BUILD_TYPE",
+    "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "ASFLAGS", "ARFLAGS", "LDLIBS", "LIBS",
+    "TARGET_ARCH", "CMAKE_GENERATOR", "CMAKE_PREFIX_PATH", "CMAKE_TOOLCHAIN_FILE", "CMAKE_BUILD_TYPE",
 ];
 
 /// What a build system compiles.

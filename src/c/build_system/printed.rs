@@ -110,27 +110,8 @@ fn file_name(word: &str) -> &str {
 
 /// Options whose value is the next argument, and might be taken for a source.
 const WITH_VALUE: &[&str] = &[
-    "-o",
-    "-I",
-    "-D",
-    "-U",
-    "-L",
-    "-l",
-    "-x",
-    "-MF",
-    "-MT",
-    "-MQ",
-    "-include",
-    "-imacros",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-Xlinker",
-    "-Xclang",
-    "-T",
-    "-u",
-    "-z",
-    "-arch",
+    "-o", "-I", "-D", "-U", "-L", "-l", "-x", "-MF", "-MT", "-MQ", "-include", "-imacros", "-isystem",
+    "-iquote", "-idirafter", "-Xlinker", "-Xclang", "-T", "-u", "-z", "-arch",
 ];
 
 fn sources(arguments: &[String]) -> Vec<String> {

@@ -25,22 +25,8 @@ fn every_kind_of_item_has_its_name() {
         int __attribute__((cold)) slow(void);\nint old(a, b) int a; char *b; { return a; }\n\
         extern \"C\" {\nint inside(void) { struct x { int a; } v = { 1 }; return v.a; }\n}\nint last;\n";
     let want = [
-        DIRECTIVES,
-        "ONE",
-        "F",
-        "s_t",
-        "tag",
-        "RED",
-        "kind",
-        "table",
-        "hook",
-        "call_t",
-        "make",
-        "slow",
-        "old",
-        "(nameless)",
-        "inside",
-        "last",
+        DIRECTIVES, "ONE", "F", "s_t", "tag", "RED", "kind", "table", "hook", "call_t", "make", "slow",
+        "old", "(nameless)", "inside", "last",
     ];
     assert_eq!(names(text), want);
 }

@@ -186,12 +186,8 @@ fn comparison(stats: &Stats) -> String {
         stats.workflows.iter().map(|group| Column::right(group.name.as_deref().unwrap_or("not kept"))),
     );
     let mut lines: Vec<Vec<String>> = [
-        "symbols, each once a run",
-        "pass rate",
-        "model calls per symbol",
-        "tokens per symbol",
-        "time per symbol",
-        "cost per symbol",
+        "symbols, each once a run", "pass rate", "model calls per symbol", "tokens per symbol",
+        "time per symbol", "cost per symbol",
     ]
     .map(|name| vec![name.to_owned()])
     .into();

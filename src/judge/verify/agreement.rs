@@ -301,9 +301,7 @@ impl World {
         let (entry, lines) = entry(root, at, grade);
         let mut lock = Lock::load(root).unwrap().unwrap_or_default();
         let [c, contract, harness, rust] = [
-            &entry.fingerprint.c,
-            &entry.fingerprint.contract,
-            &entry.fingerprint.harness,
+            &entry.fingerprint.c, &entry.fingerprint.contract, &entry.fingerprint.harness,
             &entry.fingerprint.rust,
         ];
         let row = Evidence {

@@ -88,14 +88,7 @@ mod tests {
     fn replies_without_an_object_are_refused() {
         let long = "x".repeat(LONGEST + 1);
         for text in [
-            "",
-            " \n",
-            "Keep it as it is.",
-            "```json\n```",
-            "[]",
-            "null",
-            "int x[] = {1, 2};",
-            "{type: keep}",
+            "", " \n", "Keep it as it is.", "```json\n```", "[]", "null", "int x[] = {1, 2};", "{type: keep}",
         ] {
             assert_eq!(refused(text), "it has no JSON object", "{text}");
         }

@@ -85,24 +85,8 @@ pub(super) fn refused(role: &Role) -> Option<&'static str> {
 
 /// Names reserved for generated code.
 const TAKEN: [&str; 18] = [
-    "returned",
-    "returned_table",
-    "wanted",
-    "errno",
-    "clear_errno",
-    "last_errno",
-    "text_at",
-    "joined",
-    "exact",
-    "Exact",
-    "alone",
-    "Aligned",
-    "Alone",
-    "Running",
-    "BEGUN",
-    "Kept",
-    "ALONE",
-    "_alone",
+    "returned", "returned_table", "wanted", "errno", "clear_errno", "last_errno", "text_at", "joined",
+    "exact", "Exact", "alone", "Aligned", "Alone", "Running", "BEGUN", "Kept", "ALONE", "_alone",
 ];
 
 impl<'a> Call<'a> {

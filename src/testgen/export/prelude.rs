@@ -6,21 +6,8 @@ use quote::{format_ident, quote};
 
 /// Names in the file that no test may have.
 pub(super) const NAMES: [&str; 15] = [
-    "errno_place",
-    "clear_errno",
-    "last_errno",
-    "text_at",
-    "joined",
-    "exact",
-    "alone",
-    "to_the_end",
-    "at_exit",
-    "atexit",
-    "_exit",
-    "capi",
-    "ffi",
-    "globals",
-    "libc",
+    "errno_place", "clear_errno", "last_errno", "text_at", "joined", "exact", "alone", "to_the_end",
+    "at_exit", "atexit", "_exit", "capi", "ffi", "globals", "libc",
 ];
 
 /// The items that `tests` use, and the items that these use; `variables` are those of the library that the tests

@@ -144,11 +144,7 @@ mod tests {
         assert_eq!(
             ids,
             [
-                "signature",
-                "layout-of-cell",
-                "layout-of-given",
-                "layout-of-outer",
-                "layout-of-returned",
+                "signature", "layout-of-cell", "layout-of-given", "layout-of-outer", "layout-of-returned",
                 "layout-of-within"
             ]
         );

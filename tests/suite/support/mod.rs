@@ -45,22 +45,14 @@ pub const MEASURED: [&str; 4] = ["--config", "grade.measure=true", "--config", "
 
 /// A short campaign, as `--config` arguments.
 pub const QUICK: [&str; 6] = [
-    "--config",
-    "fuzz.loop_executions=4000",
-    "--config",
-    "fuzz.accept_executions=8000",
-    "--config",
+    "--config", "fuzz.loop_executions=4000", "--config", "fuzz.accept_executions=8000", "--config",
     "fuzz.accept_seconds=4",
 ];
 
 /// Variables of the machine that would change what the tool does.
 const FOREIGN: [&str; 6] = [
-    "ANTHROPIC_API_KEY",
-    "OPENAI_API_KEY",
-    "IMPLFUZZ_LLM_PROVIDER",
-    "IMPLFUZZ_LLM_MODEL",
-    "IMPLFUZZ_LLM_BASE_URL",
-    "CARGO_TERM_COLOR",
+    "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "IMPLFUZZ_LLM_PROVIDER", "IMPLFUZZ_LLM_MODEL",
+    "IMPLFUZZ_LLM_BASE_URL", "CARGO_TERM_COLOR",
 ];
 
 /// A target repository that is removed with the value.

@@ -102,18 +102,8 @@ fn text(project: &Project, stats: &TestGenStats, best: &[BestConfig], versions: 
 
 fn means(project: &Project, stats: &TestGenStats) -> String {
     let numbers = [
-        "runs",
-        "scored",
-        "score",
-        "best",
-        "comprehensiveness",
-        "balance",
-        "anti-cheat",
-        "discovery",
-        "reflection",
-        "efficiency",
-        "tokens",
-        "seconds",
+        "runs", "scored", "score", "best", "comprehensiveness", "balance", "anti-cheat", "discovery",
+        "reflection", "efficiency", "tokens", "seconds",
     ];
     let columns: Vec<Column> =
         std::iter::once(Column::left("mean of")).chain(numbers.map(Column::right)).collect();
