@@ -1,4 +1,4 @@
-//! Building the fuzz binary: one binary with all targets, incremental, C and the port instrumented, on stable Rust.
+//! Building the fuzz binary: one binary with the targets that a command runs, incremental, C and the port instrumented, on stable Rust.
 
 use super::build_cache;
 use super::cargo::cargo;
@@ -32,7 +32,7 @@ pub struct Diagnostic {
 /// The result of a build.
 #[derive(Debug, Clone)]
 pub enum Built {
-    /// The binary with all targets.
+    /// The binary with the targets.
     Binary(PathBuf),
     /// The port does not compile.
     Errors(Vec<Diagnostic>),
@@ -294,7 +294,7 @@ mod tests {
         std::fs::write(fuzz.join("runtime/src/lib.rs"), "").unwrap();
         let manifest = "[dependencies]\nimplfuzz-runtime = { path = \"runtime\" }\n";
         std::fs::write(fuzz.join("Cargo.toml"), manifest).unwrap();
-        let overlay = Overlay::sync(source.path(), dir.path(), target.path(), &[]).unwrap();
+        let overlay = Overlay::sync(source.path(), dir.path(), target.path(), &[], &[]).unwrap();
         let judged = |package: &str, library: &str| {
             let target = serde_json::json!({
                 "kind": ["lib"], "crate_types": ["lib"], "name": library, "src_path": "/r/x/src/lib.rs",

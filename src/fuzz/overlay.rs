@@ -6,7 +6,9 @@
 use super::leftovers::remove_others;
 use super::runtime;
 use crate::error::Result;
+use crate::harness::registry::{self, REGISTRY_FILE};
 use crate::platform::workspace::write_atomic;
+use crate::symbol::SymbolName;
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,18 +26,21 @@ const LEFT_OUT: [&str; 6] = ["target", "corpus", "artifacts", "coverage", "seeds
 
 impl Overlay {
     /// Brings the copy at `dir` to the state of `source`, with `replaced` files (paths below `source`) instead of
-    /// what stands there. What all copies have in common goes to `target_dir`, where they are built.
+    /// what stands there. What all copies have in common goes to `target_dir`, where they are built. The copy can
+    /// run the fuzz targets of `symbols`, and those that it had before.
     pub fn sync(
         source: &Path,
         dir: &Path,
         target_dir: &Path,
+        symbols: &[&SymbolName],
         replaced: &[(PathBuf, String)],
     ) -> Result<Self> {
         let shared = runtime::share(source, target_dir, replaced)?;
         let others = replaced
             .iter()
             .filter(|(path, _)| *path != shared.manifest.0 && !path.starts_with(runtime::FOLDER));
-        let replaced: Vec<_> = others.chain([&shared.manifest]).collect();
+        let targets = targets(source, dir, symbols)?.map(|text| (PathBuf::from(REGISTRY_FILE), text));
+        let replaced: Vec<_> = others.chain([&shared.manifest]).chain(&targets).collect();
         let mut wanted = BTreeSet::new();
         copy(source, source, dir, &replaced, &mut wanted)?;
         for (path, text) in replaced {
@@ -60,6 +65,34 @@ impl Overlay {
     pub fn runtime_manifest(&self) -> PathBuf {
         self.runtime.join("Cargo.toml")
     }
+}
+
+/// The list of fuzz targets for a copy: those of `symbols`, those that they use, and those in the copy so far, which cost
+/// nothing if they are compiled and the next command may ask for again. `None` if the crate has no list.
+fn targets(source: &Path, dir: &Path, symbols: &[&SymbolName]) -> Result<Option<String>> {
+    let list = source.join(REGISTRY_FILE);
+    if !list.exists() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(&list)?;
+    let all = registry::targets(&text);
+    let before = match dir.join(REGISTRY_FILE) {
+        path if path.exists() => fs::read_to_string(path)?,
+        _ => String::new(),
+    };
+    let mut open = registry::targets(&before);
+    open.extend(symbols.iter().map(|symbol| symbol.as_str()));
+    open.retain(|name| all.contains(name));
+    let mut wanted = BTreeSet::new();
+    while let Some(name) = open.pop() {
+        if wanted.insert(name) {
+            let harness = fs::read_to_string(list.with_file_name(format!("{name}.rs")))?;
+            let neighbours = registry::neighbours(&harness);
+            open.extend(all.iter().filter(|other| neighbours.contains(*other)));
+        }
+    }
+    let wanted: Vec<&str> = all.into_iter().filter(|name| wanted.contains(name)).collect();
+    Ok(Some(registry::print(&wanted)))
 }
 
 fn copy(
@@ -105,19 +138,52 @@ mod tests {
         let manifest = "[dependencies]\nimplfuzz-runtime = { path = \"runtime\" }\n";
         std::fs::write(source.path().join("fuzz/Cargo.toml"), manifest).unwrap();
         let candidate = [(PathBuf::from("src/a.rs"), "candidate".to_owned())];
-        Overlay::sync(source.path(), copy.path(), target.path(), &candidate).unwrap();
+        Overlay::sync(source.path(), copy.path(), target.path(), &[], &candidate).unwrap();
         let time = |name: &str| std::fs::metadata(copy.path().join(name)).unwrap().modified().unwrap();
         assert_eq!(std::fs::read_to_string(copy.path().join("src/a.rs")).unwrap(), "candidate");
         assert!(!copy.path().join("target").exists());
         assert!(!copy.path().join("fuzz/runtime").exists());
         let before = time("src/b.rs");
         std::fs::write(source.path().join("src/c.rs"), "c").unwrap();
-        Overlay::sync(source.path(), copy.path(), target.path(), &[]).unwrap();
+        Overlay::sync(source.path(), copy.path(), target.path(), &[], &[]).unwrap();
         assert_eq!(std::fs::read_to_string(copy.path().join("src/a.rs")).unwrap(), "a");
         assert_eq!(time("src/b.rs"), before);
         std::fs::remove_file(source.path().join("src/c.rs")).unwrap();
-        Overlay::sync(source.path(), copy.path(), target.path(), &[]).unwrap();
+        Overlay::sync(source.path(), copy.path(), target.path(), &[], &[]).unwrap();
         assert!(!copy.path().join("src/c.rs").exists());
+    }
+
+    #[test]
+    fn a_copy_has_the_targets_asked_for_so_far_and_what_they_use() {
+        let [source, copy, target] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let put = |file: &str, text: &str| {
+            let path = source.path().join("fuzz").join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        put("runtime/src/lib.rs", "");
+        put("Cargo.toml", "[dependencies]\nimplfuzz-runtime = { path = \"runtime\" }\n");
+        let all = ["list_len", "list_new", "list_free", "sum", "max"];
+        for name in all {
+            put(&format!("src/harness/{name}.rs"), "use super::values::*;");
+        }
+        put("src/harness/list_len.rs", "makers: &[&super::list_new::OPERATION]");
+        put("src/harness/list_new.rs", "enders: &[&super::list_free::OPERATION]");
+        put("src/harness/mod.rs", &registry::print(&all));
+        let has = |symbols: &[&str]| {
+            let names: Vec<SymbolName> = symbols.iter().map(|name| SymbolName::new(*name)).collect();
+            let names: Vec<&SymbolName> = names.iter().collect();
+            Overlay::sync(source.path(), copy.path(), target.path(), &names, &[]).unwrap();
+            let text = std::fs::read_to_string(copy.path().join(REGISTRY_FILE)).unwrap();
+            registry::targets(&text).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(has(&["max"]), ["max"]);
+        assert_eq!(has(&["max"]), ["max"]);
+        assert_eq!(has(&[]), ["max"]);
+        assert_eq!(has(&["list_len"]), ["list_len", "list_new", "list_free", "max"]);
+        // A function that the library has no longer.
+        put("src/harness/mod.rs", &registry::print(&["list_new", "list_free", "sum"]));
+        assert_eq!(has(&["sum"]), ["list_new", "list_free", "sum"]);
     }
 
     #[test]
@@ -143,7 +209,7 @@ mod tests {
         std::fs::write(source.path().join("fuzz/Cargo.toml"), manifest).unwrap();
         let copy = |replaced: &[(PathBuf, String)]| {
             let dir = tempfile::tempdir().unwrap();
-            let overlay = Overlay::sync(source.path(), dir.path(), target.path(), replaced).unwrap();
+            let overlay = Overlay::sync(source.path(), dir.path(), target.path(), &[], replaced).unwrap();
             let manifest = std::fs::read_to_string(overlay.fuzz_manifest()).unwrap();
             let runtime = overlay.runtime_manifest().parent().unwrap().to_owned();
             assert!(manifest.contains(&*runtime.display().to_string()), "{manifest}");

@@ -1,6 +1,7 @@
 //! The files of the two generated crates that do not depend on one function: manifests, build scripts, the harness
 //! runtime, the fuzz targets.
 
+use super::registry;
 use crate::digest::of_parts;
 use crate::error::{Error, ErrorKind, Result};
 use minijinja::{Environment, context};
@@ -110,7 +111,7 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
     for (path, text) in SHARED {
         put(path, text);
     }
-    put("src/harness/mod.rs", &registry(targets));
+    put("src/harness/mod.rs", &registry::print(targets));
     put("src/harness/mutants.rs", &mutants_file(&BTreeMap::new()));
     put("src/harness/port_mutants.rs", &port_mutants_file(None));
     let all = render(include_str!("../../templates/fuzz/implfuzz_all.rs.j2"), context!(lib => &lib))?;
@@ -120,25 +121,6 @@ pub fn fuzz_crate(name: &str, targets: &[String]) -> Result<Vec<GeneratedFile>> 
         put(&format!("fuzz_targets/fuzz_{target}.rs"), &text);
     }
     Ok(files)
-}
-
-fn registry(targets: &[String]) -> String {
-    let mut text = String::from(
-        "//! One module per function that a harness can judge. Written by cargo-implfuzz.\n\n\
-         use crate::runtime::driver::{Mutants, Target};\n\npub mod mutants;\npub mod port_mutants;\npub mod values;\n",
-    );
-    for target in targets {
-        text += &format!("pub mod {target};\n");
-    }
-    text += "\n/// All targets.\npub const TARGETS: &[Target] = &[\n";
-    for target in targets {
-        text += &format!("    {target}::TARGET,\n");
-    }
-    text += "];\n\n/// The target of a symbol.\npub fn find(name: &str) -> Option<&'static Target> {\n    \
-             TARGETS.iter().find(|target| target.name == name)\n}\n\n\
-             /// What stands in the place of the port where a harness is measured.\npub const MUTANTS: Mutants =\n    \
-             Mutants { of_c: mutants::of, of_port: port_mutants::of, select: port_mutants::select };\n";
-    text
 }
 
 /// The path of `harness/mutants.rs` below `rust/`.

@@ -4,4 +4,5 @@ pub mod plan;
 pub mod emit;
 pub mod values;
 pub mod require;
+pub mod registry;
 pub mod files;

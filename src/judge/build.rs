@@ -8,6 +8,8 @@ use crate::fuzz::overlay::Overlay;
 use crate::fuzz::standalone::Standalone;
 use crate::platform::process::Interrupt;
 use crate::platform::workspace::user_cache;
+use crate::project::FunctionPlan;
+use crate::symbol::SymbolName;
 use std::path::{Path, PathBuf};
 
 /// A build that is prepared here and runs later: on another thread, in one of several places.
@@ -17,6 +19,7 @@ pub struct LaterBuild<'p> {
     source: PathBuf,
     /// The overlay of place 0.
     overlay: PathBuf,
+    symbol: SymbolName,
     replaced: Vec<(PathBuf, String)>,
 }
 
@@ -31,41 +34,58 @@ impl LaterBuild<'_> {
             self.builder.target_dir = self.builder.shared_dir.join(format!("place-{place}"));
             self.overlay = self.overlay.with_extension(format!("{place}"));
         }
-        let overlay = Overlay::sync(&self.source, &self.overlay, &self.builder.target_dir, &self.replaced)?;
+        let overlay = Overlay::sync(
+            &self.source,
+            &self.overlay,
+            &self.builder.target_dir,
+            &[&self.symbol],
+            &self.replaced,
+        )?;
         self.builder.build(&overlay, interrupt)
     }
 }
 
 impl<'p> Judge<'p> {
-    /// Prepares a build as [`Judge::build`] does it, with a binary of its own, to be run later.
+    /// Prepares a build for one function as [`Judge::build`] does it, with a binary of its own, to be run later.
     ///
     /// # Errors
     /// `Environment` where a tool is missing.
-    pub fn build_later(&self, name: &str, replaced: Vec<(PathBuf, String)>) -> Result<LaterBuild<'p>> {
+    pub fn build_later(
+        &self,
+        name: &str,
+        symbol: &SymbolName,
+        replaced: Vec<(PathBuf, String)>,
+    ) -> Result<LaterBuild<'p>> {
         let workspace = &self.project.workspace;
         let builder = self.builder(&workspace.cache().join(name), Counts::Edges)?;
-        Ok(LaterBuild { builder, source: self.project.rust_dir(), overlay: workspace.overlay(), replaced })
+        let (source, overlay, symbol) = (self.project.rust_dir(), workspace.overlay(), symbol.clone());
+        Ok(LaterBuild { builder, source, overlay, symbol, replaced })
     }
 
-    /// Builds the tree, with some files of the port crate replaced by candidates.
-    pub fn build(&self, replaced: &[(PathBuf, String)]) -> Result<Built> {
-        let workspace = &self.project.workspace;
-        self.build_in(&workspace.overlay(), &workspace.cache().join("bin"), replaced, Counts::Edges)
+    /// Builds the tree with the fuzz targets of some functions.
+    pub fn build(&self, targets: &[&FunctionPlan]) -> Result<Built> {
+        self.build_beside("bin", targets, &[])
     }
 
-    /// Like [`Judge::build`], but with a binary of its own, so that the tree's binary stays. It uses the same
-    /// overlay: the replaced files are small compared with the harnesses, which another overlay would compile
-    /// again.
-    pub fn build_beside(&self, name: &str, replaced: &[(PathBuf, String)]) -> Result<Built> {
+    /// Like [`Judge::build`], with some files replaced, and with a binary of its own, so that the tree's binary stays.
+    /// It uses the same overlay: the replaced files are small compared with the harnesses, which another overlay would
+    /// compile again.
+    pub fn build_beside(
+        &self,
+        name: &str,
+        targets: &[&FunctionPlan],
+        replaced: &[(PathBuf, String)],
+    ) -> Result<Built> {
         let workspace = &self.project.workspace;
-        self.build_in(&workspace.overlay(), &workspace.cache().join(name), replaced, Counts::Edges)
+        let places = (&*workspace.overlay(), &*workspace.cache().join(name));
+        self.build_in(places, targets, replaced, Counts::Edges)
     }
 
     /// Builds the tree for replays that count coverage. The flags differ, so it has its own target directory. With
     /// `c`, the C side counts too.
-    pub fn build_counting(&self, c: bool) -> Result<Built> {
+    pub fn build_counting(&self, targets: &[&FunctionPlan], c: bool) -> Result<Built> {
         let bin_dir = self.project.workspace.cache().join("coverage/bin");
-        self.build_in(&self.counting_overlay(), &bin_dir, &[], Counts::Sources { c })
+        self.build_in((&self.counting_overlay(), &bin_dir), targets, &[], Counts::Sources { c })
     }
 
     /// The overlay of [`Judge::build_counting`].
@@ -75,13 +95,15 @@ impl<'p> Judge<'p> {
 
     fn build_in(
         &self,
-        overlay: &Path,
-        bin_dir: &Path,
+        (overlay, bin_dir): (&Path, &Path),
+        targets: &[&FunctionPlan],
         replaced: &[(PathBuf, String)],
         counts: Counts,
     ) -> Result<Built> {
         let builder = self.builder(bin_dir, counts)?;
-        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, &builder.target_dir, replaced)?;
+        let symbols: Vec<&SymbolName> = targets.iter().map(|planned| &planned.function.name).collect();
+        let rust = self.project.rust_dir();
+        let overlay = Overlay::sync(&rust, overlay, &builder.target_dir, &symbols, replaced)?;
         builder.build(&overlay, self.interrupt)
     }
 
@@ -90,7 +112,7 @@ impl<'p> Judge<'p> {
         let workspace = &self.project.workspace;
         let builder = self.builder(&workspace.cache().join("bin"), Counts::Edges)?;
         let rust = self.project.rust_dir();
-        let overlay = Overlay::sync(&rust, &workspace.overlay(), &builder.target_dir, &[])?;
+        let overlay = Overlay::sync(&rust, &workspace.overlay(), &builder.target_dir, &[], &[])?;
         builder.standalone(&overlay, self.interrupt)
     }
 
@@ -103,7 +125,7 @@ impl<'p> Judge<'p> {
         replaced: &[(PathBuf, String)],
     ) -> Result<Vec<String>> {
         let builder = self.builder(&self.project.workspace.cache().join("bin"), Counts::Edges)?;
-        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, &builder.target_dir, replaced)?;
+        let overlay = Overlay::sync(&self.project.rust_dir(), overlay, &builder.target_dir, &[], replaced)?;
         builder.static_library(&overlay, to, self.interrupt)
     }
 

@@ -73,7 +73,7 @@ impl Judge<'_> {
             return Err(unusable(format!("{place}: {}", problem.reason))
                 .help("what the audit rejects is not run; correct it first"));
         }
-        match self.build(&[])? {
+        match self.build(&[planned])? {
             Built::Binary(path) => Ok(path),
             Built::Errors(errors) => Err(does_not_compile(self.project, &errors)),
         }

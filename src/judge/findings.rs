@@ -159,7 +159,7 @@ pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
         return Err(Error::new(ErrorKind::Usage, text)
             .help(format!("`cargo implfuzz contract {}` says why", kept.symbol)));
     }
-    let binary = match judge.build(&[])? {
+    let binary = match judge.build(&[planned])? {
         Built::Binary(path) => path,
         Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
     };

@@ -275,7 +275,7 @@ impl Feasibility<'_, '_> {
 
     fn campaign(&self, project: &Project, planned: &FunctionPlan, name: &str) -> Result<Campaign> {
         let judge = Judge::new(project, self.0.interrupt);
-        match judge.build_beside(name, &[])? {
+        match judge.build_beside(name, &[planned], &[])? {
             Built::Binary(binary) => Ok(judge.campaign(&binary, planned)),
             Built::Errors(errors) => Err(crate::judge::does_not_compile(project, &errors)),
         }

@@ -98,7 +98,9 @@ impl Inquiry<'_> {
     pub(super) fn run<P: Proposal>(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
         // A tree that does not build now is not the proposal's fault.
         if !names.is_empty()
-            && let Built::Errors(errors) = Judge::new(&opened.0, self.interrupt).build(&[])?
+            && let planned =
+                names.iter().map(|name| opened.0.find(name.as_str())).collect::<Result<Vec<_>>>()?
+            && let Built::Errors(errors) = Judge::new(&opened.0, self.interrupt).build(&planned)?
         {
             return Err(does_not_compile(&opened.0, &errors));
         }

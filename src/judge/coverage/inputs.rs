@@ -33,7 +33,7 @@ pub fn provide(
     let text = format!("fuzzing {} functions for {seconds} s each: inputs to replay", due.len());
     reporter.event(Event::Note { text });
     reporter.event(judge.building("the harnesses", &judge.project.workspace.overlay()));
-    let binary = match judge.build(&[])? {
+    let binary = match judge.build(&due)? {
         Built::Binary(path) => path,
         Built::Errors(errors) => return Err(does_not_compile(judge.project, &errors)),
     };

@@ -98,7 +98,7 @@ pub fn of_symbols(
         };
         return Ok(wanted.iter().map(without).collect());
     }
-    let counting = Counting::build(judge, reporter)?;
+    let counting = Counting::build(judge, wanted, reporter)?;
     reporter.event(Event::StepStarted { step: "replaying inputs".into(), total: Some(wanted.len() as u64) });
     let all = wanted.iter().map(|planned| counting.of(judge, planned)).collect::<Result<Vec<_>>>()?;
     let inputs: u64 = all.iter().map(|reach| reach.inputs.replayed).sum();
@@ -129,11 +129,11 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Builds the tree for coverage, unless that build exists; it serves any number of functions.
+    /// Builds the tree for coverage, unless that build exists.
     ///
     /// # Errors
     /// Those of the build, coverage data that is not understood, and Ctrl-C.
-    pub fn build(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Self> {
+    pub fn build(judge: &Judge, wanted: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<Self> {
         let project = judge.project;
         reporter.event(judge.building("for coverage", &judge.counting_overlay()));
         let toolchain = project.toolchain(judge.interrupt)?;
@@ -143,7 +143,7 @@ impl Counting {
             let help = Some("cargo implfuzz doctor --install brings a clang".to_owned());
             reporter.event(Event::Warning { text, help });
         }
-        let binary = match judge.build_counting(c == CSide::Measured)? {
+        let binary = match judge.build_counting(wanted, c == CSide::Measured)? {
             Built::Binary(path) => path,
             Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
         };

@@ -177,7 +177,7 @@ pub fn measure(
     for batch in wanted.chunks(BATCH) {
         reporter.event(judge.building("mutants of C", &project.workspace.overlay()));
         let made = make(project, judge, (batch, Plant::Nothing))?;
-        let binary = build(project, judge, &made)?;
+        let binary = build(project, judge, batch, &made)?;
         let count: usize = made.of.values().map(Vec::len).sum();
         reporter.event(Event::StepFinished {
             message: format!("{count} mutants of {} functions built", batch.len()),
@@ -247,7 +247,7 @@ fn make(project: &Project, judge: &Judge, (batch, plant): (&[&FunctionPlan], Pla
     mutants(root, &project.library, &functions, (MOST, plant), tools)
 }
 
-fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {
+fn build(project: &Project, judge: &Judge, batch: &[&FunctionPlan], made: &Mutants) -> Result<PathBuf> {
     let mut library = project.library.clone();
     for (unit, lines) in &made.lines {
         library.alias_lines.entry(unit.clone()).or_default().extend(lines.iter().cloned());
@@ -258,7 +258,7 @@ fn build(project: &Project, judge: &Judge, made: &Mutants) -> Result<PathBuf> {
         (PathBuf::from("c_units.rs"), units_file(&library, &project.config.c.link, &init::headers(project))),
         (PathBuf::from(MUTANTS_FILE), mutants_file(&tables)),
     ];
-    match judge.build_beside("mutants", &replaced)? {
+    match judge.build_beside("mutants", batch, &replaced)? {
         Built::Binary(path) => Ok(path),
         Built::Errors(errors) => Err(does_not_compile(project, &errors)),
     }

@@ -95,6 +95,7 @@ fn make<'p>(project: &Project, batch: &[&'p FunctionPlan]) -> Result<Made<'p>> {
 
 /// Builds the crate with the mutants, without those that the compiler rejects.
 fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
+    let functions: Vec<&FunctionPlan> = made.of.values().map(|(planned, _)| *planned).collect();
     let lib = fs_err::read_to_string(project.rust_dir().join("src/lib.rs"))? + SELECTED;
     for round in 1.. {
         let mut replaced = vec![(PathBuf::from("src/lib.rs"), lib.clone())];
@@ -115,7 +116,7 @@ fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
             .collect();
         let table = port_mutants_file(Some((&project.crate_name(), &numbers)));
         replaced.push((PathBuf::from(PORT_MUTANTS_FILE), table));
-        let errors = match judge.build_beside("port-mutants", &replaced)? {
+        let errors = match judge.build_beside("port-mutants", &functions, &replaced)? {
             Built::Binary(path) => return Ok(path),
             Built::Errors(errors) => errors,
         };

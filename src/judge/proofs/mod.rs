@@ -38,7 +38,7 @@ impl Grounds {
     ) -> Result<Self> {
         let worth = mutation_score::known(project, (judge, store), judged, reporter)?;
         let counting = match project.config.grade.measure && !judged.is_empty() {
-            true => counting(judge, reporter)?,
+            true => counting(judge, judged, reporter)?,
             false => Measured::default(),
         };
         Ok(Self { worth, counting })
@@ -75,8 +75,12 @@ impl Grounds {
 
 /// Builds for coverage. A Rust compiler with an unknown coverage format keeps ports from being verified, not from
 /// being judged.
-fn counting(judge: &Judge, reporter: &mut dyn Reporter) -> Result<Measured<Counting>> {
-    match Counting::build(judge, reporter) {
+fn counting(
+    judge: &Judge,
+    judged: &[&FunctionPlan],
+    reporter: &mut dyn Reporter,
+) -> Result<Measured<Counting>> {
+    match Counting::build(judge, judged, reporter) {
         Ok(counting) => Ok(Measured::Yes(counting)),
         Err(error) if error.kind() == ErrorKind::Environment => Ok(Measured::No(error.to_string())),
         Err(error) => Err(error),

@@ -148,10 +148,15 @@ pub fn verify(
     result
 }
 
-/// The binary with all fuzz targets.
-fn harnesses(project: &Project, judge: &Judge, reporter: &mut dyn Reporter) -> Result<PathBuf> {
+/// The binary with the fuzz targets of these functions.
+fn harnesses(
+    project: &Project,
+    judge: &Judge,
+    built: &[&FunctionPlan],
+    reporter: &mut dyn Reporter,
+) -> Result<PathBuf> {
     reporter.event(judge.building("the harnesses", &project.workspace.overlay()));
-    let binary = match judge.build(&[])? {
+    let binary = match judge.build(built)? {
         Built::Binary(path) => path,
         Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
     };
@@ -188,9 +193,11 @@ pub fn verify_in(
         open.clone().filter(|trial| trial.ask == Ask::Whole).map(|trial| trial.planned).collect();
     let is_any_open = open.count() > 0;
     // A port that the audit rejects causes no build.
-    let binary = match trials.iter().any(Trial::is_built) {
-        true => harnesses(project, judge, reporter)?,
-        false => PathBuf::new(),
+    let built: Vec<&FunctionPlan> =
+        trials.iter().filter(|trial| trial.is_built()).map(|trial| trial.planned).collect();
+    let binary = match built.is_empty() {
+        false => harnesses(project, judge, &built, reporter)?,
+        true => PathBuf::new(),
     };
     let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;
     if is_any_open {

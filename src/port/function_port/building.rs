@@ -23,7 +23,7 @@ impl<'p> FunctionPort<'p> {
         let replaced =
             [(PathBuf::from(&file), self.spliced.clone()), (PathBuf::from("src/callee.rs"), callees)];
         self.looped = None;
-        session.judge.build_later(&self.bin, replaced.into())
+        session.judge.build_later(&self.bin, &self.planned.function.name, replaced.into())
     }
 
     /// Reads a build and its linkage. `None` if it must be repeated because another port was put into the tree.

@@ -46,7 +46,7 @@ impl<'a, 'p> Instruments<'a, 'p> {
         reporter: &mut dyn Reporter,
     ) -> Result<Self> {
         let bench = Bench::build(judge, planned, reporter)?;
-        let counting = Counting::build(judge, reporter)?;
+        let counting = Counting::build(judge, &[planned], reporter)?;
         let own = judge.campaign(&bench.binary, planned);
         let campaign = Campaign { work: own.work.join("testgen"), ..own };
         let held_back = judge.held_back(planned)?;

@@ -37,7 +37,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let wanted = with_tests((&project, &store), wanted, (args.all, which), reporter.as_mut())?;
     let judge = Judge::new(&project, &session.interrupt);
     reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
-    let binary = match judge.build(&[])? {
+    let planned: Vec<&FunctionPlan> = wanted.iter().map(|wanted| wanted.planned).collect();
+    let binary = match judge.build(&planned)? {
         Built::Binary(path) => path,
         Built::Errors(errors) => return Err(does_not_compile(&project, &errors)),
     };
