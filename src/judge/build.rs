@@ -1,7 +1,8 @@
 //! The builds for judging: of the tree or of candidates, each in an overlay.
 
-use super::Judge;
+use super::{Judge, does_not_compile};
 use crate::error::Result;
+use crate::event::{Event, Reporter};
 use crate::fuzz::build::{Builder, Built, Counts};
 use crate::fuzz::build_cache;
 use crate::fuzz::overlay::Overlay;
@@ -63,14 +64,35 @@ impl<'p> Judge<'p> {
     }
 
     /// Builds the tree with the fuzz targets of some functions.
-    pub fn build(&self, targets: &[&FunctionPlan]) -> Result<Built> {
+    ///
+    /// # Errors
+    /// `Build` where the tree does not compile.
+    pub fn build(&self, targets: &[&FunctionPlan]) -> Result<PathBuf> {
         self.build_beside("bin", targets, &[])
+    }
+
+    /// Like [`Judge::build`], and shows that it does.
+    pub fn harnesses(&self, targets: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<PathBuf> {
+        reporter.event(self.building("the harnesses", &self.project.workspace.overlay()));
+        let binary = self.build(targets)?;
+        reporter.event(Event::StepFinished { message: "harnesses built".into() });
+        Ok(binary)
     }
 
     /// Like [`Judge::build`], with some files replaced, and with a binary of its own, so that the tree's binary stays.
     /// It uses the same overlay: the replaced files are small compared with the harnesses, which another overlay would
     /// compile again.
     pub fn build_beside(
+        &self,
+        name: &str,
+        targets: &[&FunctionPlan],
+        replaced: &[(PathBuf, String)],
+    ) -> Result<PathBuf> {
+        self.binary(self.try_build(name, targets, replaced)?)
+    }
+
+    /// Like [`Judge::build_beside`]; that the replaced files do not compile is a result.
+    pub fn try_build(
         &self,
         name: &str,
         targets: &[&FunctionPlan],
@@ -83,14 +105,22 @@ impl<'p> Judge<'p> {
 
     /// Builds the tree for replays that count coverage. The flags differ, so it has its own target directory. With
     /// `c`, the C side counts too.
-    pub fn build_counting(&self, targets: &[&FunctionPlan], c: bool) -> Result<Built> {
+    pub fn build_counting(&self, targets: &[&FunctionPlan], c: bool) -> Result<PathBuf> {
         let bin_dir = self.project.workspace.cache().join("coverage/bin");
-        self.build_in((&self.counting_overlay(), &bin_dir), targets, &[], Counts::Sources { c })
+        let places = (&*self.counting_overlay(), &*bin_dir);
+        self.binary(self.build_in(places, targets, &[], Counts::Sources { c })?)
     }
 
     /// The overlay of [`Judge::build_counting`].
     pub fn counting_overlay(&self) -> PathBuf {
         self.project.workspace.cache().join("coverage/overlay")
+    }
+
+    fn binary(&self, built: Built) -> Result<PathBuf> {
+        match built {
+            Built::Binary(path) => Ok(path),
+            Built::Errors(errors) => Err(does_not_compile(self.project, &errors)),
+        }
     }
 
     fn build_in(

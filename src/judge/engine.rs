@@ -1,11 +1,10 @@
 //! The engine that judges a port: the enumerator where all inputs can be tried, else libFuzzer.
 
+use super::Judge;
 use super::ways::with_callees;
-use super::{Judge, does_not_compile};
 use crate::contract::libc;
 use crate::contract::types::Judgeable;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fuzz::build::Built;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::gate::HeldBack;
 use crate::harness::emit::space;
@@ -73,10 +72,7 @@ impl Judge<'_> {
             return Err(unusable(format!("{place}: {}", problem.reason))
                 .help("what the audit rejects is not run; correct it first"));
         }
-        match self.build(&[planned])? {
-            Built::Binary(path) => Ok(path),
-            Built::Errors(errors) => Err(does_not_compile(self.project, &errors)),
-        }
+        self.build(&[planned])
     }
 }
 

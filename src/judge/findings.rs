@@ -3,10 +3,9 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::status::{Status, SymbolStatus, status};
-use crate::fuzz::build::Built;
 use crate::fuzz::confirm::Once;
 use crate::fuzz::isolated_replay::PRECONDITION;
-use crate::judge::{Judge, does_not_compile};
+use crate::judge::Judge;
 use crate::project::{FunctionPlan, Project};
 use crate::store::{CFaultNote, FindingId, FindingRow, NewFinding, RunId, Side, Store};
 use crate::symbol::SymbolName;
@@ -159,10 +158,7 @@ pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
         return Err(Error::new(ErrorKind::Usage, text)
             .help(format!("`cargo implfuzz contract {}` says why", kept.symbol)));
     }
-    let binary = match judge.build(&[planned])? {
-        Built::Binary(path) => path,
-        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
-    };
+    let binary = judge.build(&[planned])?;
     let campaign = judge.campaign(&binary, planned);
     if campaign.is_ruled_out(input, interrupt)? {
         return Ok(Again::Port(Once::Rejected(PRECONDITION.into())));

@@ -12,7 +12,6 @@ use crate::contract::types::Contract;
 use crate::error::Result;
 use crate::event::Event;
 use crate::evidence::grade;
-use crate::fuzz::build::Built;
 use crate::fuzz::campaign::Campaign;
 use crate::fuzz::gate::HeldBack;
 use crate::judge::Judge;
@@ -275,10 +274,7 @@ impl Feasibility<'_, '_> {
 
     fn campaign(&self, project: &Project, planned: &FunctionPlan, name: &str) -> Result<Campaign> {
         let judge = Judge::new(project, self.0.interrupt);
-        match judge.build_beside(name, &[planned], &[])? {
-            Built::Binary(binary) => Ok(judge.campaign(&binary, planned)),
-            Built::Errors(errors) => Err(crate::judge::does_not_compile(project, &errors)),
-        }
+        Ok(judge.campaign(&judge.build_beside(name, &[planned], &[])?, planned))
     }
 
     /// Whether the contract now excludes the input, and no input that C accepts.

@@ -8,9 +8,8 @@ use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::Built;
+use crate::judge::Judge;
 use crate::judge::mutation_score::{self, Adequacy};
-use crate::judge::{Judge, does_not_compile};
 use crate::llm::model_session::{ModelSession, Traced, rank_of};
 use crate::llm::{Reply, StopReason};
 use crate::platform::process::Interrupt;
@@ -97,12 +96,10 @@ impl Inquiry<'_> {
     /// Those of models, of the store and of running the fuzz process, and Ctrl-C; a spent budget ends the asking, no more.
     pub(super) fn run<P: Proposal>(&mut self, mut opened: Opened, names: &[SymbolName]) -> Result<Opened> {
         // A tree that does not build now is not the proposal's fault.
-        if !names.is_empty()
-            && let planned =
-                names.iter().map(|name| opened.0.find(name.as_str())).collect::<Result<Vec<_>>>()?
-            && let Built::Errors(errors) = Judge::new(&opened.0, self.interrupt).build(&planned)?
-        {
-            return Err(does_not_compile(&opened.0, &errors));
+        if !names.is_empty() {
+            let planned =
+                names.iter().map(|name| opened.0.find(name.as_str())).collect::<Result<Vec<_>>>()?;
+            Judge::new(&opened.0, self.interrupt).build(&planned)?;
         }
         for (at, name) in names.iter().enumerate() {
             self.reporter.event(Event::SymbolStarted {

@@ -4,10 +4,8 @@ use super::{no_inputs, why_not_run};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::Built;
 use crate::fuzz::campaign::Budget;
 use crate::judge::Judge;
-use crate::judge::does_not_compile;
 use crate::project::FunctionPlan;
 use crate::verdict::{RunStats, Verdict};
 use std::path::Path;
@@ -32,12 +30,7 @@ pub fn provide(
     }
     let text = format!("fuzzing {} functions for {seconds} s each: inputs to replay", due.len());
     reporter.event(Event::Note { text });
-    reporter.event(judge.building("the harnesses", &judge.project.workspace.overlay()));
-    let binary = match judge.build(&due)? {
-        Built::Binary(path) => path,
-        Built::Errors(errors) => return Err(does_not_compile(judge.project, &errors)),
-    };
-    reporter.event(Event::StepFinished { message: "harnesses built".into() });
+    let binary = judge.harnesses(&due, reporter)?;
     for (index, planned) in due.iter().enumerate() {
         let symbol = planned.function.name.clone();
         let total = due.len();

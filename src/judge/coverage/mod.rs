@@ -12,11 +12,10 @@ pub use side::{Covered, Missed, Side, Way};
 use crate::contract::types::Judgeable;
 use crate::error::Result;
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::Built;
 use crate::fuzz::campaign::{Campaign, Subject};
 use crate::fuzz::coverage::{CSide, Counters, Reached, Tables, counters, probe};
 use crate::fuzz::replay::{Extent, Inputs, Replay};
-use crate::judge::{Judge, does_not_compile};
+use crate::judge::Judge;
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
 use crate::symbol::SymbolName;
@@ -143,10 +142,7 @@ impl Counting {
             let help = Some("cargo implfuzz doctor --install brings a clang".to_owned());
             reporter.event(Event::Warning { text, help });
         }
-        let binary = match judge.build_counting(wanted, c == CSide::Measured)? {
-            Built::Binary(path) => path,
-            Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
-        };
+        let binary = judge.build_counting(wanted, c == CSide::Measured)?;
         let tables = Tables::read(&binary)?;
         reporter.event(Event::StepFinished { message: "built for coverage".into() });
         Ok(Self { binary, tables, c, proved: proved::Proved::default() })

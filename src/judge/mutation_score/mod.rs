@@ -16,14 +16,13 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
 use crate::evidence::grade;
-use crate::fuzz::build::Built;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::fuzz::isolated_replay::PRECONDITION;
 use crate::fuzz::mutants::MutantRun;
 use crate::fuzz::parallel::{Word, abreast};
 use crate::harness::files::{MUTANTS_FILE, mutants_file};
+use crate::judge::Judge;
 use crate::judge::findings;
-use crate::judge::{Judge, does_not_compile};
 use crate::platform::process::Interrupt;
 use crate::project::init;
 use crate::project::{FunctionPlan, Project};
@@ -258,10 +257,7 @@ fn build(project: &Project, judge: &Judge, batch: &[&FunctionPlan], made: &Mutan
         (PathBuf::from("c_units.rs"), units_file(&library, &project.config.c.link, &init::headers(project))),
         (PathBuf::from(MUTANTS_FILE), mutants_file(&tables)),
     ];
-    match judge.build_beside("mutants", batch, &replaced)? {
-        Built::Binary(path) => Ok(path),
-        Built::Errors(errors) => Err(does_not_compile(project, &errors)),
-    }
+    judge.build_beside("mutants", batch, &replaced)
 }
 
 /// The runs for one function.

@@ -116,7 +116,7 @@ fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
             .collect();
         let table = port_mutants_file(Some((&project.crate_name(), &numbers)));
         replaced.push((PathBuf::from(PORT_MUTANTS_FILE), table));
-        let errors = match judge.build_beside("port-mutants", &functions, &replaced)? {
+        let errors = match judge.try_build("port-mutants", &functions, &replaced)? {
             Built::Binary(path) => return Ok(path),
             Built::Errors(errors) => errors,
         };

@@ -13,12 +13,11 @@ use crate::event::{Event, Reporter};
 use crate::evidence::grade;
 use crate::evidence::lock::Lock;
 use crate::evidence::status::Trouble;
-use crate::fuzz::build::Built;
 use crate::fuzz::campaign::Budget;
 use crate::fuzz::parallel::{Word, abreast};
+use crate::judge::Judge;
 use crate::judge::findings;
 use crate::judge::proofs::{Grounds, Linked};
-use crate::judge::{Judge, does_not_compile};
 use crate::project::{FunctionPlan, Project};
 use crate::store::{FindingId, NewRun, RunId, RunOutcome, Store, SymbolRow};
 use crate::symbol::SymbolName;
@@ -148,22 +147,6 @@ pub fn verify(
     result
 }
 
-/// The binary with the fuzz targets of these functions.
-fn harnesses(
-    project: &Project,
-    judge: &Judge,
-    built: &[&FunctionPlan],
-    reporter: &mut dyn Reporter,
-) -> Result<PathBuf> {
-    reporter.event(judge.building("the harnesses", &project.workspace.overlay()));
-    let binary = match judge.build(built)? {
-        Built::Binary(path) => path,
-        Built::Errors(errors) => return Err(does_not_compile(project, &errors)),
-    };
-    reporter.event(Event::StepFinished { message: "harnesses built".into() });
-    Ok(binary)
-}
-
 /// Like [`verify`], as part of a run, with a depth for each port.
 ///
 /// # Errors
@@ -196,7 +179,7 @@ pub fn verify_in(
     let built: Vec<&FunctionPlan> =
         trials.iter().filter(|trial| trial.is_built()).map(|trial| trial.planned).collect();
     let binary = match built.is_empty() {
-        false => harnesses(project, judge, &built, reporter)?,
+        false => judge.harnesses(&built, reporter)?,
         true => PathBuf::new(),
     };
     let grounds = Grounds::lay(project, (judge, store), &judged, reporter)?;

@@ -3,8 +3,7 @@
 use super::{Session, name, named, shown};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
-use crate::fuzz::build::Built;
-use crate::judge::{Judge, does_not_compile};
+use crate::judge::Judge;
 use crate::project::{FunctionPlan, Project};
 use crate::store::Store;
 use crate::test_record::{RecordedTest, RunId, TestGenRun};
@@ -36,13 +35,8 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let wanted = runs(&project, &store, args)?;
     let wanted = with_tests((&project, &store), wanted, (args.all, which), reporter.as_mut())?;
     let judge = Judge::new(&project, &session.interrupt);
-    reporter.event(Event::StepStarted { step: "building the harnesses".into(), total: None });
     let planned: Vec<&FunctionPlan> = wanted.iter().map(|wanted| wanted.planned).collect();
-    let binary = match judge.build(&planned)? {
-        Built::Binary(path) => path,
-        Built::Errors(errors) => return Err(does_not_compile(&project, &errors)),
-    };
-    reporter.event(Event::StepFinished { message: "harnesses built".into() });
+    let binary = judge.harnesses(&planned, reporter.as_mut())?;
     let mut all: Vec<(TestGenRun, Written)> = Vec::new();
     for Wanted { run, planned, tests } in wanted {
         let campaign = judge.campaign(&binary, planned);
