@@ -30,6 +30,7 @@ use cargo_implfuzz::fuzz::instrumentation::Edges;
 use cargo_implfuzz::fuzz::overlay::Overlay;
 use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::platform::toolchain::{Search, Toolchain};
+use cargo_implfuzz::symbol::SymbolName;
 use peer::Peer;
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -154,7 +155,9 @@ impl Bench {
         let target = target_dir(variant.name());
         let start = Instant::now();
         let rust = self.root.join("rust");
-        let overlay = Overlay::sync(&rust, &target.join("overlay"), &target, &replaced).unwrap();
+        let symbols = PORTS.map(|(symbol, _, _)| SymbolName::new(symbol));
+        let symbols: Vec<&SymbolName> = symbols.iter().collect();
+        let overlay = Overlay::sync(&rust, &target.join("overlay"), &target, &symbols, &replaced).unwrap();
         let binary = match variant {
             Variant::Own => self.build_own(&overlay),
             Variant::Bare => self.cargo(&overlay, variant, "implfuzz_all"),

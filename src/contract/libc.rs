@@ -11,7 +11,8 @@ static TABLE: LazyLock<HashMap<&'static str, Row>> =
     LazyLock::new(|| read(TEXT).expect("a test reads libc.txt"));
 
 /// What a function touches besides its arguments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 pub enum Effect {
     /// Nothing but memory that it allocates and `errno`.
     Computes,
@@ -33,19 +34,24 @@ pub enum Effect {
 }
 
 /// How a port may use a libc function.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
 pub enum ForPorts {
     /// The port may call it through `libc`.
+    #[strum(serialize = "yes")]
     Call,
     /// The port may reach it through Rust's own libraries.
+    #[strum(serialize = "link")]
     Link,
     /// The port may call it where its C original does.
+    #[strum(serialize = "-")]
     AsOriginal,
     /// Never: the function leads to the C library or ends the process that judges the port.
+    #[strum(serialize = "never")]
     Never,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString)]
+#[strum(serialize_all = "lowercase")]
 enum Mark {
     Answered,
     Allocates,
@@ -95,54 +101,11 @@ fn read(text: &'static str) -> Result<HashMap<&'static str, Row>, String> {
 fn row(line: &'static str) -> Option<(&'static str, Row)> {
     let cells: Vec<&str> = line.split('|').map(str::trim).collect();
     let [name, effect, ports, marks, arguments] = cells[..] else { return None };
-    let ports = match ports {
-        "yes" => ForPorts::Call,
-        "link" => ForPorts::Link,
-        "-" => ForPorts::AsOriginal,
-        "never" => ForPorts::Never,
-        _ => return None,
-    };
     let rest = arguments.ends_with('+');
     let arguments =
         arguments.trim_end_matches('+').split_whitespace().map(argument).collect::<Option<_>>()?;
-    let marks = marks.split_whitespace().map(mark).collect::<Option<_>>()?;
-    Some((name, Row { effect: effect_of(effect)?, ports, marks, arguments, rest }))
-}
-
-fn effect_of(word: &str) -> Option<Effect> {
-    Some(match word {
-        "computes" => Effect::Computes,
-        "state" => Effect::State,
-        "random" => Effect::Random,
-        "clock" => Effect::Clock,
-        "environment" => Effect::Environment,
-        "descriptors" => Effect::Descriptors,
-        "files" => Effect::Files,
-        "stdio" => Effect::Stdio,
-        "network" => Effect::Network,
-        "threads" => Effect::Threads,
-        "processes" => Effect::Processes,
-        "signals" => Effect::Signals,
-        "loader" => Effect::Loader,
-        _ => return None,
-    })
-}
-
-fn mark(word: &str) -> Option<Mark> {
-    Some(match word {
-        "answered" => Mark::Answered,
-        "allocates" => Mark::Allocates,
-        "frees" => Mark::Frees,
-        "back" => Mark::Back,
-        "ends" => Mark::Ends,
-        "errno" => Mark::Errno,
-        "keeps" => Mark::Keeps,
-        "locale" => Mark::Locale,
-        "math" => Mark::Math,
-        "quiet" => Mark::Quiet,
-        "varargs" => Mark::Varargs,
-        _ => return None,
-    })
+    let marks = marks.split_whitespace().map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    Some((name, Row { effect: effect.parse().ok()?, ports: ports.parse().ok()?, marks, arguments, rest }))
 }
 
 fn argument(word: &str) -> Option<Option<PointerUse>> {

@@ -3,7 +3,6 @@
 use crate::support::Repo;
 use crate::support::clib::copy_tree;
 use cargo_implfuzz::contract::types::Judgeable;
-use cargo_implfuzz::fuzz::build::Built;
 use cargo_implfuzz::fuzz::campaign::{Budget, Campaign};
 use cargo_implfuzz::fuzz::evaluate_inputs::Left;
 use cargo_implfuzz::judge::Judge;
@@ -61,7 +60,7 @@ fn the_inputs_of_a_library_are_what_they_say() {
     repo.run(&["init", "--config", "fuzz.fail_allocations=true"]).ok();
     let (project, interrupt) = opened(&repo);
     let judge = Judge::new(&project, &interrupt);
-    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let binary = judge.build(&project.planned.iter().collect::<Vec<_>>()).unwrap();
     let judged = project.planned.iter().filter(|p| matches!(p.judgeable, Judgeable::Yes(_)));
     let mut functions = 0;
     for planned in judged {
@@ -78,7 +77,7 @@ fn what_is_no_input_is_refused_in_words() {
     repo.run(&["init"]).ok();
     let (project, interrupt) = opened(&repo);
     let judge = Judge::new(&project, &interrupt);
-    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let binary = judge.build(&project.planned.iter().collect::<Vec<_>>()).unwrap();
     let planned = project.find("sum_bytes").unwrap();
     let campaign = judge.campaign(&binary, planned);
     let read = |input: Value| campaign.read_inputs(&[input], &interrupt).unwrap().pop().unwrap();
@@ -122,7 +121,7 @@ fn parameters_fields_and_variables_may_be_called_as_the_ways_to_write_values_are
     repo.run(&["init"]).ok();
     let (project, interrupt) = opened(&repo);
     let judge = Judge::new(&project, &interrupt);
-    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let binary = judge.build(&project.planned.iter().collect::<Vec<_>>()).unwrap();
     let signalling = json!({"bits": "0x7ff0000020000000"});
     let quiet = json!({"bits": "0x7ff8000000000001"});
     for (name, given, canonical) in [
@@ -181,7 +180,7 @@ fn a_step_of_a_life_says_one_thing_and_names_a_handle_that_there_is() {
     repo.run(&["init"]).ok();
     let (project, interrupt) = opened(&repo);
     let judge = Judge::new(&project, &interrupt);
-    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let binary = judge.build(&project.planned.iter().collect::<Vec<_>>()).unwrap();
     let campaign = judge.campaign(&binary, project.find("rot_run").unwrap());
     let version = json!({"call": "rot_init", "args": {"key": 3, "version": "v1"}});
     let read = |step: Value| {
@@ -209,7 +208,7 @@ fn a_life_whose_calls_get_other_handles_than_it_says_is_no_test() {
     repo.run(&["init"]).ok();
     let (project, interrupt) = opened(&repo);
     let judge = Judge::new(&project, &interrupt);
-    let Built::Binary(binary) = judge.build(&[]).unwrap() else { panic!("the harnesses do not build") };
+    let binary = judge.build(&project.planned.iter().collect::<Vec<_>>()).unwrap();
     let campaign = judge.campaign(&binary, project.find("stack_push").unwrap());
     let new = |cap: u64| json!({"call": "stack_new", "args": {"cap": cap}});
     let free = |s: u8| json!({"call": "stack_free", "args": {"s": s}});

@@ -23,13 +23,6 @@ pub struct Linkage {
     pub forbidden: Vec<String>,
 }
 
-impl Linkage {
-    /// Whether the port runs without the C original.
-    pub fn is_standalone(&self) -> bool {
-        self.reaches_c.is_empty() && self.forbidden.is_empty()
-    }
-}
-
 /// The compiled crate of a port.
 #[derive(Debug)]
 pub struct Compiled {

@@ -105,7 +105,6 @@ fn what_a_port_leads_to_shows_however_it_gets_there() {
     ] {
         let linkage = linkage(&compiled, ident);
         assert!(linkage.forbidden.iter().any(|text| text.contains(wanted)), "{ident}: {linkage:?}");
-        assert!(!linkage.is_standalone());
     }
 }
 

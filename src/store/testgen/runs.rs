@@ -49,15 +49,6 @@ impl Store {
         })
     }
 
-    /// All runs on a symbol, oldest first.
-    pub fn testgen_history(&self, symbol: &SymbolKey) -> Result<Vec<TestGenRun>> {
-        self.query(|connection| {
-            let mut select =
-                connection.prepare_cached("SELECT * FROM testgen_runs WHERE symbol = ?1 ORDER BY id")?;
-            select.query_map([&symbol.0], read)?.collect()
-        })
-    }
-
     /// Adds to a run what was proposed after it, by whom, and, once that is known, whether it was accepted.
     ///
     /// Errors (`Usage`): there is no such run.
