@@ -49,10 +49,7 @@ fn main() {
     for path in WATCHED {
         println!("cargo:rerun-if-changed={}", root.join(path).display());
     }
-    let mut objects = Vec::new();
-    for (index, unit) in UNITS.iter().enumerate() {
-        objects.extend(compile(&root, &out.join(format!("unit{index}")), unit));
-    }
+    let objects = compile_all(&root, &out);
     rename(&out, &objects);
     archive(&out, &objects);
     println!("cargo:rustc-link-search=native={}", out.display());
@@ -62,7 +59,29 @@ fn main() {
     }
 }
 
-fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
+/// Compiles as many units at a time as cargo allows. The clones share what is asked of the compiler once: its kind, and
+/// the flags that it knows.
+fn compile_all(root: &Path, out: &Path) -> Vec<PathBuf> {
+    let jobs = env::var("NUM_JOBS").ok().and_then(|jobs| jobs.parse().ok()).unwrap_or(1_usize).max(1);
+    let units: Vec<(usize, &Unit)> = UNITS.iter().enumerate().collect();
+    let build = cc::Build::new();
+    let mut objects = Vec::new();
+    for some in units.chunks(jobs) {
+        std::thread::scope(|scope| {
+            let spawn = |&(index, unit): &(usize, &'static Unit)| {
+                let (build, dir) = (build.clone(), out.join(format!("unit{index}")));
+                scope.spawn(move || compile(build, root, &dir, unit))
+            };
+            let threads: Vec<_> = some.iter().map(spawn).collect();
+            for thread in threads {
+                objects.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+        });
+    }
+    objects
+}
+
+fn compile(mut build: cc::Build, root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
     fs::create_dir_all(dir).expect("OUT_DIR is writable");
     let mut text = format!("#include \"{}\"\n", root.join(unit.file).display());
     for line in unit.lines {
@@ -72,7 +91,6 @@ fn compile(root: &Path, dir: &Path, unit: &Unit) -> Vec<PathBuf> {
     if fs::read_to_string(&source).ok().as_deref() != Some(&text) {
         fs::write(&source, text).expect("OUT_DIR is writable");
     }
-    let mut build = cc::Build::new();
     build.cargo_metadata(false).warnings(false).file(&source).out_dir(dir).opt_level(2).debug(false);
     // The unit stands elsewhere than the file it includes: what the file finds beside itself it still does.
     for flag in unit.flags {
