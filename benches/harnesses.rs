@@ -238,17 +238,17 @@ fn page(libraries: &[Value]) -> String {
 fn head() -> String {
     format!(
         "# How good the harnesses of real C libraries are\n\n\
-         This page measures the judge, not ports: no port and no model takes part. The tool makes a harness for each function, then tries it on the C original and on mutants of it.\n\n\
+         This page measures harnesses, not ports; no port and no model is involved. The tool makes a harness for each function, then runs it on the C original and on mutants of the C function.\n\n\
          A harness *works* when C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed in the time given. \
-         A port of a function without a working harness stays `weak` or cannot be judged at all, so \"working\" is the honest upper limit of what can become `verified` in a library today, \
+         A port of a function without a working harness stays `weak` or cannot be judged at all. So the share of working harnesses is an upper limit for the share of `verified` ports today, \
          unless a person or a model adds contracts or fuzz targets.\n\n\
-         - **tier**: share of functions by how a harness can call them (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\
-         - **with harness**, **working**: shares of all functions. **external**: functions that are not `static`; the next column is the share of these with a working harness.\n\
-         - **equivalent**: mutants that compile to the same code as the original; they are not counted. No mutant was marked as equivalent by hand.\n\
-         - **seconds each**: time for the mutants of one function.\n\n\
-         Allocations may fail in functions on handles (`fuzz.fail_allocations`). Libraries were measured at different times, with different versions of the tool. \
-         Every function without a working harness and every surviving mutant is in [data/harnesses.json](data/harnesses.json); in lists from older runs a reason names at most six functions.\n\n\
-         Both files are written by `cargo bench --bench harnesses -- --write --seconds N [PACKAGE...]`.\n",
+         - **tier**: share of the functions in each tier. The tier says how a harness can call a function (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\
+         - **with harness**, **working**: share of all functions that have a harness, and that have a working harness. **external**: number of functions that are not `static`. **working of these**: share of the external functions that have a working harness.\n\
+         - **equivalent**: number of mutants that compile to the same code as the original; **mutants killed** does not count them. No mutant was marked as equivalent by hand.\n\
+         - **seconds each**: time limit for the mutants of one function. **seconds in all**: wall time of `contract --check --all`.\n\n\
+         Allocations may fail in functions on handles (`fuzz.fail_allocations`). The libraries were measured at different times, with different versions of the tool. \
+         [data/harnesses.json](data/harnesses.json) lists every function without a working harness and every surviving mutant; lists from older runs name at most six functions per reason.\n\n\
+         `cargo bench --bench harnesses -- --write --seconds N [PACKAGE...]` writes this page and that file.\n",
         ACCEPTED * 100.0,
         KILLED * 100.0
     )

@@ -118,8 +118,8 @@ fn main() {
 fn head(rounds: usize) -> String {
     format!(
         "# The cost of judging\n\n\
-         Written by `cargo bench --bench speed -- --rounds {rounds} --write`; all numbers are from one run on one machine. Ratios are \
-         medians over rounds in which all variants ran in turn.\n"
+         `cargo bench --bench speed -- --rounds {rounds} --write` wrote this page; all numbers are from one run on one machine. In each round \
+         all variants run one after the other; a ratio is the median of the ratios of the rounds.\n"
     )
 }
 
@@ -222,11 +222,13 @@ impl Bench {
 
     fn throughput(&self, rounds: usize) -> String {
         let mut text = format!(
-            "## Throughput\n\nExecutions per second of processor time under libFuzzer, inputs of at most so many bytes, {rounds} rounds. \
-             `no sanitizer`: the same harness, allocators, coverage and manifest, without ASan, UBSan and guard. `cargo fuzz`: a \
-             hand-written thin target with `arbitrary` that calls C and the port and compares the results ([benches/peer](../benches/peer)), built by \
-             the real `cargo fuzz build` with its defaults ({}). It checks less: no sanitizer sees its C, and it compares return values alone.\n\n\
-             | function | bytes | executions/s | no sanitizer | `cargo fuzz` | to no sanitizer | to `cargo fuzz` |\n|---|--:|--:|--:|--:|--:|--:|\n",
+            "## Throughput\n\nExecutions per second of processor time under libFuzzer, for inputs with at most the given number of bytes, {rounds} rounds.\n\n\
+             - `executions/s`: this tool, as `verify` runs it.\n\
+             - `no sanitizer`: the same harness, allocators, coverage and manifest, without ASan, UBSan and guard.\n\
+             - `cargo fuzz`: a hand-written thin target with `arbitrary` that calls C and the port and compares the results \
+             ([benches/peer](../benches/peer)), built by `cargo fuzz build` with its defaults ({}). It checks less than this tool: \
+             its C is built without sanitizers, and it compares only return values.\n\n\
+             | function | bytes | executions/s | no sanitizer | `cargo fuzz` | ratio to no sanitizer | ratio to `cargo fuzz` |\n|---|--:|--:|--:|--:|--:|--:|\n",
             toolchain_words()
         );
         let peer = Peer::prepare(PORTS.len(), &self.toolchain.host);
@@ -283,9 +285,9 @@ impl Bench {
         }
         let [own, one_of_few, one_of_many, all_of_many] = times.map(median);
         format!(
-            "## From an edit to a running target\n\nWall time from a changed constant in a port to a binary that runs, {rounds} rounds. \
-             This tool builds one binary with the harnesses of all 64 functions of the fixture, under ASan and UBSan; `cargo fuzz` builds \
-             the target that is asked for, or all.\n\n\
+            "## From an edit to a running target\n\nWall time from the change of a constant in a port to a binary that can run, {rounds} rounds. \
+             This tool builds one binary with the harnesses of all 64 functions of the fixture, with ASan and UBSan; `cargo fuzz` builds \
+             one target, or all.\n\n\
              | what is built | s |\n|---|--:|\n\
              | this tool, 64 harnesses in one binary | {own:.2} |\n\
              | `cargo fuzz`, one target of {} | {one_of_few:.2} |\n\
@@ -299,8 +301,9 @@ impl Bench {
 
     fn mutants(&self) -> String {
         let mut text = String::from(
-            "## Mutants\n\n`contract --check` of one function. `first` builds the mutants of C, `again` finds them built; both include \
-             opening the repository and a run of C against itself. `judging` is the time of the runs over mutants alone.\n\n\
+            "## Mutants\n\n`contract --check` of one function. `first` is the time of the first run, which builds the mutants of C; `again` is the \
+             time of a second run, for which they are already built. Both include opening the repository and a run of C against itself. \
+             `judging` is the time for running the mutants alone.\n\n\
              | function | mutants | killed | first, s | again, s | judging, s |\n|---|--:|--:|--:|--:|--:|\n",
         );
         for symbol in MUTATED {

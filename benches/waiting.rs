@@ -96,18 +96,18 @@ fn main() {
 fn head(Work { functions, latency, accept }: Work) -> String {
     format!(
         "# Waiting for models\n\n\
-         Written by `cargo bench --bench waiting -- --write`: `port --all` over {functions} generated functions that do not call each \
-         other, with a local server that gives the right answer to every question after {} s, and acceptance runs of {accept} s.\n\n\
-         - *asked*: the sum of the times of all model calls.\n\
-         - *waiting*: the time in which a model call was open and no computing step ran or was queued for a core.\n\
+         `cargo bench --bench waiting -- --write` wrote this page. It measures `port --all` on {functions} generated functions that do not call each \
+         other, with a local server that gives a correct port to every prompt after {} s, and with acceptance runs of {accept} s.\n\n\
+         - *asked*: the sum of the durations of all model calls.\n\
+         - *waiting*: the time in which at least one model call was open, and no computing step ran or waited for a core.\n\
          - *computing*: the rest of the run.\n\
-         - *processors*: processor time of the tool and its child processes. With all cores busy, computing would take this divided by the number of cores; *over* is the ratio of the real time to that.\n",
+         - *processors*: processor time of the tool and its child processes. If all cores were busy all the time, computing would take *processors* divided by the number of cores; *over* is *computing* divided by that time.\n",
         latency.as_secs_f32()
     )
 }
 
 fn table(rans: &[Ran; 2], cores: usize, Work { functions, latency, accept }: Work) -> String {
-    let mut text = "| at a time | whole run | asked | waiting | computing | processors | over |\n|---|---|---|---|---|---|---|\n".to_owned();
+    let mut text = "| functions at a time | whole run | asked | waiting | computing | processors | over |\n|---|---|---|---|---|---|---|\n".to_owned();
     for ran in rans {
         writeln!(
             text,
@@ -126,8 +126,8 @@ fn table(rans: &[Ran; 2], cores: usize, Work { functions, latency, accept }: Wor
     let shorter = one.waiting / many.waiting;
     writeln!(
         text,
-        "\n{functions} functions, {} s an answer, {accept} s an acceptance run, {cores} cores. Waiting is {shorter:.1} times shorter with {} at a time (goal: at least \
-         {SHORTER}){}; computing then takes {:.2} times what the cores allow (goal: at most {ALLOWED}){}.",
+        "\n{functions} functions, {} s per answer, {accept} s per acceptance run, {cores} cores. With {} functions at a time, waiting is {shorter:.1} times shorter (goal: at least \
+         {SHORTER}{}), and computing takes {:.2} times as long as it would with all cores busy (goal: at most {ALLOWED}{}).",
         latency.as_secs_f32(),
         many.jobs,
         missed(shorter >= SHORTER),
@@ -139,7 +139,7 @@ fn table(rans: &[Ran; 2], cores: usize, Work { functions, latency, accept }: Wor
 }
 
 fn missed(is_met: bool) -> &'static str {
-    if is_met { "" } else { ", which is missed" }
+    if is_met { "" } else { "; missed" }
 }
 
 /// `w0` is ported beforehand, so that everything but the functions is built; then all the others, so many at a time.
