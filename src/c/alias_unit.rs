@@ -8,7 +8,7 @@ use crate::symbol::{Library, Linkage, Record, RelPath, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// What an entry is about.
+/// The subject of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
     /// A static function or variable.
@@ -22,12 +22,12 @@ pub(super) enum Subject {
 pub(super) struct Line {
     pub subject: Subject,
     pub text: String,
-    /// Another compiler than the one that is asked may have a macro of this name in place of the static.
+    /// The name of the static, for which another compiler may have a macro instead.
     unless_macro: Option<String>,
 }
 
 impl Line {
-    /// The entry as every later build gets it.
+    /// The text for later builds, which may use another compiler.
     pub fn guarded(&self) -> String {
         match &self.unless_macro {
             Some(name) => format!("#ifndef {name}\n{}\n#endif", self.text),
@@ -36,24 +36,23 @@ impl Line {
     }
 }
 
-/// Ending of the second names.
+/// The suffix of the second names.
 pub(super) const ALIAS_END: &str = "__st";
 
-/// The second name of a static.
 pub(super) fn alias(module: &str, c_name: &str) -> String {
     format!("{module}__{c_name}{ALIAS_END}")
 }
 
-/// What C keeps to a file and can be bound: key, C name, module.
+/// Static functions and variables that can be bound: key, C name, module.
 pub(super) fn statics(library: &Library) -> impl Iterator<Item = (&SymbolKey, &str, &str)> {
-    // Functions that cannot be ported are still called by those that can.
+    // Ports may call static functions that cannot be ported themselves.
     let functions = library.functions.iter().filter(|f| f.linkage == Linkage::Static);
     let globals = library.globals.iter().filter(|g| g.linkage == Linkage::Static && g.unsupported.is_none());
     let functions = functions.map(|f| (&f.key, f.c_name.as_str(), f.module.as_str()));
     functions.chain(globals.map(|g| (&g.key, g.c_name.as_str(), g.module.as_str())))
 }
 
-/// The entries of every unit that has any.
+/// The entries of each unit, by file; units without entries are absent.
 pub(super) fn lines(merged: &Merged) -> BTreeMap<RelPath, Vec<Line>> {
     let mut lines: BTreeMap<RelPath, Vec<Line>> = BTreeMap::new();
     let macros: BTreeSet<&str> = merged.library.macros.iter().map(|m| m.name.as_str()).collect();
@@ -75,14 +74,15 @@ pub(super) fn lines(merged: &Merged) -> BTreeMap<RelPath, Vec<Line>> {
     lines
 }
 
-/// Size, alignment and offsets from libclang, as bindgen uses them; `None` without a name or a layout.
+/// A layout assertion: size, alignment and offsets from libclang, which bindgen uses too. `None` for a record
+/// without a name or a layout.
 fn assertion(record: &Record) -> Option<String> {
     if !record.complete || record.c_name.is_empty() {
         return None;
     }
     let name = &record.c_name;
     let mut facts = format!("sizeof({name}) == {} && __alignof__({name}) == {}", record.size, record.align);
-    // A bit-field has no offset that C could tell.
+    // C has no `offsetof` for a bit-field.
     for field in record.fields.iter().filter(|f| f.bits.is_none() && !f.name.is_empty()) {
         let offset = field.offset?;
         write!(facts, " && __builtin_offsetof({name}, {}) == {}", field.name, offset / 8)

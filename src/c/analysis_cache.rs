@@ -13,17 +13,16 @@ use std::path::Path;
 /// The tools that read C.
 #[derive(Clone, Copy)]
 pub struct Tools<'a> {
-    /// Changes when any of them changes, or this program does.
+    /// Identifies the versions of the tools and of this program; it changes when any of them changes.
     pub identity: &'a str,
-    /// Finds the programs; asked only when something changed.
+    /// Finds the programs; called only if something changed.
     pub programs: &'a dyn Fn() -> Result<Programs>,
-    /// A folder that git ignores and that can be made again at any time; it need not exist.
+    /// A scratch folder. Git ignores it, it can be regenerated at any time, and it need not exist.
     pub scratch: &'a Path,
     pub interrupt: &'a Interrupt,
 }
 
 impl<'a> Tools<'a> {
-    /// As the build systems need them.
     pub(super) fn build_systems(&self, programs: &Programs) -> BuildSystems<'a> {
         let Self { identity, scratch, interrupt, .. } = *self;
         BuildSystems { programs: programs.clone(), scratch, interrupt, identity }
@@ -36,12 +35,12 @@ impl fmt::Debug for Tools<'_> {
     }
 }
 
-/// Kept values and their files.
+/// The cached values and the hashes of their input files.
 pub(super) struct Keeper<'a> {
     pub root: &'a Utf8Path,
     pub tools: Tools<'a>,
     pub files: Files<'a>,
-    /// Fingerprint of what every value depends on.
+    /// Fingerprint of what every cached value depends on.
     pub base: String,
     store: &'a mut Store,
 }
@@ -51,7 +50,7 @@ impl<'a> Keeper<'a> {
         Self { root, tools, files: Files::new(root), base, store }
     }
 
-    /// The value that is kept, if everything that it came from is the same.
+    /// The cached value, if none of its inputs changed.
     pub fn kept<T: DeserializeOwned>(
         &mut self,
         kind: AnalysisKind,
@@ -65,7 +64,7 @@ impl<'a> Keeper<'a> {
         if values.is_empty() { Ok(()) } else { self.store.keep(kind, values) }
     }
 
-    /// Forgets units that are no more.
+    /// Removes the values of units that no longer exist.
     pub fn keep_only(&mut self, subjects: &[&str]) -> Result<()> {
         for kind in [AnalysisKind::Facts, AnalysisKind::Declarations, AnalysisKind::Translation] {
             self.store.keep_only(kind, subjects)?;

@@ -1,4 +1,5 @@
-//! What is read again and what is not, and who is right where libclang and the C compiler do not agree.
+//! Which results are cached and which are computed again; and that the C compiler decides where libclang
+//! disagrees with it.
 
 use super::front_tests::{load, project};
 use crate::symbol::*;
@@ -90,7 +91,7 @@ fn a_build_file_that_appears_or_changes_is_asked() {
     assert_eq!(flags(), ["-DN=4"]);
 }
 
-/// A C compiler that gets further arguments.
+/// A C compiler that is called with additional arguments.
 fn compiler(root: &Utf8Path, arguments: &str) -> String {
     let path = root.join(".cc");
     write(root, ".cc", &format!("#!/bin/sh\nexec gcc {arguments} \"$@\"\n"));

@@ -1,12 +1,13 @@
-//! The C archive as the generated build script builds it: its units, their alias lines, and the renames.
+//! The C archive as the generated build script builds it: its units, their alias lines, and the symbol
+//! renames.
 
 use super::alias_unit::{alias, statics};
 use crate::symbol::{Library, Linkage};
 use quote::quote;
 use std::collections::BTreeSet;
 
-/// `c_units.rs`, included by the generated `build.rs`. `link` names libraries that the C side needs, `headers` are
-/// watched beside the sources.
+/// The text of `c_units.rs`, which the generated `build.rs` includes. `link` names the libraries that the C
+/// side needs; `headers` are watched for changes in addition to the sources.
 pub fn units_file(library: &Library, link: &[String], headers: &[String]) -> String {
     let units = library.units.iter().map(|unit| {
         let (file, flags) = (unit.file.to_string(), &unit.flags);
@@ -30,7 +31,7 @@ pub fn units_file(library: &Library, link: &[String], headers: &[String]) -> Str
     )
 }
 
-/// The name by which other units reach a function or variable: its own, or the second one of what C keeps to a file.
+/// The name by which other units reach a function or variable: its own name, or for a static its second name.
 pub fn reached_by(linkage: Linkage, module: &str, c_name: &str) -> String {
     match linkage {
         Linkage::External => c_name.to_owned(),
@@ -38,7 +39,7 @@ pub fn reached_by(linkage: Linkage, module: &str, c_name: &str) -> String {
     }
 }
 
-/// Every name that the archive defines.
+/// Every name that the archive defines; the build renames them all.
 fn renamed(library: &Library) -> BTreeSet<String> {
     let aliases = statics(library).map(|(_, c_name, module)| alias(module, c_name));
     library.exports.iter().cloned().chain(aliases).collect()

@@ -22,21 +22,21 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Bindings {
     /// The text of `ffi.rs`.
     pub file: String,
-    /// Every bound function under the name by which `ffi.rs` declares it.
+    /// Every bound function, by its name in `ffi.rs`.
     #[serde(with = "rust_text")]
     pub functions: BTreeMap<SymbolName, syn::ForeignItemFn>,
     /// Every bound global with its type.
     #[serde(with = "rust_text")]
     pub globals: BTreeMap<SymbolName, syn::ForeignItemStatic>,
-    /// Names of the types that `ffi.rs` defines.
+    /// The names of the types that `ffi.rs` defines.
     pub types: BTreeSet<String>,
-    /// Names that mean different things in different units, and how they were told apart.
+    /// Names with different meanings in different units, and how they were distinguished.
     pub conflicts: Vec<String>,
-    /// Functions and globals without a binding, and why.
+    /// Functions and globals without a binding, each with the reason.
     pub missing: Vec<(SymbolKey, String)>,
 }
 
-/// The name that a symbol has in the archive: `c_<name>`, and for what C keeps to a file the name of its alias.
+/// The symbol's name in the archive: `c_<name>`, or for a static the name of its alias.
 pub fn link_name(c_name: &str, module: &str, linkage: Linkage) -> String {
     match linkage {
         Linkage::External => format!("c_{c_name}"),
@@ -44,15 +44,15 @@ pub fn link_name(c_name: &str, module: &str, linkage: Linkage) -> String {
     }
 }
 
-/// What bindgen declares in one unit, by C name.
+/// The functions and globals that bindgen declares in one unit, by C name.
 #[derive(Default)]
 struct Foreign {
     functions: BTreeMap<String, syn::ForeignItemFn>,
     statics: BTreeMap<String, syn::ForeignItemStatic>,
 }
 
-/// Makes the bindings out of bindgen's outputs for the units, in their order, and fills `rust_name` of the records with
-/// the names that they have there.
+/// Merges bindgen's outputs, which are in the order of the units, and sets `rust_name` of each record to its
+/// name there.
 ///
 /// # Errors
 /// `Internal` when an output is not Rust.
@@ -78,7 +78,8 @@ pub(super) fn bind(merged: &mut Merged, texts: Vec<String>) -> Result<Bindings> 
     Ok(assemble(merged, foreign, types, &opaque))
 }
 
-/// `static struct { … } table[];`: the record's made-up name stands in the type of the variable only.
+/// Names records after the variable that they define: in `static struct { … } table[];` the made-up name of
+/// the record appears only in the variable's type.
 fn name_by_globals(merged: &mut Merged, foreign: &BTreeMap<RelPath, Foreign>) {
     for global in &merged.library.globals {
         let declared =
@@ -93,7 +94,7 @@ fn name_by_globals(merged: &mut Merged, foreign: &BTreeMap<RelPath, Foreign>) {
     }
 }
 
-/// Records with parts that bindgen gets wrong: only size and alignment are kept.
+/// Records that bindgen lays out wrongly in part: they become opaque, with only size and alignment.
 pub(super) fn opaque_records(library: &Library) -> BTreeSet<String> {
     let is_wrong = |r: &Record| wrong_layout(r, &library.records).is_some() || packed_and_aligned(r, library);
     let is_bad = |r: &&Record| !r.rust_name.is_empty() && is_wrong(r);
@@ -101,7 +102,8 @@ pub(super) fn opaque_records(library: &Library) -> BTreeSet<String> {
     bad.map(|r| r.rust_name.clone()).collect()
 }
 
-/// Packed, and aligned as a whole all the same: Rust has no such representation, and bindgen writes another one.
+/// Whether a record is packed and also aligned as a whole. Rust has no such representation, and bindgen
+/// writes a different one.
 fn packed_and_aligned(record: &Record, library: &Library) -> bool {
     fn natural(ty: &CType, library: &Library) -> u64 {
         match &ty.kind {
@@ -122,7 +124,7 @@ fn packed_and_aligned(record: &Record, library: &Library) -> bool {
         })
 }
 
-/// Takes the foreign items out of bindgen's output.
+/// Moves the foreign items out of bindgen's output.
 fn take_foreign(items: &mut Vec<syn::Item>) -> Foreign {
     let mut foreign = Foreign::default();
     items.retain(|item| {
@@ -144,7 +146,7 @@ fn take_foreign(items: &mut Vec<syn::Item>) -> Foreign {
     foreign
 }
 
-/// The name in C: that of the link, without bindgen's marks, else the identifier.
+/// The C name: the link name without bindgen's marks, else the identifier.
 fn c_name(attrs: &[syn::Attribute], ident: &syn::Ident) -> String {
     let linked = attrs.iter().filter(|a| a.path().is_ident("link_name")).find_map(|a| match &a.meta {
         syn::Meta::NameValue(syn::MetaNameValue {
@@ -210,7 +212,7 @@ fn type_name(item: &syn::Item) -> Option<String> {
     }
 }
 
-/// `Err` holds the reason why a wrong binding, or none, would come out.
+/// Binds a function. `Err` holds the reason why it has no correct binding.
 fn bind_function(
     function: &Function,
     library: &Library,
@@ -225,7 +227,7 @@ fn bind_function(
     if let Some(record) = types.find_map(|ty| opaque_by_value(ty, &library.records, opaque)) {
         return Err(format!("{record}, which Rust cannot lay out, by value in the signature"));
     }
-    // Callers of these need something else than the definition shows, or there is nothing to call.
+    // For these functions the definition does not show what callers need, or there is nothing to call.
     let misleads = |reason: &&String| {
         ["old-style", "its symbol", "its name"].iter().any(|word| reason.starts_with(word))
     };
@@ -251,7 +253,7 @@ fn bind_function(
     Ok(bound)
 }
 
-/// The declaration of a function that bindgen has left out, from clang's types. Names are given by the caller.
+/// The declaration of a function that bindgen omitted, made from clang's types. The caller sets the names.
 fn declared(function: &Function, library: &Library) -> Option<syn::ForeignItemFn> {
     let of = |ty: &CType| rust_type(ty, &library.records);
     let params = function.params.iter().enumerate().map(|(index, param)| {
@@ -270,7 +272,7 @@ fn declared(function: &Function, library: &Library) -> Option<syn::ForeignItemFn
     syn::parse2(quote!(pub fn left_out(#(#params),* #dots) #ret;)).ok()
 }
 
-/// The type as it is passed: arrays and functions are pointers.
+/// The type of a parameter as it is passed: arrays and functions become pointers.
 fn passed(ty: &CType) -> CType {
     let to = match &ty.kind {
         TypeKind::Array { of, .. } => of.clone(),
@@ -294,7 +296,8 @@ fn bind_global(
         rename_type(&mut ty, renames);
         ty
     });
-    // bindgen gives the value of what has a simple initialiser, even of variables, and `[T; 0]` for `extern T t[];`.
+    // For a global with a simple initialiser bindgen gives its value, even for variables; for `extern T t[];`
+    // it gives `[T; 0]`.
     let is_array = matches!(global.ty.kind, TypeKind::Array { .. });
     let ty = match known.filter(|_| !is_array) {
         Some(ty) => ty,

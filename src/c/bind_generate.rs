@@ -7,14 +7,14 @@ use camino::Utf8Path;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What bindgen puts behind the names of static functions, which tells them from others.
+/// The suffix that bindgen adds to the names of static functions, to mark them.
 pub(super) const STATIC_MARK: &str = "__implfuzz_static";
 
-/// How often types are made opaque one after the other before giving up.
+/// Maximum number of rounds in which types are made opaque.
 const ROUNDS: usize = 4;
 
-/// The Rust text for everything that the unit declares in files of the project. `opaque` names types of which only
-/// size and alignment are kept, `left_out` functions on which bindgen panics.
+/// The Rust text for everything that the unit declares in files of the project. Of the types in `opaque` only
+/// size and alignment are kept; the functions in `left_out` are skipped because bindgen panics on them.
 ///
 /// # Errors
 /// `C` when bindgen cannot make sense of the unit.
@@ -28,7 +28,7 @@ pub(super) fn generate(
     let mut text = run(root, unit, &opaque, left_out)?;
     for _ in 0..ROUNDS {
         let before = opaque.len();
-        // Most units have no packed record: their text is read once, later.
+        // Few units have a packed record; the text of the others is parsed only once, later.
         if text.contains("C, packed") || text.contains("C , packed") {
             opaque.extend(misaligned(&parse(unit, &text)?));
         }
@@ -40,7 +40,7 @@ pub(super) fn generate(
     Ok(text)
 }
 
-/// Reads bindgen's text.
+/// Parses bindgen's output.
 pub(super) fn parse(unit: &Unit, text: &str) -> Result<syn::File> {
     syn::parse_file(text).map_err(|error| {
         Error::new(ErrorKind::Internal, format!("bindgen's output for {} is not Rust: {error}", unit.file))
@@ -57,10 +57,11 @@ fn run(
         Error::new(ErrorKind::C, format!("no bindings for {}: {what}", unit.file))
             .help("name the file under exclude in [c] of implfuzz.toml, or correct its flags there")
     };
-    // bindgen insists on writing its wrappers for statics; nobody compiles them.
+    // bindgen always writes wrapper functions for statics; they are not compiled.
     let scratch = tempfile::tempdir()?;
     match build(root, unit, opaque, left_out, Some(scratch.path())) {
-        // bindgen cannot write a wrapper for some static function: the others are worth having.
+        // bindgen cannot write a wrapper for one of the static functions: run without wrappers to keep the
+        // others.
         Err(bindgen::BindgenError::Codegen(_)) => build(root, unit, opaque, left_out, None),
         result => result,
     }
@@ -78,9 +79,8 @@ fn build(
     let mut builder = bindgen::builder()
         .header(root.join(&unit.file.0))
         .clang_args(clang_arguments(root, unit))
-        // libclang knows where its own headers are; bindgen would start clang several times for each unit to find out.
+        // libclang finds its own headers; bindgen would start clang several times per unit to find them.
         .detect_include_paths(false)
-        // Warnings would go to standard error.
         .clang_arg("-w")
         .allowlist_file(format!("{}/.*", escaped(root.as_str())))
         .rust_target(target)
@@ -111,7 +111,7 @@ fn build(
     builder.generate().map(|bindings| bindings.to_string())
 }
 
-/// A path as a pattern that matches nothing else.
+/// The path as a pattern that matches only this path.
 fn escaped(path: &str) -> String {
     path.chars()
         .flat_map(|c| [(c.is_ascii_punctuation() && !matches!(c, '/' | '_')).then_some('\\'), Some(c)])
@@ -119,7 +119,7 @@ fn escaped(path: &str) -> String {
         .collect()
 }
 
-/// Packed records that hold aligned ones: rustc refuses them (E0588).
+/// Packed records that contain aligned ones: rustc rejects them (E0588).
 fn misaligned(file: &syn::File) -> Vec<String> {
     let mut aligned: BTreeSet<String> = BTreeSet::new();
     let records: Vec<_> = file.items.iter().filter_map(record).collect();
@@ -141,7 +141,7 @@ fn misaligned(file: &syn::File) -> Vec<String> {
         .collect()
 }
 
-/// Name, representation, and the names of types held by value.
+/// Name, representation, and the names of the types that it holds by value.
 fn record(item: &syn::Item) -> Option<(String, String, Vec<String>)> {
     let (ident, attrs, fields): (_, _, Vec<&syn::Field>) = match item {
         syn::Item::Struct(s) => (&s.ident, &s.attrs, s.fields.iter().collect()),

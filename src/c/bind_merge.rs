@@ -1,5 +1,5 @@
-//! Merges the types and constants of all units: the complete type wins; different items of the same name get their
-//! module's name as a prefix and are reported.
+//! Merges the types and constants of all units. A complete type replaces an incomplete one; different items
+//! with the same name get the name of their module as a prefix and are reported.
 
 use super::bind_rename::{Renames, rename_item, rename_type};
 use crate::symbol::RelPath;
@@ -7,29 +7,27 @@ use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit_mut::VisitMut;
 
-/// The output for one unit, foreign items taken out.
+/// The items of one unit without the foreign items.
 pub(super) struct UnitItems {
     pub file: RelPath,
     pub module: String,
     pub items: Vec<syn::Item>,
 }
 
-/// Types and constants of all units.
 #[derive(Default)]
 pub(super) struct Types {
     /// Types in order of their first appearance: key, text, item.
     keyed: Vec<(String, String, syn::Item)>,
     position: BTreeMap<String, usize>,
-    /// The different values of each constant, with the module that first had it.
+    /// The distinct values of each constant, with the module that first defined it.
     constants: BTreeMap<String, Vec<(String, String, syn::ItemConst)>>,
-    /// Renamed items, by unit.
     pub renames: BTreeMap<RelPath, Renames>,
-    /// One sentence per name that means different things.
+    /// One sentence for each name with several meanings.
     pub conflicts: Vec<String>,
 }
 
 impl Types {
-    /// Takes a unit in.
+    /// Adds the items of a unit.
     pub(super) fn add(&mut self, unit: UnitItems) {
         let UnitItems { file, module, items } = unit;
         let items = inline_anonymous_enums(items);
@@ -44,7 +42,8 @@ impl Types {
         self.renames.insert(file, renames);
     }
 
-    /// Types that are complete on both sides and differ, and whatever mentions them.
+    /// The renames for a unit: types that are complete on both sides and differ, and all types that mention
+    /// them.
     fn renames_for(&self, items: &[syn::Item], module: &str) -> Renames {
         let mut renames = Renames::new();
         let mine = aliases(items.iter());
@@ -59,7 +58,7 @@ impl Types {
                 let mut renamed = item.clone();
                 rename_item(&mut renamed, &renames);
                 let (_, text, old) = &self.keyed[at];
-                // Headers reach a typedef by different ways, such as `va_list`.
+                // Headers may reach the same typedef, such as `va_list`, through different aliases.
                 let same_alias = match (mine.get(&name), known.get(&name)) {
                     (Some(new), Some(old)) => {
                         resolved(new, &mine, &renames) == resolved(old, &known, &Renames::new())
@@ -106,7 +105,7 @@ impl Types {
         }
     }
 
-    /// All items; constants that are called like a function or global (`taken`) and types in `dropped` stay out.
+    /// All items, except types in `dropped` and constants with the name of a function or global (`taken`).
     pub(super) fn into_items(
         mut self,
         taken: &BTreeSet<String>,
@@ -128,13 +127,14 @@ impl Types {
             }
         }
         let is_kept = |item: &syn::Item| type_key(item).is_none_or(|(_, name)| !dropped.contains(&name));
-        // Layout tests of a type that another unit completed repeat the complete one's: keys keep them apart.
+        // bindgen's layout tests for a type that another unit completed repeat those of the complete type;
+        // the keys keep them distinct.
         items.extend(self.keyed.into_iter().map(|(_, _, item)| item).filter(is_kept));
         (items, self.conflicts)
     }
 }
 
-/// What each alias stands for.
+/// The type of each alias.
 fn aliases<'a>(items: impl Iterator<Item = &'a syn::Item>) -> BTreeMap<String, syn::Type> {
     items
         .filter_map(|item| match item {
@@ -144,7 +144,7 @@ fn aliases<'a>(items: impl Iterator<Item = &'a syn::Item>) -> BTreeMap<String, s
         .collect()
 }
 
-/// The text of a type with all aliases replaced by what they stand for, then renamed.
+/// The text of a type with all aliases resolved, then renamed.
 fn resolved(ty: &syn::Type, aliases: &BTreeMap<String, syn::Type>, renames: &Renames) -> String {
     struct Resolver<'a>(&'a BTreeMap<String, syn::Type>);
     impl VisitMut for Resolver<'_> {
@@ -187,7 +187,7 @@ fn key(item: &syn::Item, text: &str) -> String {
     type_key(item).map_or_else(|| format!("text {text}"), |(key, _)| key)
 }
 
-/// The text by which items are compared: derives depend on what else the unit knows.
+/// The text by which items are compared. Derives are left out because they depend on the rest of the unit.
 fn comparable(item: &syn::Item) -> String {
     let mut item = item.clone();
     if let syn::Item::Struct(syn::ItemStruct { attrs, .. }) | syn::Item::Union(syn::ItemUnion { attrs, .. }) =
@@ -198,7 +198,7 @@ fn comparable(item: &syn::Item) -> String {
     quote!(#item).to_string()
 }
 
-/// bindgen's forms of a type that the unit only names.
+/// Whether this is bindgen's form of a type that the unit only names.
 fn is_incomplete(item: &syn::Item) -> bool {
     let syn::Item::Struct(s) = item else { return false };
     let mut fields = s.fields.iter();
@@ -206,7 +206,8 @@ fn is_incomplete(item: &syn::Item) -> bool {
     first.is_some_and(|name| name == "_unused" || name == "_address") && fields.next().is_none()
 }
 
-/// `_bindgen_ty_<n>` is counted per unit: constants of enums without a name get the integer type itself.
+/// Replaces `_bindgen_ty_<n>`, whose number differs between units: constants of enums without a name get the
+/// integer type itself.
 fn inline_anonymous_enums(items: Vec<syn::Item>) -> Vec<syn::Item> {
     let is_anonymous = |t: &syn::ItemType| t.ident.to_string().starts_with("_bindgen_ty_");
     let anonymous: BTreeMap<String, syn::Type> = items

@@ -1,4 +1,4 @@
-//! Renames types throughout the items of one unit, and nothing that merely has the same name (fields, parameters).
+//! Renames types throughout the items of one unit. Fields and parameters with the same name keep it.
 
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::collections::BTreeMap;
@@ -7,17 +7,14 @@ use syn::visit_mut::{self, VisitMut};
 /// Old name → new name.
 pub(super) type Renames = BTreeMap<String, String>;
 
-/// Applies the renames to an item.
 pub(super) fn rename_item(item: &mut syn::Item, renames: &Renames) {
     Renamer(renames).visit_item_mut(item);
 }
 
-/// Applies the renames to the types of a foreign function.
 pub(super) fn rename_function(function: &mut syn::ForeignItemFn, renames: &Renames) {
     Renamer(renames).visit_foreign_item_fn_mut(function);
 }
 
-/// Applies the renames to a type.
 pub(super) fn rename_type(ty: &mut syn::Type, renames: &Renames) {
     Renamer(renames).visit_type_mut(ty);
 }
@@ -59,7 +56,7 @@ impl VisitMut for Renamer<'_> {
         visit_mut::visit_path_mut(self, path);
     }
 
-    /// `offset_of!(Type, field)` of the layout tests.
+    /// `offset_of!(Type, field)` in the layout tests.
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
         let mut tokens: Vec<TokenTree> = std::mem::take(&mut mac.tokens).into_iter().collect();
         if let Some(TokenTree::Ident(first)) = tokens.first_mut() {

@@ -1,4 +1,4 @@
-//! What `ffi.rs` declares for small pieces of C.
+//! The declarations in `ffi.rs` for small pieces of C.
 
 use super::bind::Bindings;
 use super::front::Analysis;
@@ -6,7 +6,7 @@ use super::front_tests::{load, project, why};
 use crate::platform::process::{Interrupt, Job};
 use crate::symbol::*;
 
-/// Loads a project and has rustc check `ffi.rs` on its own.
+/// Loads a project and checks that `ffi.rs` compiles without other files.
 fn bound(files: &[(&str, &str)]) -> (Library, Bindings) {
     let (_dir, root) = project(files);
     let Analysis { library, bindings, .. } = load(&root, "gcc").unwrap();

@@ -3,9 +3,9 @@
 use crate::symbol::{Function, Library};
 use serde::Serialize;
 
-/// So many are shown.
+/// Maximum number of call sites.
 const SHOWN: usize = 3;
-/// Lines before and after a call.
+/// Number of lines shown before and after a call.
 const AROUND: usize = 5;
 
 /// A call in the C text.
@@ -25,7 +25,7 @@ pub fn call_sites(library: &Library, function: &Function) -> Vec<CallSite> {
     callers.filter_map(|caller| first(caller, &function.c_name)).take(SHOWN).collect()
 }
 
-/// Whether an identifier of a line is `name`.
+/// Whether the line contains the identifier `name`.
 fn has_word(line: &str, name: &str) -> bool {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| word == name)
 }

@@ -13,8 +13,8 @@ pub(super) struct Command {
 }
 
 impl Command {
-    /// What a compiler that runs in `dir` with `arguments` makes of `source`; absent when the source is not under the
-    /// root or not in a language that C libraries are written in.
+    /// The command of a compiler that runs in `dir` with `arguments` and compiles `source`. `None` if the
+    /// source is not under the root or not in one of `LANGUAGES`.
     pub fn new(places: &Places, dir: &Utf8Path, source: &str, arguments: &[String]) -> Option<Self> {
         let file = places.inside(&dir.join(source)).filter(|file| LANGUAGES.contains(&extension(file)))?;
         let flags = keep(arguments, |path| places.show(&dir.join(path)));
@@ -22,30 +22,30 @@ impl Command {
     }
 }
 
-/// Extensions of sources: C, C++, assembly.
+/// Extensions of sources: C, C++, assembly. C libraries use all three.
 const LANGUAGES: &[&str] = &["c", "cc", "cpp", "cxx", "C", "s", "S"];
 
 fn extension(path: &Utf8Path) -> &str {
     path.extension().unwrap_or_default()
 }
 
-/// Each file once, in path order, with the first of its commands.
+/// Keeps one command per file, the first one, in path order.
 pub(super) fn each_once(mut commands: Vec<Command>) -> Vec<Command> {
     commands.sort_by(|a, b| a.file.cmp(&b.file));
     commands.dedup_by(|a, b| a.file == b.file);
     commands
 }
 
-/// Flags whose value is a path; joined to it or the next argument.
+/// Flags whose value is a path, either joined to the flag or in the next argument.
 pub(super) const PATH_FLAGS: &[&str] = &["-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-I"];
 
-/// Flags that change how C is understood, by prefix.
+/// Prefixes of flags that change the meaning of C code.
 const MEANING: &[&str] = &[
     "-std=", "-fsigned-char", "-funsigned-char", "-fno-signed-char", "-fno-unsigned-char", "-fshort-enums",
     "-fpack-struct", "-fwrapv", "-ansi", "-pthread", "-m",
 ];
 
-/// Keeps what changes meaning, with the value joined to its flag; `place` maps paths.
+/// Keeps the flags that change meaning, with the value joined to its flag; `place` maps paths.
 fn keep(arguments: &[String], place: impl Fn(&str) -> String) -> Vec<String> {
     let mut kept = Vec::new();
     let mut arguments = arguments.iter();
@@ -77,8 +77,8 @@ pub(super) fn split(command: &str) -> Vec<String> {
     scan(command, |_| false).concat()
 }
 
-/// The simple commands of a line that a shell is given, in order. A parenthesis is a command of its own; what a
-/// redirection names and what stands in backquotes is left out.
+/// The simple commands of a shell line, in order. Each parenthesis is a separate command; redirections and
+/// text in backquotes are left out.
 pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     let line = without_substitutions(line);
     let mut commands = scan(&line, |c| matches!(c, ';' | '&' | '|' | '(' | ')' | '\n'));
@@ -89,7 +89,8 @@ pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// The words of each piece between characters that end a command. A `#` begins a comment only where commands end too.
+/// Splits the line at characters for which `ends` is true, and each piece into words. A `#` begins a comment
+/// only if a line break ends a command too.
 fn scan(line: &str, ends: impl Fn(char) -> bool) -> Vec<Vec<String>> {
     let mut commands = vec![Vec::new()];
     let mut word: Option<String> = None;
@@ -122,13 +123,13 @@ fn scan(line: &str, ends: impl Fn(char) -> bool) -> Vec<Vec<String>> {
     commands
 }
 
-/// Drops `` `…` ``: what it prints is not known. Automake's (`` `test -f 'a.c' || echo './'`a.c ``) print nothing
-/// where the build stands in the sources.
+/// Drops `` `…` ``, whose output is unknown. Automake's substitutions (`` `test -f 'a.c' || echo './'`a.c ``)
+/// print nothing if the build runs in the source directory.
 fn without_substitutions(line: &str) -> String {
     line.split('`').step_by(2).collect()
 }
 
-/// Drops `>`, `2>>`, `<` and the file behind them.
+/// Drops `>`, `2>>`, `<` and the file name after them.
 fn drop_redirections(command: &mut Vec<String>) {
     let mut kept = Vec::new();
     let mut words = command.drain(..);

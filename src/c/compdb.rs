@@ -15,7 +15,7 @@ struct Entry {
     arguments: Option<Vec<String>>,
 }
 
-/// Where the file lies, relative to the root, if there is one.
+/// The path of the file relative to the root, if it exists.
 pub(super) fn find(root: &Utf8Path) -> Option<Utf8PathBuf> {
     ["compile_commands.json", "build/compile_commands.json"]
         .map(Utf8PathBuf::from)
@@ -23,10 +23,11 @@ pub(super) fn find(root: &Utf8Path) -> Option<Utf8PathBuf> {
         .find(|p| root.join(p).is_file())
 }
 
-/// Reads the sources under the root that it names, each once, in path order. `file` is relative to the root.
+/// Reads the sources under the root that `file` lists, each once, in path order. `file` is relative to the
+/// root.
 ///
 /// # Errors
-/// `C` when the file is not what it should be.
+/// `C` when the file is malformed.
 pub(super) fn read(places: &Places, file: &Utf8Path) -> Result<Vec<Command>> {
     let text = fs::read_to_string(places.root.join(file))?;
     let entries: Vec<Entry> = serde_json::from_str(&text).map_err(|error| {

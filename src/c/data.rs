@@ -11,8 +11,8 @@ use crate::symbol::{Global, Linkage};
 use image::Image;
 use std::collections::BTreeSet;
 
-/// Reads the initial values of globals that the unit with this object file should define, or the reason why there is
-/// none, in order.
+/// The initial value of each of `globals`, in order, read from the object file of the unit that should define
+/// them; or the reason why there is none.
 pub(super) fn values(object: &[u8], globals: &[&Global]) -> Vec<Result<Data, String>> {
     let image = Image::parse(object);
     let value = |global: &&Global| {
@@ -27,7 +27,7 @@ pub(super) fn values(object: &[u8], globals: &[&Global]) -> Vec<Result<Data, Str
     globals.iter().map(value).collect()
 }
 
-/// The names of the functions that an object file defines, and of everything that it gives to others.
+/// The names of the functions that an object file defines, and the names that it exports.
 pub(super) fn names(object: &[u8]) -> Result<(BTreeSet<String>, BTreeSet<String>), String> {
     let image = Image::parse(object)?;
     Ok((image.functions(), image.exports()))

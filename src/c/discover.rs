@@ -13,22 +13,22 @@ use crate::symbol::{LeftOut, RelPath, Unit};
 use camino::{Utf8Path, Utf8PathBuf};
 use std::collections::BTreeSet;
 
-/// Why a source is left out that the settings do not name.
+/// The reason for a source that the settings do not list.
 const UNNAMED: &str = "not among the `sources` of implfuzz.toml";
 
-/// What one way of finding has found.
+/// The result of one way of finding sources.
 struct Found {
     source: FlagSource,
     files: Vec<(RelPath, Vec<String>)>,
     left_out: Vec<LeftOut>,
 }
 
-/// Finds the sources under `root` and their flags, the headers where there is no source. Files with a `main` are found later,
-/// by `parse`, because only the preprocessor knows whether theirs is compiled.
+/// Finds the sources under `root` and their flags, or the headers if there is no source. Files with a `main`
+/// are detected later, by `parse`, because only the preprocessor knows whether `main` is compiled.
 ///
 /// # Errors
-/// `C` when there is no C source, a named one is missing, `compile_commands.json` is broken or the way that the
-/// settings name does not work; `Environment` when that one's program is missing; and Ctrl-C.
+/// `C` when there is no C source, a listed source is missing, `compile_commands.json` is malformed, or the
+/// way that the settings name fails; `Environment` when its program is missing; and Ctrl-C.
 pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildSystems) -> Result<Discovery> {
     let root = &canonical(root)?;
     let tree = sources::walk(root, &settings.exclude)?;
@@ -37,7 +37,8 @@ pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildSystems) -> 
     Ok(with_flags((root, settings), &tree, found, warnings))
 }
 
-/// The headers of a library without a C file, none where there is no header. What was found before is left out.
+/// The headers of a library without a C file; `None` if there is no header. The units found before are left
+/// out.
 pub(super) fn headers(
     root: &Utf8Path,
     settings: &CSettings,
@@ -58,7 +59,7 @@ pub(super) fn headers(
         .then(|| with_flags((root, settings), tree, found, before.warnings.clone()))
 }
 
-/// The units with all their flags.
+/// Adds all flags to the units.
 fn with_flags(
     (root, settings): (&Utf8Path, &CSettings),
     tree: &Tree,
@@ -86,7 +87,7 @@ fn with_flags(
     Discovery { units, left_out, source, warnings, takes_programs }
 }
 
-/// The first way that finds something, or the one that the settings name.
+/// The result of the first way that finds something, or of the one that the settings name.
 fn search(
     root: &Utf8Path,
     settings: &CSettings,
@@ -116,7 +117,8 @@ fn search(
     for way in ways {
         let found = match try_way(way, root, settings, tools, tree) {
             Ok(found) => found,
-            // Ctrl-C, and a file that the user has made for tools like this one, end the search.
+            // The search ends on Ctrl-C, and on an error in `compile_commands.json`, which the user provides
+            // for tools like this one.
             Err(error)
                 if forced.is_some() || way == CompileCommands || error.kind() == ErrorKind::Interrupted =>
             {
@@ -150,7 +152,7 @@ fn search(
     })
 }
 
-/// What this way finds; absent when the project has nothing of the kind.
+/// What this way finds; `None` if the project does not use it.
 fn try_way(
     way: FlagsFrom,
     root: &Utf8Path,
@@ -181,7 +183,7 @@ fn try_way(
     Ok(Some(sort_out(root, settings, tree, source, commands)))
 }
 
-/// Tells the sources of the library from what else a build compiles.
+/// Separates the library's sources from other files that a build compiles.
 fn sort_out(
     root: &Utf8Path,
     settings: &CSettings,
@@ -215,7 +217,7 @@ fn why_not_this_one(root: &Utf8Path, file: &RelPath, exclude: &[String]) -> Opti
     }
 }
 
-/// The root without symbolic links, as libclang will name the files in it.
+/// The root without symbolic links, because libclang names files that way.
 pub(super) fn canonical(root: &Utf8Path) -> Result<Utf8PathBuf> {
     root.canonicalize_utf8().map_err(|error| {
         Error::new(ErrorKind::C, format!("the C project {root} cannot be opened: {error}"))
@@ -273,7 +275,7 @@ mod tests {
     use crate::c::front_tests::{project, tools};
     use crate::platform::process::Interrupt;
 
-    /// As `super::discover`, with the tools of this machine.
+    /// Like `super::discover`, with the tools of this machine.
     fn discover(root: &Utf8Path, settings: &CSettings) -> Result<Discovery> {
         let interrupt = Interrupt::none();
         super::discover(root, settings, &tools(&root.join(".implfuzz/cache"), &interrupt))

@@ -8,7 +8,7 @@ use crate::symbol::Access;
 use clang_sys::*;
 use std::collections::HashMap;
 
-/// Source files, read once; the text of nodes is cut out of them.
+/// Source files, each read once. The text of nodes is taken from them.
 #[derive(Default)]
 pub(super) struct Sources(HashMap<String, Vec<u8>>);
 
@@ -18,7 +18,7 @@ impl Sources {
         self.0.entry(file.to_owned()).or_insert_with(|| fs_err::read(file).unwrap_or_default())
     }
 
-    /// The text of a node as written; empty when macros tear it over several places.
+    /// The text of a node as written; empty if macros spread it over several places.
     pub(super) fn text(&mut self, node: Cursor<'_>) -> String {
         self.between(&node.start(), &node.end())
     }
@@ -32,12 +32,12 @@ impl Sources {
     }
 }
 
-/// Parentheses and implicit conversions: they change nothing about what is accessed.
+/// Whether the node is a parenthesis or an implicit conversion; neither changes what is accessed.
 pub(super) fn is_wrapper(node: Cursor<'_>) -> bool {
     matches!(node.kind(), CXCursor_ParenExpr | CXCursor_UnexposedExpr)
 }
 
-/// The expression beneath parentheses, implicit conversions and casts.
+/// The expression inside parentheses, implicit conversions and casts.
 pub(super) fn strip(mut node: Cursor<'_>) -> Cursor<'_> {
     while is_wrapper(node) || node.kind() == CXCursor_CStyleCastExpr {
         let inner: Vec<_> = node.children().into_iter().filter(|c| c.kind() != CXCursor_TypeRef).collect();
@@ -49,7 +49,7 @@ pub(super) fn strip(mut node: Cursor<'_>) -> Cursor<'_> {
     node
 }
 
-/// What a plain name stands for, looking beneath casts.
+/// The declaration that a plain name refers to; casts around the name are ignored.
 pub(super) fn named(node: Cursor<'_>) -> Option<Cursor<'_>> {
     let node = strip(node);
     (node.kind() == CXCursor_DeclRefExpr).then(|| node.referenced()).flatten()
@@ -57,7 +57,8 @@ pub(super) fn named(node: Cursor<'_>) -> Option<Cursor<'_>> {
 
 /// The initialiser of a variable, if it has one.
 pub(super) fn initialiser(variable: Cursor<'_>) -> Option<Cursor<'_>> {
-    // The last child; the extent of an array without initialiser ends before its bracket.
+    // It is the last child. Without an initialiser, the last child may be the size of an array, and then the
+    // declaration ends after it, with the bracket.
     let last = variable.children().into_iter().last()?;
     (last.is_expression() && last.end() == variable.end()).then_some(last)
 }
@@ -89,9 +90,10 @@ pub(super) fn access(parents: &[Cursor<'_>], lvalue: Cursor<'_>) -> Access {
         let first = || parent.children().first().is_some_and(|f| *f == inner);
         match parent.kind() {
             CXCursor_ParenExpr => {}
-            // An array that turns into a pointer still denotes the object; any other conversion reads it.
+            // After conversion to a pointer, an array is still the same object; any other conversion reads
+            // it.
             CXCursor_UnexposedExpr if is_array(inner) => {}
-            // A pointer to the object on its way to the place that takes it.
+            // A pointer to the object that is being passed on.
             CXCursor_UnexposedExpr | CXCursor_CStyleCastExpr if is_pointer(inner) && escapes(inner) => {}
             CXCursor_MemberRefExpr | CXCursor_ArraySubscriptExpr if first() => {}
             CXCursor_BinaryOperator if parent.binary_operator() == CXBinaryOperator_Assign && first() => {
@@ -120,7 +122,7 @@ fn escapes(node: Cursor<'_>) -> bool {
     is_array(node) || node.kind() == CXCursor_UnaryOperator && node.unary_operator() == CXUnaryOperator_AddrOf
 }
 
-/// How code with this address may access the object.
+/// How code that gets this address may access the object.
 fn by_pointer(node: Cursor<'_>) -> Access {
     let ty = node.ty().canonical();
     if !is_pointer(node) || !escapes(node) {

@@ -1,4 +1,5 @@
-//! The flags of a library: the user's settings, the source of the flags, and clang's arguments. `discover` finds them.
+//! The flags of a library: the user's settings, where the flags were found, and clang's arguments. `discover`
+//! finds them.
 
 use super::command_line::PATH_FLAGS;
 use crate::config::FlagsFrom;
@@ -7,10 +8,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What the user says about the C side; an empty list means: find out.
+/// The user's settings for the C side. An empty list means automatic detection.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CSettings {
-    /// The one way to find sources and flags; absent: the first that works.
+    /// The one way to find sources and flags; `None`: the first that works.
     pub from: Option<FlagsFrom>,
     /// Source files, relative to the root.
     pub sources: Vec<String>,
@@ -18,29 +19,29 @@ pub struct CSettings {
     pub include_dirs: Vec<String>,
     /// `NAME` or `NAME=VALUE`, without `-D`.
     pub defines: Vec<String>,
-    /// Further compiler flags, as they are.
+    /// Further compiler flags, passed unchanged.
     pub flags: Vec<String>,
-    /// Files, folders or patterns with `*` that are left out.
+    /// Files, folders or patterns with `*` to leave out.
     pub exclude: Vec<String>,
 }
 
-/// Where the flags come from. Files are relative to the root.
+/// Where the flags were found. Files are relative to the root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FlagSource {
     /// Sources named in the settings.
     Settings,
     /// This `compile_commands.json`.
     CompileCommands(Utf8PathBuf),
-    /// CMake's export of this `CMakeLists.txt`.
+    /// CMake's compile commands for this `CMakeLists.txt`.
     Cmake(Utf8PathBuf),
-    /// What `make -n` prints for this makefile.
+    /// The output of `make -n` for this makefile.
     Make(Utf8PathBuf),
     /// Guessed from the `#include` lines.
     IncludeGuess,
 }
 
 impl FlagSource {
-    /// The file of a build system that says it.
+    /// The build-system file that the flags were read from.
     pub fn file(&self) -> Option<&Utf8Path> {
         match self {
             Self::CompileCommands(file) | Self::Cmake(file) | Self::Make(file) => Some(file),
@@ -48,7 +49,7 @@ impl FlagSource {
         }
     }
 
-    /// The key of the configuration that chooses this way again.
+    /// The configuration key that selects this way.
     pub fn key(&self) -> Option<FlagsFrom> {
         match self {
             Self::Settings => None,
@@ -72,25 +73,26 @@ impl fmt::Display for FlagSource {
     }
 }
 
-/// A way to find flags that did not work, though there was reason to try it.
+/// A way to find flags that failed although the project seemed to support it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
     pub text: String,
     pub help: Option<String>,
 }
 
-/// The sources of a library.
+/// The sources of a library and how they were found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discovery {
     pub units: Vec<Unit>,
     pub left_out: Vec<LeftOut>,
     pub source: FlagSource,
     pub warnings: Vec<Warning>,
-    /// Files with a `main` are part of the library, too: those that the settings name, and where there is nothing else.
+    /// Whether files with a `main` belong to the library: if the settings list them, or if there are no other
+    /// files.
     pub takes_programs: bool,
 }
 
-/// What every unit gets behind its own flags.
+/// The flags that every unit gets after its own.
 pub(super) fn common_flags(settings: &CSettings, guessed: &[Utf8PathBuf]) -> Vec<String> {
     let folders = settings.include_dirs.iter().map(String::as_str).chain(guessed.iter().map(|g| g.as_str()));
     let mut flags: Vec<String> =
@@ -100,7 +102,8 @@ pub(super) fn common_flags(settings: &CSettings, guessed: &[Utf8PathBuf]) -> Vec
     flags
 }
 
-/// What C of older standards needs and compilers of today take for errors. The port's `build.rs` has the same list.
+/// Classes of code that was valid in older C standards and that today's compilers reject. The port's
+/// `build.rs` has the same list.
 pub const OLD_C: &[&str] = &[
     "implicit-function-declaration",
     "int-conversion",
@@ -110,13 +113,14 @@ pub const OLD_C: &[&str] = &[
     "return-type",
 ];
 
-/// Flags that let it through without a word, for any compiler: `-Wno-` of a class that it does not know is no error.
+/// Flags that accept such code without a warning, for any compiler: `-Wno-` with an unknown class is not an
+/// error.
 pub fn old_c_flags() -> impl Iterator<Item = String> {
     OLD_C.iter().map(|class| format!("-Wno-{class}"))
 }
 
-/// The arguments for clang: the unit's flags with their paths made absolute, and what makes warnings of the errors of
-/// [`OLD_C`], one flag each: a list is not understood.
+/// The arguments for clang: the unit's flags with absolute paths, and flags that turn the errors of [`OLD_C`]
+/// into warnings. Each class needs its own flag; clang accepts no list.
 pub fn clang_arguments(root: &Utf8Path, unit: &Unit) -> Vec<String> {
     let mut arguments = vec!["-xc".to_owned()];
     arguments.extend(unit.flags.iter().map(|flag| {
@@ -124,7 +128,7 @@ pub fn clang_arguments(root: &Utf8Path, unit: &Unit) -> Vec<String> {
         match path_flag {
             Some(p) => {
                 let path = root.join(&flag[p.len()..]);
-                // An `-include` of a header on the include path is not a file under the root.
+                // The header of an `-include` may be on the include path instead of under the root.
                 if path.exists() { format!("{p}{path}") } else { flag.clone() }
             }
             None => flag.clone(),

@@ -20,35 +20,36 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Everything known about the C side.
+/// The result of reading the C library.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Analysis {
     pub library: Library,
     pub bindings: Bindings,
-    /// Initial values of globals, or why there is none.
+    /// Initial values of globals, or the reason why one has none.
     pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
     /// Where the flags come from.
     pub flags: FlagSource,
-    /// Ways to find flags that did not work.
+    /// Warnings about ways to find flags that failed.
     pub warnings: Vec<Warning>,
-    /// Units that were read anew; empty when the whole analysis was kept.
+    /// Units that were read this time; empty if the whole analysis came from the cache.
     #[serde(skip)]
     pub read: Vec<RelPath>,
-    /// Hash of everything that the analysis came from.
+    /// Hash of all inputs of the analysis.
     #[serde(skip)]
     pub fingerprint: String,
 }
 
-/// Reads the library, or finds it in the store as it was read before. What cannot be bound is marked as unsupported.
+/// Reads the library, or takes the cached analysis from the store. Symbols that cannot be bound are marked as
+/// unsupported.
 ///
 /// # Errors
-/// `C` when there is nothing to read or bindgen cannot read a unit, `Environment` without libclang or a C compiler,
-/// `Store` when the database fails, and Ctrl-C.
+/// `C` when there is no C source or bindgen cannot read a unit, `Environment` without libclang or a C
+/// compiler, `Store` when the database fails, and Ctrl-C.
 pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Store) -> Result<Analysis> {
     let root = canonical(root)?;
     let tree = sources::walk(&root, &settings.exclude)?;
     let names = |files: &[RelPath]| files.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-    // A header that appears may hide another one.
+    // The names of all headers are part of it, because a new header may hide another one.
     let base = of_parts([env!("CARGO_PKG_VERSION"), tools.identity, &names(&tree.headers)]);
     let whole = of_parts([base.as_str(), &format!("{settings:?}"), &tree.names()]);
     let mut keeper = Keeper::new(&root, tools, base, store);
@@ -56,7 +57,7 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
         let fingerprint = total(&whole, &keeper.files.seen());
         return Ok(Analysis { fingerprint, ..analysis });
     }
-    // Hashed before anything is read: an edit in between makes them stale and not wrong.
+    // Hash the files before reading them: after an edit in between, the result is stale but not wrong.
     let own = tree.sources.iter().chain(&tree.headers).map(ToString::to_string);
     keeper.files.hashes(own.clone());
     let programs = (tools.programs)()?;
@@ -91,14 +92,15 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
     let all: BTreeSet<String> = all_read.chain(own).chain(others).chain(compiled).collect();
     let inputs = keeper.files.hashes(all);
     analysis.fingerprint = total(&whole, &inputs);
-    // What mends a unit that is left out for its errors, or a build system, may lie outside of all that was read.
+    // Do not cache if a unit or a build system failed: the repair may be in a file outside the recorded
+    // inputs.
     if discovery.warnings.is_empty() && outcomes.iter().all(std::result::Result::is_ok) {
         keeper.keep(AnalysisKind::Library, &[(String::new(), keep(&whole, inputs, &analysis))])?;
     }
     Ok(analysis)
 }
 
-/// Reads the units. Where all of them are programs, the library is in headers, or in the files of the programs themselves.
+/// Reads the units. If all of them are programs, the library is in headers or in the programs' own files.
 fn with_outcomes(
     keeper: &mut Keeper,
     settings: &CSettings,
@@ -126,16 +128,16 @@ fn total(whole: &str, inputs: &BTreeMap<String, String>) -> String {
 
 type Refused = Vec<(RelPath, String)>;
 
-/// What the units amount to.
+/// The merged library with its bindings and values.
 struct Settled {
     library: Library,
     bindings: Bindings,
     values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
-    /// What the C compiler read.
+    /// The files that the C compiler read.
     files: BTreeSet<String>,
 }
 
-/// Asks bindgen and the C compiler; the inner error tells the units that the compiler refuses as a whole.
+/// Runs bindgen and the C compiler. The inner error lists the units that the compiler rejects as a whole.
 fn settle(keeper: &mut Keeper, mut merged: Merged) -> Result<std::result::Result<Settled, Refused>> {
     let lines = alias_unit::lines(&merged);
     let opaque = bind::opaque_records(&merged.library);

@@ -1,4 +1,4 @@
-//! What the front end makes of small pieces of C.
+//! What the front end reads from small pieces of C.
 
 use super::analysis_cache::Tools;
 use super::build_system::{BuildSystems, Programs};
@@ -14,7 +14,7 @@ use crate::symbol::*;
 use camino::{Utf8Path, Utf8PathBuf};
 use strum::IntoEnumIterator;
 
-/// A project on disk; the folder lives as long as the value.
+/// A project on disk; dropping the value removes the folder.
 pub(super) fn project(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(dir.path()).unwrap().canonicalize_utf8().unwrap();
@@ -32,12 +32,12 @@ fn programs(cc: &str) -> Programs {
     }
 }
 
-/// The tools of this machine, to write into `scratch`.
+/// The tools of this machine; they write into `scratch`.
 pub(super) fn tools<'a>(scratch: &'a Utf8Path, interrupt: &'a Interrupt) -> BuildSystems<'a> {
     BuildSystems { programs: programs("cc"), scratch: scratch.as_std_path(), interrupt, identity: "" }
 }
 
-/// The library without its bindings, which take most of the time.
+/// The library without its bindings, which take most of the time to make.
 fn parsed(root: &Utf8Path) -> crate::error::Result<Library> {
     let interrupt = Interrupt::none();
     let root = canonical(root)?;
@@ -55,12 +55,12 @@ fn library(files: &[(&str, &str)]) -> Library {
     parsed(&root).unwrap()
 }
 
-/// The whole way, with what earlier calls left in `.implfuzz`.
+/// A full load, with the cache of earlier calls in `.implfuzz`.
 pub(super) fn load(root: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> {
     load_into(root, &root.join(".implfuzz"), cc)
 }
 
-/// As a command does, keeping in `private` what it keeps.
+/// A full load as in a command, with its cache in `private`.
 pub(crate) fn load_into(root: &Utf8Path, private: &Utf8Path, cc: &str) -> crate::error::Result<Analysis> {
     let mut store = Store::open(private.join("state.db").as_std_path()).unwrap();
     let interrupt = Interrupt::none();

@@ -1,10 +1,11 @@
 //! Patterns over names and paths.
 
-/// Whether all of `text` matches; `*` stands for any run of characters, `/` among them.
+/// Whether all of `text` matches. `*` stands for any number of characters, including `/`.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
     let (mut p, mut t) = (0, 0);
-    // Behind the last star, and where it ends for now: only the last star has to be tried again.
+    // The position after the last star, and where its match ends for now. Only the last star must ever be
+    // extended.
     let mut star: Option<(usize, usize)> = None;
     while t < text.len() {
         if pattern.get(p) == Some(&b'*') {

@@ -1,16 +1,16 @@
-//! Porting order: callees before callers, cycles kept together (Tarjan's strongly connected components).
+//! Porting order: callees before callers, with cycles kept together (Tarjan's strongly connected components).
 
 use crate::symbol::{Function, Library, SymbolKey};
 use std::collections::BTreeMap;
 
-/// Orders `library.functions` callees first and fills `library.cycles`. The result depends on names only, not on the
-/// order in which files were read.
+/// Orders `library.functions` with callees first and fills `library.cycles`. The result depends on names
+/// only, not on the order in which files were read.
 pub fn order(library: &mut Library) {
     let mut functions = std::mem::take(&mut library.functions);
     functions.sort_by(|a, b| (&a.name, &a.key).cmp(&(&b.name, &b.key)));
     let position: BTreeMap<&SymbolKey, usize> =
         functions.iter().enumerate().map(|(i, f)| (&f.key, i)).collect();
-    // Positions stand in name order, so sorting them sorts neighbours by name.
+    // Positions are in name order, so sorting positions sorts neighbours by name.
     let edges: Vec<Vec<usize>> = functions.iter().map(|f| neighbours(f, &position)).collect();
     let components = components(&edges);
     library.cycles = components
@@ -34,7 +34,7 @@ fn neighbours(function: &Function, position: &BTreeMap<&SymbolKey, usize>) -> Ve
     found
 }
 
-/// Strongly connected components, each sorted, every component behind those that it points to.
+/// Strongly connected components, each sorted, and each after the components that it points to.
 pub fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search {
         edges,
@@ -72,7 +72,7 @@ impl Search<'_> {
         self.on_stack[node] = true;
     }
 
-    /// Depth first without recursion: call chains may be long.
+    /// An iterative depth-first search, because call chains may be long.
     fn from(&mut self, root: usize) {
         self.enter(root);
         let mut path = vec![(root, 0)];

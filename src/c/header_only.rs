@@ -1,5 +1,5 @@
-//! Libraries without a C file: all code is in a header, often behind a macro such as `X_IMPLEMENTATION` that one source of a
-//! program defines. Such a header is a unit of its own, with that macro.
+//! Libraries without a C file: all code is in a header, often behind a macro such as `X_IMPLEMENTATION` that
+//! one source of a program defines. Such a header is a unit with that macro.
 
 use super::sources;
 use crate::symbol::RelPath;
@@ -7,17 +7,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::collections::BTreeSet;
 
-/// Endings of the macros that ask a header for its code.
+/// Suffixes of the macros that enable a header's code.
 const ENDINGS: [&str; 2] = ["_IMPLEMENTATION", "_IMPL"];
 
-/// The headers that no other header includes, with the flag that asks each for its code. Whether they define anything is
-/// found by reading them.
+/// The headers that no other header includes, each with the flag that enables its code. Only reading them
+/// shows whether they define anything.
 pub(super) fn units(root: &Utf8Path, headers: &[RelPath]) -> Vec<(RelPath, Vec<String>)> {
     let read = |file: &RelPath| fs::read(root.join(&file.0)).unwrap_or_default();
     let texts = headers.iter().filter(|file| is_header(&file.0));
     let texts: Vec<(&RelPath, String)> =
         texts.map(|file| (file, String::from_utf8_lossy(&read(file)).into_owned())).collect();
-    // The manual above the code shows how a program includes the header itself.
+    // Do not count the header itself: the manual above its code often shows an `#include` of it.
     let others = |(file, text): &(&RelPath, String)| {
         let paths = sources::includes(text).into_iter().map(|include| Utf8PathBuf::from(include.path));
         paths.filter(|path| !file.0.ends_with(path)).collect::<Vec<_>>()
@@ -31,13 +31,13 @@ pub(super) fn units(root: &Utf8Path, headers: &[RelPath]) -> Vec<(RelPath, Vec<S
         .collect()
 }
 
-/// The flags of a unit beside those that all have: none unless it is a header.
+/// The unit's flags in addition to the common ones: none unless it is a header.
 pub(super) fn own_flags(root: &Utf8Path, file: &Utf8Path) -> Vec<String> {
     let text = if is_header(file) { fs::read(root.join(file)).unwrap_or_default() } else { Vec::new() };
     flags(&String::from_utf8_lossy(&text))
 }
 
-/// Whether the file may be a library in a header.
+/// Whether the file may be a header-only library.
 pub(super) fn is_header(file: &Utf8Path) -> bool {
     file.extension() == Some("h")
 }
@@ -46,7 +46,7 @@ fn flags(text: &str) -> Vec<String> {
     implementation(text).map(|name| format!("-D{name}")).into_iter().collect()
 }
 
-/// The first macro of this kind that the text asks for in `#if` or `#ifdef`.
+/// The first such macro that the text tests in `#if` or `#ifdef`.
 fn implementation(text: &str) -> Option<&str> {
     let conditions = text.lines().filter_map(|line| {
         let line = line.trim_start().strip_prefix('#')?.trim_start();

@@ -5,7 +5,7 @@ use crate::symbol::RelPath;
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 
-/// Headers of the C library and POSIX: a project file of the same name must not hide them from `<…>`.
+/// Headers of the C library and POSIX. A project file with the same name must not hide them from `<…>`.
 const STANDARD: &[&str] = &[
     "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "iso646.h", "limits.h",
     "locale.h", "math.h", "setjmp.h", "signal.h", "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h",
@@ -15,8 +15,8 @@ const STANDARD: &[&str] = &[
     "sched.h", "semaphore.h", "utime.h",
 ];
 
-/// For each `#include "x/y.h"` that the includer's folder does not resolve: the folder before a header of the project
-/// whose path ends so, the nearest to the includer first. In order of first need.
+/// For each `#include "x/y.h"` that is not in the includer's folder, the folder from which it resolves to a
+/// header of the project, the folder nearest to the includer first. In order of first use.
 pub(super) fn include_dirs(root: &Utf8Path, files: &[RelPath], headers: &[RelPath]) -> Vec<Utf8PathBuf> {
     let mut folders: Vec<Utf8PathBuf> = Vec::new();
     for file in files.iter().chain(headers) {

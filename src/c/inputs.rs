@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, HashMap};
 
-/// Hashes of files, each read once.
+/// Hashes of files; each file is read once.
 #[derive(Debug)]
 pub(super) struct Files<'a> {
     root: &'a Utf8Path,
@@ -16,12 +16,12 @@ pub(super) struct Files<'a> {
 }
 
 impl<'a> Files<'a> {
-    /// Of files given by absolute path, or relative to `root`.
+    /// The paths may be absolute or relative to `root`.
     pub fn new(root: &'a Utf8Path) -> Self {
         Self { root, known: HashMap::new() }
     }
 
-    /// The hash of a file as it is now; empty when it cannot be read.
+    /// The hash of a file's present content; empty when it cannot be read.
     pub fn hash(&mut self, path: &str) -> String {
         let path = self.root.join(path);
         if let Some(known) = self.known.get(&path) {
@@ -32,7 +32,6 @@ impl<'a> Files<'a> {
         hash
     }
 
-    /// The hashes of these files.
     pub fn hashes(&mut self, paths: impl IntoIterator<Item = String>) -> BTreeMap<String, String> {
         paths
             .into_iter()
@@ -43,7 +42,7 @@ impl<'a> Files<'a> {
             .collect()
     }
 
-    /// All hashes so far, by path as it was asked for below the root.
+    /// All hashes so far; paths below the root are relative to it.
     pub fn seen(&self) -> BTreeMap<String, String> {
         self.known.iter().map(|(path, hash)| (self.below(path).to_owned(), hash.clone())).collect()
     }
@@ -52,8 +51,8 @@ impl<'a> Files<'a> {
         path.strip_prefix(self.root).unwrap_or(path).as_str()
     }
 
-    /// The value that is kept, if everything that it came from is the same. A value of another version of the tool that
-    /// cannot be read is as good as none.
+    /// The cached value, if none of its inputs changed. A value from another version of the tool that cannot
+    /// be read counts as missing.
     pub fn kept<T: DeserializeOwned>(
         &mut self,
         store: &Store,
@@ -67,7 +66,7 @@ impl<'a> Files<'a> {
     }
 }
 
-/// A value to be kept.
+/// A value with its fingerprint and inputs, for the cache.
 pub(super) fn keep<T: Serialize>(fingerprint: &str, inputs: BTreeMap<String, String>, value: &T) -> Kept {
     let value = serde_json::to_vec(value).expect("plain data with text keys has a form in JSON");
     Kept { fingerprint: fingerprint.to_owned(), inputs, value }

@@ -1,5 +1,5 @@
-//! Where libclang and the C compiler disagree on a program, the compiler is right. A symbol that it does not define
-//! is not bound, nor is one that uses a record with a different layout.
+//! Where libclang and the C compiler disagree about a program, the compiler decides. Symbols that the
+//! compiler does not define are not bound, and neither are symbols that use a record with a different layout.
 
 use super::alias_unit::{Line, Subject};
 use super::merge::Merged;
@@ -7,10 +7,10 @@ use super::unit_work::Translated;
 use crate::symbol::{CType, Gap, Linkage, RelPath, SymbolKey, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How compilers begin when an assertion does not hold.
+/// How the compilers' messages about failed assertions begin.
 const FAILED_ASSERTION: &str = "static assertion failed";
 
-/// Applies what the compiler says of the units, which stand in the order of `translations`.
+/// Applies the compiler's results; `translations` are in the order of the units.
 pub(super) fn agree(merged: &mut Merged, lines: BTreeMap<RelPath, Vec<Line>>, translations: &[&Translated]) {
     let said: BTreeMap<RelPath, &Translated> =
         merged.library.units.iter().map(|u| u.file.clone()).zip(translations.iter().copied()).collect();
@@ -45,7 +45,7 @@ pub(super) fn agree(merged: &mut Merged, lines: BTreeMap<RelPath, Vec<Line>>, tr
     merged.library.exports = translations.iter().flat_map(|t| t.exports.iter().cloned()).collect();
 }
 
-/// Functions that only one of the two sees.
+/// Records functions that only libclang or only the compiler sees.
 fn absent_functions(merged: &mut Merged, said: &BTreeMap<RelPath, &Translated>) {
     let mut made: BTreeSet<&str> = BTreeSet::new();
     for translated in said.values() {
@@ -69,7 +69,7 @@ fn absent_functions(merged: &mut Merged, said: &BTreeMap<RelPath, &Translated>) 
     merged.library.gaps.extend(unseen);
 }
 
-/// Functions and globals whose types lead to a record that is laid out otherwise.
+/// Finds functions and globals whose types lead to a record with a different layout.
 fn holders(merged: &mut Merged, wrong: &BTreeMap<String, String>) {
     if wrong.is_empty() {
         return;

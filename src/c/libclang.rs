@@ -1,15 +1,15 @@
-//! Finds and loads libclang. It is loaded for one thread at a time; worker threads get it by
-//! `Loaded::attach`. `cursor` and the modules above it call it.
+//! Finds and loads libclang. Loading applies to one thread; worker threads share it with `Loaded::attach`.
+//! `cursor` and the modules above it call it.
 
 use crate::error::{Error, ErrorKind, Result};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What was found: the version text of the library and its file.
+/// The version text and the file of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// As the library itself says it: `clang version 19.1.7 …`.
+    /// As the library reports it: `clang version 19.1.7 …`.
     pub text: String,
     pub path: PathBuf,
 }
@@ -20,24 +20,23 @@ impl fmt::Display for Version {
     }
 }
 
-/// A loaded libclang that further threads can use.
+/// A loaded libclang that other threads can use too.
 #[derive(Debug, Clone)]
 pub(super) struct Loaded(Arc<clang_sys::SharedLibrary>);
 
 impl Loaded {
-    /// Makes the library usable on the calling thread.
     pub(super) fn attach(&self) {
         clang_sys::set_library(Some(Arc::clone(&self.0)));
     }
 }
 
-/// Loads libclang for this thread, unless it is loaded, and says which it is.
+/// Loads libclang for this thread, unless it is loaded, and returns its version.
 ///
-/// The library is looked for in `LIBCLANG_PATH`, beside `llvm-config` and in the usual folders (such as
-/// `/usr/lib/llvm-*/lib`), the newest first.
+/// Searches `LIBCLANG_PATH`, the folder of `llvm-config`, and the usual folders (such as
+/// `/usr/lib/llvm-*/lib`), the newest version first.
 ///
 /// # Errors
-/// `Environment` when there is none, or one that is too old to be asked what is needed.
+/// `Environment` when there is none, or when it is older than clang 17.
 pub fn load() -> Result<Version> {
     let library = loaded()?;
     // SAFETY: the library is loaded on this thread, and the call takes no arguments.
@@ -45,13 +44,13 @@ pub fn load() -> Result<Version> {
     Ok(Version { text, path: library.0.path().to_path_buf() })
 }
 
-/// As [`load`], giving what other threads need.
+/// Like [`load`], but returns the handle for other threads.
 pub(super) fn loaded() -> Result<Loaded> {
     if !clang_sys::is_loaded() {
         clang_sys::load().map_err(|reason| missing(&reason))?;
     }
     let library = clang_sys::get_library().ok_or_else(|| missing("it did not stay loaded"))?;
-    // The newest function that the body walk asks for came with clang 17.
+    // The newest function that the body walk needs was added in clang 17.
     if library.functions.clang_getCursorBinaryOperatorKind.is_none() {
         return Err(Error::new(
             ErrorKind::Environment,

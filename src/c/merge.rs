@@ -11,29 +11,29 @@ use crate::symbol::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A library before its functions are ordered.
+/// A library whose functions are not ordered yet.
 #[derive(Default)]
 pub(super) struct Merged {
     pub library: Library,
-    /// The unit that each record was read from: two units may give one name to two records.
+    /// The unit from which each record was read: two units may use one name for two records.
     pub record_units: BTreeMap<String, RelPath>,
-    /// Functions and globals that the archive will not have, and why.
+    /// Functions and globals that the archive will lack, each with the reason.
     pub absent: BTreeMap<SymbolKey, String>,
-    /// The files that each unit was read from.
+    /// The files that were read for each unit.
     pub files: BTreeMap<RelPath, BTreeSet<String>>,
-    /// Typedefs for which bindgen would write a type that is not the same.
+    /// Typedefs for which bindgen would write a different type.
     pub unfaithful_typedefs: BTreeSet<String>,
-    /// Static functions that some unit declares by the name of a function type.
+    /// Static functions that a unit declares with a typedef of a function type.
     pub declared_by_type: BTreeSet<String>,
 }
 
-/// C99's `inline` is no definition for the linker.
+/// In C99, `inline` alone gives the linker no definition.
 const BARE_INLINE: &str = "inline without an external definition";
 
-/// How the reason begins for a text that two units understand differently.
+/// The start of the reason for a text with different meanings in two units.
 const TWO_MEANINGS: &str = "its text means one function in";
 
-/// Merges the units; `outcomes` are in the order of the units.
+/// Merges the units; `outcomes` are in their order.
 pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
     let mut all = All::default();
     all.library.left_out = discovery.left_out;
@@ -65,7 +65,8 @@ struct All {
 }
 
 impl All {
-    /// The facts, unless the unit is a program, defines what another one has defined, or is a header without code.
+    /// Returns the facts, unless the unit is a program, defines a function that another unit defines, or is a
+    /// header without code.
     fn admissible(
         &self,
         facts: UnitFacts,
@@ -105,7 +106,7 @@ impl All {
         }
         for global in facts.globals {
             match self.globals.get(&global.key) {
-                // A tentative definition may lack the extent that the real one has.
+                // A tentative definition may lack the array length that the real one has.
                 Some(old) if extent_known(old) || !extent_known(&global) => {}
                 _ => {
                     self.units.insert(global.key.clone(), unit.file.clone());
@@ -177,7 +178,8 @@ impl All {
     }
 }
 
-/// A text that two units include can mean two functions, by the macros around it: then there is no one to port.
+/// Marks a function as unsupported if its text, included by two units, means two different functions because
+/// of macros: there is no single function to port.
 fn disagree(known: &mut FoundFunction, other: &FoundFunction, first: &RelPath, second: &RelPath) {
     let signature = |f: &Function| {
         let types = f.params.iter().map(|p| &p.ty).chain([&f.ret]);
@@ -190,7 +192,8 @@ fn disagree(known: &mut FoundFunction, other: &FoundFunction, first: &RelPath, s
     }
 }
 
-/// What calls a text of two meanings, and is itself in a file that units include, has two meanings too.
+/// Marks functions that call a function with two meanings and are themselves in a file that units include:
+/// they have two meanings too.
 fn through_texts(library: &mut Library, units: &BTreeMap<SymbolKey, RelPath>) {
     loop {
         let ambiguous =
@@ -214,7 +217,7 @@ fn through_texts(library: &mut Library, units: &BTreeMap<SymbolKey, RelPath>) {
     }
 }
 
-/// Leaves out what is only declared where the library defines it, and repeated declarations.
+/// Drops declarations of types that the library defines, and repeated declarations.
 fn one_per_type(mut types: Vec<TypeDefinition>) -> Vec<TypeDefinition> {
     let mut seen: BTreeSet<(TypeForm, String)> =
         types.iter().filter(|t| t.complete).map(|t| (t.form, t.name.clone())).collect();
@@ -226,7 +229,7 @@ fn extent_known(global: &Global) -> bool {
     !matches!(global.ty.kind, crate::symbol::TypeKind::Array { len: None, .. })
 }
 
-/// Tells calls into the library from calls out of it.
+/// Separates calls inside the library from calls out of it.
 fn resolve(
     found: FoundFunction,
     known: &BTreeSet<SymbolKey>,
@@ -258,12 +261,13 @@ fn resolve(
     function
 }
 
-/// The name in the key of a variable with external linkage.
+/// The C name of a variable with external linkage, taken from its key.
 fn bare(key: &SymbolKey) -> String {
     key.0.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
-/// The module of every file that holds a definition: the unit's own; a header shares that of the unit with its stem.
+/// The module of every file that holds a definition: that of the unit; a header belongs to the unit with the
+/// same stem.
 fn module_of_file(
     units: &[Unit],
     functions: &[Function],
@@ -287,7 +291,7 @@ fn module_of_file(
     modules
 }
 
-/// Gives out names on the Rust side, each once.
+/// Assigns unique names on the Rust side.
 struct Names {
     count: BTreeMap<String, usize>,
     given: BTreeSet<String>,

@@ -1,11 +1,11 @@
-//! Merges the records of all units into one table: the complete definition wins, and two different records of the
-//! same name stay apart.
+//! Merges the records of all units into one table. A complete definition replaces an incomplete one, and
+//! different records with the same name stay separate.
 
 use super::parse_unit::UnitFacts;
 use crate::symbol::{CType, Record, RelPath, TypeKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The records so far, and the unit that each came from.
+/// The records so far, and the unit of each.
 #[derive(Default)]
 pub(super) struct Records {
     table: BTreeMap<String, Record>,
@@ -13,7 +13,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Takes the records of a unit in. Those that differ from what is known get a key of their own, in `facts` too.
+    /// Adds the records of a unit. Those that differ from known ones get a new key, also in `facts`.
     pub(super) fn add(&mut self, unit: &RelPath, facts: &mut UnitFacts) {
         let different = self.different(&facts.records);
         let rename = |key: &str| different.contains(key).then(|| format!("{key}@{unit}"));
@@ -33,7 +33,8 @@ impl Records {
         }
     }
 
-    /// Keys of records that are complete on both sides and differ, and of those that hold or point to such a one.
+    /// Keys of records that are complete on both sides and differ, and of records that hold or point to such
+    /// a record.
     fn different(&self, new: &BTreeMap<String, Record>) -> BTreeSet<String> {
         let mut different: BTreeSet<String> = new
             .iter()

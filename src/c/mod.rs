@@ -1,7 +1,7 @@
-//! Reading C: sources and flags, syntax through libclang, types and signatures through bindgen, order.
+//! Reading C: sources and flags, syntax from libclang, types and signatures from bindgen, porting order.
 //!
-//! `discover` finds the sources and their flags (in `compdb`, `build_system` or `include_guess`), `parse` reads their
-//! functions, `graph` orders them, `bind` makes `ffi.rs`, `front` does all of it.
+//! `discover` finds the sources and their flags (with `compdb`, `build_system` or `include_guess`), `parse`
+//! reads their functions, `graph` orders them, `bind` generates `ffi.rs`, and `front` runs all of these.
 
 pub mod text;
 mod cursor;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Modules of the generated crate that are not made from a C file.
 const RESERVED: &[&str] = &["lib", "main", "ffi", "capi", "callee", "globals"];
 
-/// A valid identifier made from any text; keywords and `reserved` names get `_c` behind them.
+/// A valid identifier made from any text; keywords and `reserved` names get the suffix `_c`.
 fn identifier(text: &str) -> String {
     let mut name: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
@@ -20,13 +20,15 @@ fn identifier(text: &str) -> String {
     name
 }
 
-/// Whether Rust gives the word a meaning of its own. A name such as `Some` would be taken for the prelude's.
+/// Whether the word has a special meaning in Rust. A name such as `Some` would be confused with the
+/// prelude's.
 pub(super) fn is_keyword(name: &str) -> bool {
     const ALSO: [&str; 6] = ["union", "gen", "Some", "None", "Ok", "Err"];
     syn::parse_str::<syn::Ident>(name).is_err() || ALSO.contains(&name)
 }
 
-/// A name for every file, in order: the stem; where stems clash, as many folders before it as tell the files apart.
+/// A name for each file, in order: its stem, or, where stems clash, the stem with as many folders in front as
+/// distinguish the files.
 pub(super) fn names(files: &[RelPath]) -> BTreeMap<RelPath, String> {
     let mut stems: BTreeMap<String, usize> = BTreeMap::new();
     for file in files {
@@ -48,7 +50,7 @@ fn stem(file: &RelPath) -> &str {
     file.0.file_stem().unwrap_or_default()
 }
 
-/// Names that suit a file, best first, without end.
+/// An endless list of possible names for a file, the best first.
 fn candidates(file: &RelPath, is_alone: bool) -> impl Iterator<Item = String> {
     let folders: Vec<&str> =
         file.0.parent().into_iter().flat_map(|p| p.components()).map(|c| c.as_str()).collect();
@@ -57,7 +59,7 @@ fn candidates(file: &RelPath, is_alone: bool) -> impl Iterator<Item = String> {
         parts.push(stem(file));
         identifier(&parts.join("_"))
     };
-    // Where stems clash, only a file without folders may be called by its bare stem.
+    // Where stems clash, only a file without folders may use its bare stem.
     let first = usize::from(!is_alone && !folders.is_empty());
     let plain: Vec<String> = (first..=folders.len()).map(with_folders).collect();
     let longest = with_folders(folders.len());

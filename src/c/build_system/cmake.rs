@@ -12,13 +12,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::path::Path;
 
-/// Where libraries keep it; the root first.
+/// The folders where libraries keep `CMakeLists.txt`, the root first.
 const FOLDERS: &[&str] = &["", "build/cmake", "cmake", "lib", "src"];
 
-/// What CMake compiles; absent without a `CMakeLists.txt`.
+/// The compile commands that CMake reports; `None` without a `CMakeLists.txt`.
 ///
 /// # Errors
-/// `Environment` without cmake, `C` with what cmake said, and Ctrl-C.
+/// `Environment` if cmake is missing, `C` with cmake's error message, and Ctrl-C.
 pub fn ask(root: &Utf8Path, tools: &BuildSystems) -> Result<Option<Answer>> {
     let Some(file) = first_file(root, FOLDERS, &["CMakeLists.txt"]) else { return Ok(None) };
     let cmake = tools.program(BuildTool::Cmake, &file)?;
@@ -41,7 +41,7 @@ fn configure(
     tools: &BuildSystems,
 ) -> Result<()> {
     let copy = Mirror::make(root, copy.clone())?;
-    // A cache of another compiler or of another list of files would be half right.
+    // Remove it: a cache from another compiler or another list of files would be partly wrong.
     if build.exists() {
         fs::remove_dir_all(build)?;
     }
@@ -56,7 +56,7 @@ fn configure(
         .args(["-S", source.as_str(), "-B", build.as_str()])
         .arg(format!("-DCMAKE_C_COMPILER={}", tools.programs.cc.display()))
         .args(["-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "-DBUILD_TESTING=OFF"])
-        // Nothing is downloaded: a project that must is asked in another way.
+        // Downloads are disabled. A project that needs them is read by other means.
         .arg("-DFETCHCONTENT_FULLY_DISCONNECTED=ON")
         .env_remove("CMAKE_GENERATOR")
         .env("LC_ALL", "C")

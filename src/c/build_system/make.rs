@@ -11,22 +11,22 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::path::Path;
 
-/// Where libraries keep it; the first whose makefile compiles something is taken.
+/// The folders where libraries keep a makefile; the first folder whose makefile compiles something is used.
 const FOLDERS: &[&str] = &["", "lib", "src"];
 
-/// In the order in which GNU make looks.
+/// In the order in which GNU make looks for them.
 const NAMES: &[&str] = &["GNUmakefile", "makefile", "Makefile"];
 
-/// What make compiles; absent without a makefile.
+/// The compile commands that make reports; `None` without a makefile.
 ///
 /// # Errors
-/// `Environment` without make, `C` with what make said where it prints no command, and Ctrl-C.
+/// `Environment` if make is missing, `C` with make's message if it prints no command, and Ctrl-C.
 pub fn ask(root: &Utf8Path, tools: &BuildSystems) -> Result<Option<Answer>> {
     let mut silent = None;
     for folder in FOLDERS {
         let Some(file) = super::first_file(root, &[folder], NAMES) else { continue };
         let make = tools.program(BuildTool::Make, &file)?;
-        // Each makefile has an answer of its own.
+        // Each makefile has its own cached answer.
         let kept = format!("make/{}", if folder.is_empty() { "root" } else { folder });
         let (copy, kept) = (tools.folder("mirror")?, tools.folder(&kept)?);
         let stamp = mirror::stamp(root, &[file.as_str(), tools.identity])?;
@@ -53,7 +53,8 @@ pub fn ask(root: &Utf8Path, tools: &BuildSystems) -> Result<Option<Answer>> {
     ))
 }
 
-/// What `make -n` prints. Without `-B`, which would have make remake its own makefiles: the copy has nothing built.
+/// Runs `make -n`. `-B` is not used, because with it make would also rebuild its own makefiles; nothing is
+/// built in the copy anyway.
 fn print(
     make: &Path,
     root: &Utf8Path,
@@ -74,7 +75,8 @@ fn print(
         return Err(Error::new(ErrorKind::C, format!("`make -n` ({file}) fails: {}", complaint(&output)))
             .help("correct what takes so long, or name the sources under [c] sources = [\"…\"] in implfuzz.toml"));
     }
-    // With -k it has printed what it could; its complaints, behind that, are for the user if that is nothing.
+    // With -k, make has printed what it could. Its error messages, appended here, are shown to the user if
+    // there are no commands.
     Ok(output.stdout_text() + &output.stderr_text())
 }
 
@@ -99,7 +101,7 @@ mod tests {
     #[test]
     fn nested_makes_are_followed_and_nothing_in_the_tree_changes() {
         let (_dir, root) = project(&[
-            // The first recipe is run even with -n, because it names $(MAKE).
+            // Even with -n, make runs the first recipe, because it names $(MAKE).
             (
                 "Makefile",
                 "all:\n\ttouch ran; $(MAKE) -C lib\n\t$(CC) -DLATE -Ilib -c lib/a.c\n\tcc -o t tests/t.c\n",

@@ -8,17 +8,17 @@ use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 use std::io::Read;
 
-/// A build system reads its own files and small headers for versions; of larger files only the names matter.
+/// Larger files are empty in the copy: a build system reads its own files, and small headers for versions; of
+/// larger files only the names matter.
 const LARGEST: u64 = 1 << 20;
 
-/// The copy; it is removed with the value.
+/// The copy; dropping the value removes it.
 pub(super) struct Mirror {
     pub dir: Utf8PathBuf,
 }
 
 impl Mirror {
-    /// Copies the project at `root` to `dir`, without what a build has made there: to make, everything is still to
-    /// be built.
+    /// Copies the project at `root` to `dir`, without build output, so that make considers nothing built.
     pub fn make(root: &Utf8Path, dir: Utf8PathBuf) -> Result<Self> {
         let mirror = Self { dir };
         copy(root, &mirror.dir, LARGEST)?;
@@ -26,7 +26,7 @@ impl Mirror {
     }
 
     fn remove(&self) {
-        // What cannot be removed is overwritten by the next copy.
+        // If removal fails, the next copy overwrites the files.
         drop(fs::remove_dir_all(&self.dir));
     }
 }
@@ -37,20 +37,20 @@ impl Drop for Mirror {
     }
 }
 
-/// Makes `dir` a copy of the project at `root`, without what a build has made there. Files of more than `largest` bytes are
+/// Makes `dir` a copy of the project at `root`, without build output. Files of more than `largest` bytes are
 /// empty in the copy.
 pub fn copy(root: &Utf8Path, dir: &Utf8Path, largest: u64) -> Result<()> {
-    // What cannot be removed is overwritten.
+    // Files that cannot be removed are overwritten.
     drop(fs::remove_dir_all(dir));
     fs::create_dir_all(dir)?;
     for path in files(root)? {
         let (from, to) = (root.join(&path), dir.join(&path));
-        // A file that cannot be read is not there for the build either.
+        // A build cannot read such a file either.
         let Ok(meta) = fs::metadata(&from) else { continue };
         let mut text = Vec::new();
         let Ok(file) = fs::File::open(&from) else { continue };
         file.take(largest.saturating_add(1)).read_to_end(&mut text)?;
-        // CMake refuses to work with what it kept of another place.
+        // CMake refuses to use a cache from another location.
         if is_binary(&path, &text) || path.file_name() == Some("CMakeCache.txt") {
             continue;
         }
@@ -60,7 +60,7 @@ pub fn copy(root: &Utf8Path, dir: &Utf8Path, largest: u64) -> Result<()> {
         fs::create_dir_all(to.parent().unwrap_or(dir))?;
         fs::write(&to, text)?;
         fs::set_permissions(&to, meta.permissions())?;
-        // Else make would find its own makefiles out of date, and remake them.
+        // Otherwise make would consider its own makefiles out of date and rebuild them.
         if let (Ok(time), Ok(file)) = (meta.modified(), fs::OpenOptions::new().append(true).open(&to)) {
             file.file().set_modified(time)?;
         }
@@ -74,19 +74,20 @@ fn is_binary(path: &Utf8Path, text: &[u8]) -> bool {
         || text.starts_with(b"!<arch>\n")
 }
 
-/// Every file that a build may look at, in path order. Makefiles of automake include what lies in `.deps`.
+/// Every file that a build may read, in path order. Automake's makefiles include files in `.deps`.
 fn files(root: &Utf8Path) -> Result<Vec<Utf8PathBuf>> {
     sources::files(root, |folder| folder.starts_with('.') && folder != ".deps")
 }
 
-/// Changes when an answer may change: with the names of all files (which a pattern may collect), their texts but for
-/// sources, and `also`.
+/// A hash that changes when the answer may change. It covers the names of all files (a pattern may collect
+/// them), the text of all files except sources, and `also`.
 pub(super) fn stamp(root: &Utf8Path, also: &[&str]) -> Result<String> {
     let mut parts = vec![sha256(root.as_str())];
     parts.extend(also.iter().map(sha256));
     for path in files(root)? {
         parts.push(path.to_string());
-        // Of sources only the names matter; a header may hold the version, any other file the list of sources.
+        // Of sources only the names matter. A header may define the version, and any other file may contain
+        // the list of sources.
         if path.extension() != Some("c") && path.file_name() != Some(CONFIG_FILE) {
             let mut text = Vec::new();
             if let Ok(file) = fs::File::open(root.join(&path)) {
@@ -98,18 +99,18 @@ pub(super) fn stamp(root: &Utf8Path, also: &[&str]) -> Result<String> {
     Ok(of_parts(parts))
 }
 
-/// Whether `folder` holds an answer that was made under this stamp.
+/// Whether `folder` holds an answer with this stamp.
 pub(super) fn is_fresh(folder: &Utf8Path, stamp: &str) -> bool {
     fs::read_to_string(folder.join(STAMP)).is_ok_and(|text| text == stamp)
 }
 
-/// Says that the answer in `folder` is about to change.
+/// Marks the answer in `folder` as about to change.
 pub(super) fn set_stale(folder: &Utf8Path) {
-    // A stamp that cannot be removed cannot be written either.
+    // If the stamp cannot be removed, the next one cannot be written either.
     drop(fs::remove_file(folder.join(STAMP)));
 }
 
-/// Says under which stamp the answer in `folder` was made.
+/// Records the stamp of the answer in `folder`.
 pub(super) fn set_fresh(folder: &Utf8Path, stamp: &str) -> Result<()> {
     Ok(fs::write(folder.join(STAMP), stamp)?)
 }

@@ -1,8 +1,8 @@
 //! Asks the build system of a library, CMake or make, for its sources and flags.
 //!
-//! Neither runs in the project itself: configuring may write into the sources (zlib's CMakeLists.txt renames a
-//! header), and `make -n` really runs `$(shell …)`, `+` recipes and rules for makefiles. They run in a copy
-//! (`mirror`).
+//! Neither runs in the project itself. Configuring may write into the sources (zlib's CMakeLists.txt renames
+//! a header), and `make -n` still executes `$(shell …)`, `+` recipes and rules for makefiles. They run in a
+//! copy (`mirror`).
 
 mod cmake;
 mod make;
@@ -21,7 +21,7 @@ pub use mirror::copy as copy_sources;
 pub(super) use cmake::ask as ask_cmake;
 pub(super) use make::ask as ask_make;
 
-/// The programs that know how a library is built.
+/// The C compiler and the build tools.
 #[derive(Debug, Clone)]
 pub struct Programs {
     pub cc: PathBuf,
@@ -29,44 +29,44 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Those of a toolchain.
     pub fn of(toolchain: &Toolchain) -> Self {
         Self { cc: toolchain.cc.path.clone(), build_tools: toolchain.build_tools.clone() }
     }
 }
 
-/// The programs of build systems, and where they may write.
+/// The programs and the folder that build systems need.
 #[derive(Debug, Clone)]
 pub struct BuildSystems<'a> {
-    /// CMake is told to use their C compiler.
+    /// CMake is told to use the C compiler in it.
     pub programs: Programs,
-    /// A folder that git ignores and that can be made again at any time; it need not exist.
+    /// A scratch folder. Git ignores it, it can be regenerated at any time, and it need not exist.
     pub scratch: &'a Path,
     pub interrupt: &'a Interrupt,
-    /// Changes when one of the tools does.
+    /// Changes when one of the tools changes.
     pub identity: &'a str,
 }
 
-/// Variables by which a shell gives a build other flags: what is found must not depend on who looks.
+/// Variables with which a shell passes flags to a build. They are removed, so that the result does not depend
+/// on the user's shell.
 const OF_THE_SHELL: &[&str] = &[
     "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "ASFLAGS", "ARFLAGS", "LDLIBS", "LIBS",
     "TARGET_ARCH", "CMAKE_GENERATOR", "CMAKE_PREFIX_PATH", "CMAKE_TOOLCHAIN_FILE", "CMAKE_BUILD_TYPE",
 ];
 
-/// What a build system compiles.
+/// The answer of a build system: what it compiles.
 #[derive(Debug)]
 pub(super) struct Answer {
-    /// The file that was asked, relative to the root.
+    /// The file that the build system read, relative to the root.
     pub file: Utf8PathBuf,
     /// In path order, each source once.
     pub commands: Vec<Command>,
 }
 
 impl BuildSystems<'_> {
-    /// The program of a build system.
+    /// The path of a build tool.
     ///
     /// # Errors
-    /// `Environment` if it is not installed, so that `file` cannot be asked.
+    /// `Environment` if it is not installed, so that `file` cannot be read.
     fn program(&self, tool: BuildTool, file: &Utf8Path) -> Result<&Path> {
         self.programs.build_tools.get(&tool).map(PathBuf::as_path).ok_or_else(|| {
             let text = format!("{} is not installed, so {file} cannot be asked for flags", tool.name());
@@ -74,7 +74,7 @@ impl BuildSystems<'_> {
         })
     }
 
-    /// A folder in the scratch folder, without symbolic links in its path.
+    /// A subfolder of the scratch folder, without symbolic links in its path.
     fn folder(&self, name: &str) -> Result<Utf8PathBuf> {
         fs_err::create_dir_all(self.scratch)?;
         let scratch = fs_err::canonicalize(self.scratch)?;
@@ -90,14 +90,14 @@ fn first_file(root: &Utf8Path, folders: &[&str], names: &[&str]) -> Option<Utf8P
     paths.into_iter().find(|path| root.join(path).is_file())
 }
 
-/// What a program said when it failed: the first lines, on one.
+/// The first lines of a failed program's output, joined into one line.
 fn complaint(output: &Output) -> String {
     if output.exit == Exit::TimedOut {
         return "it takes too long".into();
     }
     let text = output.stderr_text();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    // CMake warns of many things before it says what is wrong.
+    // CMake prints many warnings before the error.
     let first = lines.iter().position(|line| line.starts_with("CMake Error")).unwrap_or(0);
     match lines.get(first..(first + 4).min(lines.len())) {
         None | Some([]) => format!("it says nothing ({:?})", output.exit),

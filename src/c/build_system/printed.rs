@@ -3,24 +3,23 @@
 use crate::c::command_line;
 use camino::{Utf8Path, Utf8PathBuf};
 
-/// A compiler that would be started.
+/// A call of a compiler.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The directory that it starts in.
     pub dir: Utf8PathBuf,
-    /// The C files that it compiles, as they are named.
+    /// The C files that it compiles, spelled as on the command line.
     pub sources: Vec<String>,
     pub arguments: Vec<String>,
 }
 
-/// The calls in order; make started in `start`.
+/// The calls in order. make was started in `start`.
 pub fn calls(text: &str, start: &Utf8Path) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut dirs = vec![start.to_path_buf()];
     for line in text.replace("\\\n", " ").lines() {
         match change_of_directory(line) {
             Some(Change::Enter(dir)) => dirs.push(dir),
-            // The directory that was there first stays.
+            // Keep the starting directory.
             Some(Change::Leave) if dirs.len() > 1 => drop(dirs.pop()),
             Some(Change::Leave) => {}
             None => {
@@ -37,7 +36,7 @@ enum Change {
     Leave,
 }
 
-/// `make[1]: Entering directory '/x'`, in the quotes of any age.
+/// `make[1]: Entering directory '/x'`; the style of the quotes depends on make's version.
 fn change_of_directory(line: &str) -> Option<Change> {
     let (program, rest) = line.split_once(": ")?;
     let name = program.split('[').next().unwrap_or_default();
@@ -51,7 +50,7 @@ fn change_of_directory(line: &str) -> Option<Change> {
     Some(Change::Enter(dir.trim_start_matches(['`', '\'']).trim_end_matches('\'').into()))
 }
 
-/// `cd` counts until the line or its subshell ends.
+/// `cd` applies until the line or its subshell ends.
 fn calls_of_line(line: &str, dir: &Utf8Path) -> Vec<Call> {
     let mut calls = Vec::new();
     let mut dir = dir.to_path_buf();
@@ -75,7 +74,7 @@ fn call(command: &[String], dir: &Utf8Path) -> Option<Call> {
     let arguments = &command[compiler + 1..];
     let has = |flags: &[&str]| arguments.iter().any(|argument| flags.contains(&argument.as_str()));
     let sources = sources(arguments);
-    // One file without `-c` is a program: `cc -o test test.c libx.a`.
+    // Without `-c`, a single file is built as a program: `cc -o test test.c libx.a`.
     let compiles = has(&["-c", "-shared"]) || sources.len() > 1;
     if !compiles || sources.is_empty() || has(&["-E", "-M", "-MM", "-S", "-fsyntax-only"]) {
         return None;
@@ -83,7 +82,8 @@ fn call(command: &[String], dir: &Utf8Path) -> Option<Call> {
     Some(Call { dir: dir.to_owned(), sources, arguments: arguments.to_vec() })
 }
 
-/// What may stand before the compiler: variables, words of the shell, programs that start it, libtool and its options.
+/// Words that may precede the compiler: variables, shell words, programs that start it, libtool and its
+/// options.
 fn is_before_a_compiler(word: &str) -> bool {
     const WORDS: &[&str] = &[
         "if", "then", "else", "do", "{", "!", "env", "exec", "command", "time", "nice", "ccache", "sccache",
@@ -95,10 +95,10 @@ fn is_before_a_compiler(word: &str) -> bool {
     is_variable || word.starts_with('-') || WORDS.contains(&file_name(word))
 }
 
-/// `cc`, `clang`, `arm-none-eabi-gcc`, each with a version or without.
+/// `cc`, `clang`, `arm-none-eabi-gcc`, each with or without a version.
 fn is_compiler(word: &str) -> bool {
     let name = file_name(word).trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    // `c99` and `c89` are names of the compiler too; `gcc-12` leaves a hyphen.
+    // `c99` and `c89` are compiler names too. `gcc-12` leaves a trailing hyphen.
     let name = name.trim_end_matches('-');
     let last = name.rsplit('-').next().unwrap_or_default();
     matches!(last, "cc" | "gcc" | "clang" | "tcc" | "icc" | "icx") || matches!(file_name(word), "c99" | "c89")
@@ -108,7 +108,7 @@ fn file_name(word: &str) -> &str {
     word.rsplit('/').next().unwrap_or_default()
 }
 
-/// Options whose value is the next argument, and might be taken for a source.
+/// Options whose value is the next argument, which could be mistaken for a source.
 const WITH_VALUE: &[&str] = &[
     "-o", "-I", "-D", "-U", "-L", "-l", "-x", "-MF", "-MT", "-MQ", "-include", "-imacros", "-isystem",
     "-iquote", "-idirafter", "-Xlinker", "-Xclang", "-T", "-u", "-z", "-arch",
@@ -120,7 +120,7 @@ fn sources(arguments: &[String]) -> Vec<String> {
     while let Some(argument) = arguments.next() {
         if WITH_VALUE.contains(&argument.as_str()) {
             arguments.next();
-        // What the shell would still expand is not a name yet.
+        // Skip words that the shell would still expand.
         } else if !argument.starts_with('-')
             && argument.ends_with(".c")
             && !argument.contains(['$', '*', '?'])
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Directory and source of each compilation, one a line.
+    /// Directory and source of each compilation, one per line.
     fn compiled(text: &str) -> String {
         let calls = calls(text, "/p".into());
         let lines = calls.iter().flat_map(|c| c.sources.iter().map(move |s| format!("{}:{s}", c.dir)));

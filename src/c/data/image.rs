@@ -7,42 +7,41 @@ use object::{
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The initial value of a variable, as the compiler laid it out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Data {
-    /// Little-endian; pointers are zero here and stand in `targets`.
+    /// Little-endian. Pointers are zero here; their targets are in `targets`.
     pub bytes: Vec<u8>,
-    /// What the pointers point to, by their offset in `bytes`.
+    /// The targets of the pointers, by their offset in `bytes`.
     pub targets: BTreeMap<u64, Target>,
 }
 
-/// What a pointer in a variable points to.
+/// The target of a pointer in a variable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
-    /// A string that nothing writes: its bytes up to the first NUL, without it.
+    /// A constant string: its bytes up to the first NUL, without it.
     Text(Vec<u8>),
-    /// `addend` bytes behind a function or variable with this C name.
+    /// The address `addend` bytes after the start of the function or variable with this C name.
     Symbol { name: String, addend: i64 },
-    /// Bytes without a name that are no string; the text says where they are.
+    /// Bytes without a name that are not a string; the text says where they are.
     Unnamed(String),
 }
 
 /// A parsed object file.
 pub(super) struct Image<'a> {
     file: object::File<'a>,
-    /// Variables that it defines.
+    /// The variables that it defines, by name.
     variables: HashMap<&'a str, object::SymbolIndex>,
 }
 
 impl<'a> Image<'a> {
-    /// Parses what a compiler wrote; the reason if that is nothing this module understands.
+    /// Parses a compiler's output; `Err` holds the reason if this module does not understand it.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self, String> {
         let file = object::File::parse(bytes).map_err(|e| format!("its object file cannot be read: {e}"))?;
         if !file.is_little_endian() {
             return Err("the C compiler writes big-endian code".into());
         }
         let variables = file.symbols().filter(|s| s.is_definition() && is_variable(s.kind()));
-        // Of several with one name, such as statics of functions, the first is meant.
+        // Several variables may have one name, such as statics of functions; take the first.
         let mut named = HashMap::new();
         for symbol in variables {
             if let Ok(name) = symbol.name() {
@@ -52,12 +51,11 @@ impl<'a> Image<'a> {
         Ok(Self { file, variables: named })
     }
 
-    /// The names of all functions that the object defines.
     pub(super) fn functions(&self) -> BTreeSet<String> {
         self.names(|s| s.kind() == SymbolKind::Text && s.is_definition())
     }
 
-    /// The names that the object gives to other objects.
+    /// The names that the object exports.
     pub(super) fn exports(&self) -> BTreeSet<String> {
         self.names(|s| s.is_global() && s.is_definition())
     }
@@ -119,7 +117,7 @@ impl<'a> Image<'a> {
             let inside = s.address() <= offset && offset < s.address() + s.size().max(1);
             named && s.section_index() == Some(section) && inside
         };
-        // The alias is a name of ours: where there is another, that is the one to tell.
+        // Prefer any other name to the generated alias.
         let best = self
             .file
             .symbols()
@@ -137,7 +135,8 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// A constant array of characters with one NUL, at its end, is a string like any other.
+    /// The target `addend` bytes after the start of a symbol. A constant array of characters with one NUL, at
+    /// its end, is treated as a string.
     fn at_symbol(&self, symbol: &object::Symbol<'a, '_>, addend: i64) -> Target {
         let name = symbol.name().unwrap_or_default();
         let string = || {
@@ -157,7 +156,7 @@ impl<'a> Image<'a> {
 }
 
 fn is_variable(kind: SymbolKind) -> bool {
-    // An assembler that is given no type leaves it open.
+    // The kind stays unknown if an assembler is given no type.
     matches!(kind, SymbolKind::Data | SymbolKind::Unknown)
 }
 

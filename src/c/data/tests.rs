@@ -23,7 +23,7 @@ fn global(file: &str, name: &str, linkage: Linkage) -> Global {
     }
 }
 
-/// Compiles the unit, which lies below `root`, and reads its globals.
+/// Compiles a unit, which is below `root`, and reads its globals.
 pub(crate) fn of_unit(
     cc: &str,
     root: &Utf8Path,
@@ -50,7 +50,7 @@ pub(crate) fn of_unit(
     globals.iter().map(|g| g.key.clone()).zip(values).collect()
 }
 
-/// The values of globals of a unit with this text; `=` marks an external one.
+/// The values of the globals of a unit with this text; `=` marks an external one.
 fn values(cc: &str, text: &str, globals: &[&str]) -> Vec<std::result::Result<Data, String>> {
     let dir = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(dir.path()).unwrap();
@@ -73,7 +73,7 @@ fn text(text: &str) -> Target {
     Target::Text(text.into())
 }
 
-/// gcc, and the compiler that the tool would take on this machine: the newest clang where there is one.
+/// gcc, and the compiler that the tool would choose on this machine: the newest clang if there is one.
 pub(crate) fn compilers() -> [String; 2] {
     let toolchain = Toolchain::find(&Search::from_env(), &Interrupt::none()).unwrap();
     ["gcc".into(), toolchain.cc.path.to_str().unwrap().into()]

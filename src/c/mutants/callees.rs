@@ -1,4 +1,4 @@
-//! Mutants of callees: the unchanged function, calling copies of its callees of which one has a small change. They
+//! Mutants of callees: the unchanged function, calling copies of its callees of which one is mutated. They
 //! measure tests of how functions work together.
 //!
 //! Only callees defined in the function's own unit are changed, and only direct calls. A macro of the callee's name
@@ -17,44 +17,45 @@ use clang_sys::CXCursor_CompoundStmt;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// Callees that are changed, the nearest ones.
+/// Maximum number of callees that are mutated; the nearest are chosen.
 const CALLEES: usize = 8;
 
-/// What of a callee a copy of its caller stands on.
+/// The callee over which a copy of the function is built.
 pub(super) struct Over {
     /// The name of the callee.
     pub callee: String,
-    /// The name of one more copy of it, which is only looked at.
+    /// The name of a second copy of the callee, which is compiled for comparison only and never runs.
     pub compared: String,
-    /// That copy. It calls what the callee calls, itself among it, not copies of that: so those of a change and of none differ by the
-    /// change alone.
+    /// The text of that second copy. It calls the original callees, and the original callee itself if it is
+    /// recursive. The mutated and the unchanged second copy therefore differ by the mutation alone.
     pub text: String,
-    /// Whether nothing is changed there.
+    /// Whether the callee is unchanged.
     pub is_plain: bool,
 }
 
-/// A callee with a change, or with none, and what stands between the function and it.
+/// A callee, mutated or unchanged, with the callees between the function and it.
 pub(super) struct Changed<'l> {
     pub mutant: Mutant,
     function: &'l Function,
     callee: Callee<'l>,
-    /// None for the text as it is.
+    /// `None` for the unchanged text.
     edit: Option<Edit>,
-    /// Callees from which the changed one can be reached.
+    /// Callees that call the changed one, directly or not.
     between: Vec<Callee<'l>>,
 }
 
-/// A function of which the unit has the text.
+/// A function whose text is in the unit.
 #[derive(Clone)]
 struct Callee<'l> {
     function: &'l Function,
     name: Range<usize>,
-    /// What stands before its body.
+    /// The text before its body.
     head: &'l str,
 }
 
 impl Changed<'_> {
-    /// The text of the caller with this number, between what makes its calls go to the changed callee.
+    /// The text of the caller with this number, between definitions that redirect its calls to the changed
+    /// callee.
     pub fn around(&self, caller: &str, number: usize) -> String {
         let all: Vec<&Callee> = self.between.iter().chain([&self.callee]).collect();
         let name = |callee: &Callee| self.name(callee, number);
@@ -80,7 +81,7 @@ impl Changed<'_> {
         format!("implfuzz_callee_{}_{number}_{}", self.function.name, callee.function.name)
     }
 
-    /// What the copy with this number stands on.
+    /// The callee over which the copy with this number is built.
     pub fn over(&self, number: usize) -> Over {
         let callee = &self.callee;
         let compared = format!("implfuzz_compared_{}_{number}", self.function.name);
@@ -92,7 +93,7 @@ impl Changed<'_> {
         }
     }
 
-    /// The same with nothing changed.
+    /// The same callee, unchanged.
     fn unchanged(&self) -> Self {
         let name = &self.callee.function.name;
         Self {
@@ -109,8 +110,8 @@ impl Changed<'_> {
     }
 }
 
-/// At most `most` changes of what a function calls, spread evenly over all of it; in front of them each callee that is
-/// changed as it is.
+/// At most `most` mutants of the callees of a function, spread evenly over all of them; before them, each of
+/// these callees once unchanged.
 pub(super) fn over_callees<'l>(
     (library, definitions): (&'l Library, &Definitions),
     function: &'l Function,
@@ -147,7 +148,7 @@ pub(super) fn over_callees<'l>(
     plain.into_iter().chain(chosen).collect()
 }
 
-/// What a function leads to by calls within the unit, the nearest first.
+/// The functions of the unit that a function calls, directly or not, the nearest first.
 fn reached<'l, 't>(
     library: &'l Library,
     definitions: &Definitions<'t>,
@@ -172,7 +173,7 @@ fn reached<'l, 't>(
     found
 }
 
-/// A callee that a copy can stand in for: its text is in the unit, and no macro has its name.
+/// The callee, if a copy can replace it: its text is in the unit, and no macro has its name.
 fn of_unit<'l, 't>(
     definitions: &Definitions<'t>,
     function: &'l Function,

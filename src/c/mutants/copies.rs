@@ -1,4 +1,5 @@
-//! The copies of functions after their unit: an unchanged one, one for each small change, and the planted cheats.
+//! The copies of functions that are appended to their unit: an unchanged one, one for each mutant, and the
+//! planted cheats.
 
 use super::callees::{Over, over_callees};
 use super::definitions::{Definitions, ids, renamed};
@@ -12,18 +13,18 @@ use crate::symbol::{Function, Library, SymbolName, Unit};
 use camino::Utf8Path;
 use std::ops::Range;
 
-/// A copy of a function behind its unit.
+/// A copy of a function, appended to its unit.
 pub(super) struct Copy {
     pub symbol: SymbolName,
-    /// None for the text as it is.
+    /// `None` for the unchanged text.
     pub mutant: Option<Mutant>,
     pub name: String,
     pub text: String,
-    /// What of a callee it stands on, where it is that which is changed.
+    /// Set if a callee is changed instead of the function itself.
     pub over: Option<Over>,
 }
 
-/// The copies of each function, the plain one first; the inner error says why there are none.
+/// The copies of each function, the unchanged one first. The inner error is the reason why there are none.
 pub(super) fn copies_of(
     (root, library, unit): (&Utf8Path, &Library, &Unit),
     functions: &[&Function],

@@ -1,4 +1,4 @@
-//! Finds the definitions of functions in a unit, and gives their text under another name.
+//! Finds the definitions of functions in a unit, and copies their text under another name.
 
 use super::edits::Edit;
 use crate::c::cursor::{Cursor, Location, TranslationUnit};
@@ -28,7 +28,8 @@ impl<'t> Definitions<'t> {
         }
     }
 
-    /// Where a function is defined, and where in its text its name stands; else why nothing can be made of it.
+    /// The definition of a function and the range of its name in its text; else the reason why it cannot be
+    /// copied.
     pub fn find(&self, function: &Function) -> std::result::Result<(Cursor<'t>, Range<usize>), &'static str> {
         let definition = self
             .functions
@@ -42,13 +43,12 @@ impl<'t> Definitions<'t> {
         Ok((*definition, name))
     }
 
-    /// Whether a macro has this name.
     pub fn is_macro(&self, name: &str) -> bool {
         self.macros.contains(name)
     }
 }
 
-/// A name for each edit that stays when something else changes.
+/// An id for each edit that does not change when other code changes.
 pub(super) fn ids(function: &Function, edits: &[Edit]) -> Vec<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let id = |edit: &Edit| {
@@ -62,10 +62,10 @@ pub(super) fn ids(function: &Function, edits: &[Edit]) -> Vec<String> {
     edits.iter().map(id).collect()
 }
 
-/// The text of a function under another name, and with a change.
+/// The text of a function under another name, with an optional edit.
 pub(super) fn renamed(function: &Function, name: &Range<usize>, by: &str, edit: Option<&Edit>) -> String {
     let mut text = function.text.clone();
-    // The body stands behind the name, so the later place is changed first.
+    // The body comes after the name, so edit it first: that keeps the name's range valid.
     if let Some(edit) = edit {
         text.replace_range(edit.range.clone(), &edit.by);
     }
@@ -73,7 +73,7 @@ pub(super) fn renamed(function: &Function, name: &Range<usize>, by: &str, edit: 
     format!("IMPLFUZZ_MUTANT {}{text}", storage(function, name))
 }
 
-/// What makes a function with this definition one of its unit alone.
+/// The specifier that makes a function with this definition local to its unit.
 pub(super) fn storage(function: &Function, name: &Range<usize>) -> &'static str {
     let specifiers = &function.text[..name.start];
     let has_storage =

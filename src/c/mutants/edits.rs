@@ -1,5 +1,5 @@
-//! Which small changes of a function's text are worth a mutant: an operator exchanged, a constant off by one, a
-//! condition turned round, a statement dropped, a variable narrowed. What comes out of a macro stays as it is.
+//! The edits that make mutants: an operator replaced, a constant changed by one, a condition negated, a
+//! statement dropped, a variable narrowed. Text from macros stays unchanged.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -12,16 +12,16 @@ use std::ops::Range;
 /// One change of a function's text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// In the file of the function.
+    /// Line in the file of the function.
     pub line: u32,
-    /// Bytes of the function's text.
+    /// Byte range in the function's text.
     pub range: Range<usize>,
     pub by: String,
-    /// For people: what stands there, and what in its place.
+    /// For people: the old and the new text.
     pub what: String,
 }
 
-/// All edits of a definition with this text, in the order of their places.
+/// All edits of a definition with this text, in text order.
 pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
     let start = definition.start();
     let Some(body) = definition.children().into_iter().find(|c| c.kind() == CXCursor_CompoundStmt) else {
@@ -34,7 +34,8 @@ pub(super) fn edits(definition: Cursor<'_>, text: &str) -> Vec<Edit> {
     walk.edits
 }
 
-/// The bytes between two places of a file, counted from `start`, where `text` stands; none where they are not in it.
+/// The byte range in `text` between two places of a file, where `text` begins at `start`; `None` if they are
+/// outside.
 pub(super) fn between(
     text: &str,
     start: &Location,
@@ -68,7 +69,7 @@ impl Walk<'_> {
         for child in &children {
             let is_statement = match node.kind() {
                 CXCursor_CompoundStmt => true,
-                // The condition comes first, or last.
+                // The condition is the first child, or the last one.
                 CXCursor_IfStmt | CXCursor_WhileStmt | CXCursor_ForStmt => Some(child) != children.first(),
                 CXCursor_CaseStmt | CXCursor_DefaultStmt | CXCursor_LabelStmt => {
                     Some(child) == children.last()
@@ -83,7 +84,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The bytes of a node in the function's text.
+    /// The byte range of a node in the function's text.
     fn range(&self, node: Cursor<'_>) -> Option<Range<usize>> {
         self.between(&node.start(), &node.end())
     }
@@ -108,7 +109,7 @@ impl Walk<'_> {
         let [left, right] = node.children()[..] else { return };
         let Some(gap) = self.between(&left.end(), &right.start()) else { return };
         let operator = node.operator_text();
-        // Only where nothing but the operator stands between: a comment or a macro there would be cut.
+        // Only if nothing else is between the operands: a comment or a macro there would be cut.
         let between = &self.text[gap.clone()];
         if operator.is_empty() || between.trim() != operator {
             return;
@@ -157,7 +158,8 @@ impl Walk<'_> {
         self.push(condition, Some(range), &by, "turned round");
     }
 
-    /// What is read and returned as it is: nothing else in such a statement can be changed. A pointer becomes null.
+    /// Changes a value that is only read and returned, because such a statement has nothing else to change. A
+    /// pointer becomes null.
     fn returned(&mut self, node: Cursor<'_>) {
         let Some(value) = node.children().first().copied() else { return };
         if value.is_in_macro() {
@@ -181,7 +183,7 @@ impl Walk<'_> {
         self.push(value, Some(range), &by, "");
     }
 
-    /// A result that comes out of a macro: another one.
+    /// Replaces a returned value that comes from a macro.
     fn returned_macro(&mut self, node: Cursor<'_>, value: Cursor<'_>) {
         let Some(start) = node.start().offset.checked_sub(self.start.offset) else { return };
         let Some(text) = self.text.get(start..).and_then(|text| text.strip_prefix("return")) else { return };
@@ -197,7 +199,7 @@ impl Walk<'_> {
         }
     }
 
-    /// An integer variable of the function with 8 bits in place of more.
+    /// Narrows a local integer variable to 8 bits.
     fn narrow(&mut self, node: Cursor<'_>) {
         let ty = node.ty().canonical();
         let by = match ty.kind() {
@@ -216,14 +218,14 @@ impl Walk<'_> {
         }
     }
 
-    /// What is dropped must be a whole statement: `;` may only follow.
+    /// Whether the node is a whole statement: only `;` may follow.
     fn ends_in_semicolon(&self, node: Cursor<'_>) -> bool {
         let Some(range) = self.range(node) else { return false };
         self.text[range.end..].trim_start().starts_with(';')
     }
 }
 
-/// A statement whose absence leaves the function whole.
+/// Whether the function stays valid without the statement.
 fn is_droppable(node: Cursor<'_>) -> bool {
     match node.kind() {
         CXCursor_CallExpr | CXCursor_CompoundAssignOperator | CXCursor_BreakStmt | CXCursor_ContinueStmt => {
