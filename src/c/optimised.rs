@@ -1,4 +1,4 @@
-//! A unit as optimised LLVM text, which shows what the compiler has proved about the code.
+//! Compiles a unit to optimised LLVM text, which shows what the compiler has proved about the code.
 
 use super::translate::Compiler;
 use crate::error::Result;
@@ -7,17 +7,18 @@ use crate::symbol::{Library, RelPath};
 use camino::Utf8Path;
 use std::path::Path;
 
-/// Behind the unit's own flags. Counters as coverage has them, each added to at once where it stands, so that the optimiser moves
-/// none; no sanitizer, which would keep what it can remove. It leaves loops as they are, and the counters of
-/// different ways apart: there is nothing to learn from that.
+/// Flags that are added after the unit's own. Coverage counters are incremented atomically, so that the
+/// optimiser moves none. There is no sanitizer, because it would keep code that can be removed. Loops stay as
+/// they are, and the counters of different branches are not merged, because such transformations prove
+/// nothing.
 const COUNTED: &[&str] = &[
     "-O2", "-g0", "-w", "-fno-lto", "-fprofile-instr-generate", "-fcoverage-mapping",
     "-fprofile-update=atomic", "-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm",
     "-sink-common-insts=false", "-S", "-emit-llvm",
 ];
 
-/// The text of a unit with its second names for statics, so that none is left out or known to be called in one way only. None
-/// where the compiler is not clang, or does not take it.
+/// The LLVM text of a unit. Second names for its statics keep the optimiser from removing or specialising
+/// them. `None` if the compiler is not clang or rejects the unit.
 ///
 /// # Errors
 /// `Environment` when the compiler cannot be started, `Io` when `scratch` cannot be written, and Ctrl-C.

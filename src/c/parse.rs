@@ -11,10 +11,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::AnalysisKind;
 use crate::symbol::{RelPath, Unit};
 
-/// What a unit holds, or why it cannot be used.
+/// The facts of a unit, or the reason why it cannot be used.
 pub(super) type Outcome = std::result::Result<UnitFacts, String>;
 
-/// The outcomes in the order of the units, and which were read anew.
+/// The outcomes in the order of the units, and the units that were read this time.
 ///
 /// # Errors
 /// `Environment` without libclang, `Store` when the database fails, and Ctrl-C.
@@ -34,7 +34,7 @@ pub(super) fn outcomes(keeper: &mut Keeper, discovery: &Discovery) -> Result<(Ve
     let read: Vec<Outcome> = read.into_iter().collect::<Result<_>>()?;
     let mut fresh = Vec::new();
     for (i, outcome) in open.iter().zip(read) {
-        // A unit with errors is read again each time: what mends it may lie outside of all that was read.
+        // Do not cache a unit with errors: the repair may be in a file outside the recorded inputs.
         if let Ok(facts) = &outcome {
             let inputs = keeper.files.hashes(facts.files.iter().cloned());
             fresh.push((units[*i].file.to_string(), keep(&prints[*i], inputs, facts)));
@@ -46,13 +46,13 @@ pub(super) fn outcomes(keeper: &mut Keeper, discovery: &Discovery) -> Result<(Ve
     Ok((outcomes.into_iter().flatten().collect(), read))
 }
 
-/// Everything besides files that decides what a unit means.
+/// Hash of everything besides files that determines the meaning of a unit.
 pub(super) fn unit_print(keeper: &Keeper, unit: &Unit) -> String {
     let arguments = clang_arguments(keeper.root, unit).join("\n");
     of_parts([keeper.base.as_str(), unit.module.as_str(), arguments.as_str()])
 }
 
-/// That no unit can be used is an error; it tells the first reasons.
+/// The error if no unit can be used; it shows the first reasons.
 pub(super) fn nothing_left(keeper: &Keeper, merged: &Merged) -> Error {
     let reasons: Vec<String> =
         merged.library.left_out.iter().take(3).map(|l| format!("\n  {}: {}", l.file, l.reason)).collect();

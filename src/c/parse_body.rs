@@ -1,5 +1,5 @@
-//! The facts of a function's body: calls, globals, comparisons, returns, and unsupported constructs. `parse_uses`
-//! reads the uses of parameters.
+//! The facts about a function's body: calls, globals, comparisons, returns, and unsupported constructs.
+//! `parse_uses` reads the uses of parameters.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -10,16 +10,15 @@ use crate::symbol::{Access, Comparison, ParamUse, Returned, SymbolKey};
 use clang_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Functions that come back twice.
+/// Functions that can return twice, and those that make them do so.
 const JUMPS: &[&str] = &[
     "setjmp", "_setjmp", "__sigsetjmp", "sigsetjmp", "longjmp", "_longjmp", "siglongjmp", "__builtin_setjmp",
     "__builtin_longjmp",
 ];
 
-/// The facts of one body.
 #[derive(Default)]
 pub(super) struct Body {
-    /// Functions called, and those whose address is taken, with their C names.
+    /// Functions that it calls, and functions whose address it takes, with their C names.
     pub called: BTreeMap<SymbolKey, String>,
     pub addressed: BTreeMap<SymbolKey, String>,
     pub indirect_calls: u32,
@@ -59,7 +58,6 @@ impl<'tu> Walk<'_, 'tu> {
     fn visit(&mut self, node: Cursor<'tu>) {
         self.limits(node);
         match node.kind() {
-            // `sizeof x` does not evaluate `x`.
             CXCursor_UnaryExpr => return,
             CXCursor_CallExpr => self.call(node),
             CXCursor_VarDecl => self.variable(node),
@@ -75,7 +73,7 @@ impl<'tu> Walk<'_, 'tu> {
         self.parents.pop();
     }
 
-    /// Notes the first thing for which there is no Rust.
+    /// Records the first construct that Rust cannot express.
     fn limits(&mut self, node: Cursor<'tu>) {
         if self.body.unsupported.is_some() {
             return;
@@ -110,7 +108,7 @@ impl<'tu> Walk<'_, 'tu> {
 
     fn variable(&mut self, node: Cursor<'tu>) {
         let ty = node.ty().canonical();
-        // A constant is no state: every call sees the same.
+        // A constant is not state: all calls see the same value.
         let constant = ty.is_const() || ty.element().is_const();
         if node.storage() == CX_SC_Static && !constant {
             self.body.local_statics.push(node.name());
@@ -158,7 +156,7 @@ impl<'tu> Walk<'_, 'tu> {
     fn returned_value(&mut self, value: Cursor<'tu>) {
         let text = self.sources.text(value);
         let inner = strip(value);
-        // Of a pointer each arm is told: where it comes from decides what can be compared.
+        // For a pointer, record both arms: its origin determines what can be compared.
         if let (CXCursor_ConditionalOperator, [_, yes, no]) = (inner.kind(), &inner.children()[..])
             && is_pointer(value)
         {
@@ -205,7 +203,7 @@ impl<'tu> Walk<'_, 'tu> {
         if let Some((position, found)) = uses(&self.copies, self.sources, &self.parents, node) {
             let known = self.body.uses.entry(position).or_default();
             for new in found {
-                // Unrolled loops say the same many times on one line.
+                // Unrolled loops repeat the same use on one line.
                 if !known.contains(&new) {
                     known.push(new);
                 }
@@ -213,7 +211,7 @@ impl<'tu> Walk<'_, 'tu> {
         }
     }
 
-    /// Whether the name is what a call calls.
+    /// Whether the name is the callee of a call.
     fn is_callee(&self, node: Cursor<'tu>) -> bool {
         let mut inner = node;
         for parent in self.parents.iter().rev() {
@@ -228,7 +226,7 @@ impl<'tu> Walk<'_, 'tu> {
     }
 }
 
-/// Outside all functions.
+/// Whether it is declared outside functions.
 fn is_global(declaration: Cursor<'_>) -> bool {
     declaration.linkage() != CXLinkage_NoLinkage
 }

@@ -1,5 +1,5 @@
-//! Definitions of structs, unions, enums and typedefs, as symbols. `types` reads their layouts and their meaning in
-//! signatures.
+//! Definitions of structs, unions, enums and typedefs as symbols. `types` reads their layouts and their
+//! meaning in signatures.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -8,15 +8,15 @@ use super::types::tag_name;
 use crate::symbol::TypeForm;
 use clang_sys::*;
 
-/// What a declaration declares, if it is a type that stands for itself.
+/// A type that is a symbol.
 pub(super) struct Found {
     pub form: TypeForm,
     pub name: String,
     pub complete: bool,
 }
 
-/// The type that `item` declares; `None` for anything else, for a typedef that only repeats or gives the name of a
-/// record or enum, and for a forward declaration of what the unit defines.
+/// The type that `item` declares. `None` for anything else, for a typedef that only repeats or provides the
+/// name of a record or enum, and for a forward declaration of a type that the unit defines.
 pub(super) fn found(item: Cursor<'_>) -> Option<Found> {
     let form = match item.kind() {
         CXCursor_StructDecl => TypeForm::Struct,
@@ -37,7 +37,7 @@ pub(super) fn found(item: Cursor<'_>) -> Option<Found> {
     let name = match tag_name(item) {
         name if !name.is_empty() => name,
         _ if form == TypeForm::Enum => first_enumerator(item)?,
-        // A record without any name is part of what holds it.
+        // A record without any name belongs to the type that holds it.
         _ => return None,
     };
     Some(Found { form, name, complete: definition.is_some() })
@@ -47,18 +47,18 @@ fn is_tagged(declaration: Cursor<'_>) -> bool {
     matches!(declaration.kind(), CXCursor_StructDecl | CXCursor_UnionDecl | CXCursor_EnumDecl)
 }
 
-/// `typedef struct s *s;` names another type than the struct.
+/// Whether it is like `typedef struct s *s;`, which names another type than the struct.
 fn is_pointer_like(typedef: Cursor<'_>) -> bool {
     !matches!(typedef.underlying().canonical().kind(), CXType_Record | CXType_Enum)
 }
 
-/// An enum without a name is known by what it begins with.
+/// An enum without a name is identified by its first value.
 fn first_enumerator(item: Cursor<'_>) -> Option<String> {
     let first = item.children().into_iter().find(|c| c.kind() == CXCursor_EnumConstantDecl)?;
     Some(format!("enum {{ {}, … }}", first.name()))
 }
 
-/// Tagged types that are declared inside `item`: C gives them to the whole file.
+/// Tagged types that are declared inside `item`: in C their scope is the whole file.
 pub(super) fn nested<'tu>(item: Cursor<'tu>) -> Vec<Cursor<'tu>> {
     let mut all = Vec::new();
     let mut open = vec![item];

@@ -1,5 +1,5 @@
-//! One translation unit: its functions, globals, records and macros from files of the project. `merge` joins the
-//! units.
+//! Reads one translation unit: functions, globals, records and macros from files of the project. `merge`
+//! joins the units.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -16,24 +16,25 @@ use clang_sys::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many diagnostics are shown of a unit that does not parse.
+/// Number of diagnostics that are shown for a unit that does not parse.
 const SHOWN_DIAGNOSTICS: usize = 5;
 
-/// Bytes above a definition among which its comment is looked for: files of many megabytes are not copied each time.
+/// Number of bytes before a definition that are searched for its comment, so that files of many megabytes are
+/// not copied for each definition.
 const LONGEST_COMMENT: usize = 16 << 10;
 
-/// A function with what it calls, which may lie outside the library.
+/// A function and the functions that it calls, which may be outside the library.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct FoundFunction {
-    /// `name` and `module` are not final; `calls`, `externs` and `address_taken` are empty.
+    /// `name` and `module` are not final; `calls`, `externs` and `address_taken` are still empty.
     pub function: Function,
     pub called: BTreeMap<SymbolKey, String>,
     pub addressed: BTreeMap<SymbolKey, String>,
-    /// The texts of the macros that it uses: another unit may have others of the same names.
+    /// The texts of the macros that it uses: another unit may define macros with the same names differently.
     pub meaning: String,
 }
 
-/// What one unit holds.
+/// The facts about one unit.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct UnitFacts {
     /// Every file that was read.
@@ -43,23 +44,23 @@ pub(super) struct UnitFacts {
     pub records: BTreeMap<String, Record>,
     pub types: Vec<TypeDefinition>,
     pub macros: Vec<Macro>,
-    /// Inline functions that this unit makes an external definition of.
+    /// Inline functions for which this unit emits an external definition.
     pub emitted: BTreeSet<SymbolKey>,
-    /// Typedefs of types for which Rust has no faithful one.
+    /// Typedefs of types that Rust cannot represent faithfully.
     pub unfaithful_typedefs: BTreeSet<String>,
-    /// Static functions declared as `handler f;`, by the name of a function type.
+    /// Static functions declared with the name of a function type, as `handler f;`.
     pub declared_by_type: BTreeSet<String>,
 }
 
 impl UnitFacts {
-    /// Whether it is a program's.
+    /// Whether the unit belongs to a program.
     pub fn is_program(&self) -> bool {
         let is_main = |found: &FoundFunction| found.function.c_name == "main";
         self.functions.iter().any(is_main)
     }
 }
 
-/// Reads one unit; `Err` holds the error diagnostics when there are any.
+/// Reads one unit; `Err` holds the error diagnostics.
 pub(super) fn read(
     root: &Utf8Path,
     file: &Utf8Path,
@@ -116,7 +117,7 @@ impl Reader<'_> {
             match item.kind() {
                 CXCursor_FunctionDecl if item.is_definition() => {
                     let found = self.function(item, file, &start);
-                    // The inline of GNU 89 means the opposite.
+                    // Under `gnu_inline`, `extern inline` has the opposite meaning.
                     let is_gnu = contains_word(&found.function.text, "gnu_inline");
                     if (item.storage() == CX_SC_Extern) != is_gnu {
                         facts.emitted.insert(key(self.root, item));
@@ -165,7 +166,7 @@ impl Reader<'_> {
         facts
     }
 
-    /// The path of a file of the project.
+    /// The path relative to the root; `None` outside the project.
     fn relative(&self, at: &Location) -> Option<RelPath> {
         Utf8Path::new(&at.file).strip_prefix(self.root).ok().map(|p| RelPath(p.to_owned()))
     }
@@ -234,14 +235,15 @@ impl Reader<'_> {
         FoundFunction { function, called: read.called, addressed: read.addressed, meaning }
     }
 
-    /// Whether a parameter is declared behind the parentheses, `int f(a) char a; {`: clang invents a prototype then.
+    /// Whether a parameter is declared after the parentheses, as in `int f(a) char a; {`: clang then invents
+    /// a prototype.
     fn ends_a_declaration(&mut self, parameter: Cursor<'_>) -> bool {
         let end = parameter.end();
         let rest = self.sources.bytes(&end.file).get(end.offset..).unwrap_or_default();
         rest.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b';')
     }
 
-    /// What forbids a port, seen from the signature and the text.
+    /// The reason why a function cannot be ported, judged by its signature and text.
     fn limits(&self, function: &Function) -> Option<String> {
         if function.is_variadic {
             return Some("variadic".into());
@@ -276,7 +278,7 @@ impl Reader<'_> {
     }
 
     fn global(&mut self, item: Cursor<'_>, file: RelPath, start: &Location) -> Option<Global> {
-        // `int x;` is a definition of the linker's, though not of the parser's; `extern int x;` is none.
+        // `int x;` is a definition for the linker, though not for the parser; `extern int x;` is not.
         if !item.is_definition() && item.storage() == CX_SC_Extern {
             return None;
         }
@@ -302,11 +304,12 @@ impl Reader<'_> {
         })
     }
 
-    /// The comment right above, else the one that clang attaches to any declaration.
+    /// The comment directly above, else the one that clang attaches to the declaration.
     fn comment(&mut self, item: Cursor<'_>, start: &Location) -> String {
         self.comment_above(start).unwrap_or_else(|| {
             let attached = item.comment();
-            // Behind a blank line it is on something else, whatever clang thinks.
+            // A comment that is separated by a blank line belongs to something else, though clang attaches
+            // it.
             let above = self.sources.bytes(&start.file).get(..start.offset).unwrap_or_default();
             let is_above = above.trim_ascii_end().ends_with(attached.trim_end().as_bytes());
             if is_above { String::new() } else { attached }
@@ -315,28 +318,28 @@ impl Reader<'_> {
 
     fn comment_above(&mut self, start: &Location) -> Option<String> {
         let above = self.sources.bytes(&start.file).get(..start.offset).unwrap_or_default();
-        // A macro starts with its name for libclang.
+        // libclang places the start of a macro at its name.
         let directive = line_start(above);
         let is_directive = above[directive..].trim_ascii_start().starts_with(b"#");
         let above = if is_directive { &above[..directive] } else { above };
         let end = above.trim_ascii_end();
         let last = &end[line_start(end)..];
-        // Few definitions have a comment, and files may be large: look before anything is copied.
+        // Few definitions have a comment and files may be large, so check before copying.
         if !end.ends_with(b"*/") && !last.trim_ascii_start().starts_with(b"//") {
             return None;
         }
         let above = &above[above.len().saturating_sub(LONGEST_COMMENT)..];
-        // A line of dashes is no comment on anything.
+        // Ignore separators such as a line of dashes.
         comment_above(&String::from_utf8_lossy(above)).filter(|text| text.contains(char::is_alphanumeric))
     }
 }
 
-/// Where the last line of `text` starts.
+/// The offset at which the last line of `text` starts.
 fn line_start(text: &[u8]) -> usize {
     text.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1)
 }
 
-/// Identity of a function or global: its USR, and its file if the name is not the linker's.
+/// Identity of a function or global: its USR, and also its file if it is not visible to the linker.
 fn key(root: &Utf8Path, declaration: Cursor<'_>) -> SymbolKey {
     let definition = declaration.definition().unwrap_or(declaration);
     let usr = definition.usr();
@@ -352,7 +355,7 @@ fn linkage(item: Cursor<'_>) -> Linkage {
     if item.linkage() == CXLinkage_Internal { Linkage::Static } else { Linkage::External }
 }
 
-/// Whether callers without a prototype pass something else than the definition declares.
+/// Whether callers without a prototype pass another type than the definition declares.
 fn is_promoted(kind: &TypeKind) -> bool {
     match kind {
         TypeKind::Bool => true,
@@ -362,7 +365,7 @@ fn is_promoted(kind: &TypeKind) -> bool {
     }
 }
 
-/// Whether Rust has such a name: `$` and letters beyond ASCII are C's alone, as far as linking goes.
+/// Whether the name is valid in Rust. Names with `$` or with letters beyond ASCII cannot be linked from Rust.
 fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
@@ -372,7 +375,7 @@ fn contains_word(text: &str, word: &str) -> bool {
     text.split(|c| !is_part(c)).any(|w| w == word)
 }
 
-/// The comment that ends `text`, with nothing but one line break behind it.
+/// The comment at the end of `text`, followed by at most one line break.
 fn comment_above(text: &str) -> Option<String> {
     let trimmed = text.trim_end();
     if text[trimmed.len()..].matches('\n').count() > 1 {
@@ -380,7 +383,7 @@ fn comment_above(text: &str) -> Option<String> {
     }
     if trimmed.ends_with("*/") {
         let start = trimmed.rfind("/*")?;
-        // A comment that follows code belongs to that code.
+        // A comment after code belongs to that code.
         let line_start = trimmed[..start].rfind('\n').map_or(0, |i| i + 1);
         return trimmed[line_start..start].trim().is_empty().then(|| trimmed[start..].to_owned());
     }

@@ -1,5 +1,5 @@
-//! How a body uses its parameters, directly or through plain local copies. `contract` interprets the uses (a
-//! length, a string, an out-parameter).
+//! How a body uses its parameters, directly or through plain local copies. `contract` infers roles from the
+//! uses (a length, a string, an out-parameter).
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -9,21 +9,21 @@ use crate::symbol::{ParamUse, UseKind};
 use clang_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which declarations stand for which parameter: USR of the parameter or of a local copy → its position.
+/// Maps the USR of a parameter or of a local copy to the position of the parameter.
 pub(super) struct Copies {
     position: BTreeMap<String, usize>,
     parameters: BTreeSet<String>,
 }
 
 impl Copies {
-    /// Finds the locals of `body` that are never anything but a copy of one parameter, moved along perhaps.
+    /// Finds the locals of `body` that only ever hold a copy of one parameter, possibly with an offset.
     pub(super) fn find(parameters: &[Cursor<'_>], body: Cursor<'_>) -> Self {
         let position: BTreeMap<String, usize> =
             parameters.iter().enumerate().map(|(i, p)| (p.usr(), i)).collect();
         let mut copies = Self { parameters: position.keys().cloned().collect(), position };
         let mut sources: BTreeMap<String, Vec<Option<String>>> = BTreeMap::new();
         collect(body, &mut sources);
-        // A copy of a copy is found in a later round; every round adds one at least.
+        // A copy of a copy is found in a later round; every round except the last adds at least one.
         loop {
             let found: Vec<(String, usize)> = sources
                 .iter()
@@ -55,7 +55,8 @@ fn is_local(declaration: Cursor<'_>) -> bool {
         && declaration.storage() != CX_SC_Static
 }
 
-/// Every assignment to a local: what plain name it takes its value from, or itself (`p = p + 1`), or `None`.
+/// Collects all assignments to locals: the plain name that the value comes from, the local itself (`p = p +
+/// 1`), or `None`.
 fn collect(node: Cursor<'_>, sources: &mut BTreeMap<String, Vec<Option<String>>>) {
     let assigned = match node.kind() {
         CXCursor_VarDecl if is_local(node) => initialiser(node).map(|value| (node, value)),
@@ -76,7 +77,7 @@ fn collect(node: Cursor<'_>, sources: &mut BTreeMap<String, Vec<Option<String>>>
     }
 }
 
-/// `p + n` assigned to `p`: the local stays what it was.
+/// `p + n` assigned to `p`: the local remains a copy.
 fn moved(local: Cursor<'_>, value: Cursor<'_>) -> Option<String> {
     let value = expr::strip(value);
     let moves = value.kind() == CXCursor_BinaryOperator
@@ -85,8 +86,8 @@ fn moved(local: Cursor<'_>, value: Cursor<'_>) -> Option<String> {
     named(base).map(|d| d.usr()).filter(|usr| *usr == local.usr())
 }
 
-/// The uses that one mention of a name is: position of the parameter and what happens. `parents` are the ancestors of
-/// `mention`, outermost first.
+/// The uses at one mention of a name: the position of the parameter, and the kinds of use. `parents` are the
+/// ancestors of `mention`, outermost first.
 pub(super) fn uses(
     copies: &Copies,
     sources: &mut Sources,
@@ -113,7 +114,7 @@ struct Look<'a, 'tu> {
 }
 
 impl<'tu> Look<'_, 'tu> {
-    /// Goes up from the mention to the first node that does something with it.
+    /// Climbs from the mention to the first node that uses it.
     fn climb(&mut self) {
         let mut inner = self.mention;
         for depth in (0..self.parents.len()).rev() {
@@ -171,13 +172,13 @@ impl<'tu> Look<'_, 'tu> {
         }
     }
 
-    /// As written, or its value where macros left no text.
+    /// The text of the index, or its value if macros left no text.
     fn index_text(&mut self, index: Cursor<'tu>) -> String {
         let text = self.sources.text(index);
         if text.is_empty() { index.evaluate().map(|v| v.to_string()).unwrap_or_default() } else { text }
     }
 
-    /// Used as a condition.
+    /// The use as a condition.
     fn truth(&self, op: &str) -> UseKind {
         if is_pointer(self.mention) {
             UseKind::NullCheck
@@ -193,7 +194,7 @@ impl<'tu> Look<'_, 'tu> {
             | CXUnaryOperator_PostDec
             | CXUnaryOperator_PreInc
             | CXUnaryOperator_PreDec => {
-                // `*p++` reads or writes what `p` points to, too.
+                // `*p++` also reads or writes the target of `p`.
                 if let Some((above, deref)) = self.deref_above(depth) {
                     self.found.push(UseKind::Deref(access(above, deref)));
                 }
@@ -205,7 +206,7 @@ impl<'tu> Look<'_, 'tu> {
         })
     }
 
-    /// The `*` right above the node at `depth`, with its ancestors.
+    /// The `*` directly above the node at `depth`, with its ancestors.
     fn deref_above(&self, depth: usize) -> Option<(&[Cursor<'tu>], Cursor<'tu>)> {
         let at = (0..depth).rev().find(|i| !is_wrapper(self.parents[*i]))?;
         let node = self.parents[at];
@@ -248,17 +249,18 @@ impl<'tu> Look<'_, 'tu> {
         })
     }
 
-    /// The name stands left of `=`.
+    /// The name is on the left of `=`.
     fn overwritten(&self, value: Cursor<'tu>) -> Option<UseKind> {
         let declaration = self.mention.referenced()?;
         if moved(declaration, value).is_some() {
             return Some(UseKind::Advance);
         }
-        // For a local copy this is where it becomes one.
+        // For a local copy, this assignment makes it a copy.
         self.is_parameter.then_some(UseKind::Reassigned)
     }
 
-    /// The value goes to a local: nothing new if the local counts as the parameter, but its type may say more.
+    /// The value is assigned to a local. That is no new use if the local counts as the parameter, but the
+    /// local's type may add information.
     fn copied_to(&self, local: Cursor<'tu>) -> Option<UseKind> {
         if self.copies.of(local) != Some(self.position) {
             return Some(UseKind::Other);
@@ -276,7 +278,7 @@ impl<'tu> Look<'_, 'tu> {
 
     fn call(&mut self, call: Cursor<'tu>, inner: Cursor<'tu>) -> UseKind {
         let arguments = call.arguments();
-        // An argument may be wrapped in a conversion that only adds `const`.
+        // The argument may be wrapped in a conversion that only adds `const`.
         let holds = |a: &Cursor<'tu>| *a == inner || (a.start() == inner.start() && a.end() == inner.end());
         let Some(position) = arguments.iter().position(holds) else { return UseKind::Called };
         let callee = call
@@ -288,7 +290,7 @@ impl<'tu> Look<'_, 'tu> {
     }
 }
 
-/// The operator that says the same with its sides exchanged.
+/// The operator with the same meaning when the operands are swapped.
 fn mirrored(op: &str) -> String {
     match op {
         "<" => ">",

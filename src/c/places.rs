@@ -1,22 +1,22 @@
-//! Resolves the paths of a build relative to the project's root.
+//! Maps the paths in a build to paths relative to the project's root.
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
-/// The project, and the copy of it that a build system was shown instead, if it was.
+/// The project, and the copy of it in which a build system ran, if any.
 pub(super) struct Places<'a> {
     /// Absolute, without symbolic links.
     pub root: &'a Utf8Path,
-    /// Absolute; it need not exist any more.
+    /// Absolute; it may no longer exist.
     pub copy: Option<&'a Utf8Path>,
 }
 
 impl Places<'_> {
-    /// The path relative to the root, if it lies there.
+    /// The path relative to the root; `None` if it is outside.
     pub fn inside(&self, path: &Utf8Path) -> Option<Utf8PathBuf> {
         self.real(path).strip_prefix(self.root).ok().map(Utf8Path::to_path_buf)
     }
 
-    /// The path for a compiler that runs in the root.
+    /// The path as a compiler that runs in the root needs it.
     pub fn show(&self, path: &Utf8Path) -> String {
         match self.inside(path) {
             Some(inside) if inside.as_str().is_empty() => ".".into(),
@@ -33,7 +33,7 @@ impl Places<'_> {
     }
 }
 
-/// Takes `.` and `x/..` away by their spelling, for paths that do not exist.
+/// Removes `.` and `x/..` from the text of the path, because the path may not exist.
 fn without_dots(path: &Utf8Path) -> Utf8PathBuf {
     let mut plain = Utf8PathBuf::new();
     for component in path.components() {

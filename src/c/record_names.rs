@@ -1,11 +1,11 @@
-//! The names of records in `ffi.rs`: bindgen names anonymous records, and the merge renames some.
+//! The names of records in `ffi.rs`. bindgen names anonymous records, and the merge renames some records.
 
 use super::bind_rename::Renames;
 use super::modules::is_keyword;
 use crate::symbol::{CType, Record, RelPath, TypeKind};
 use std::collections::BTreeMap;
 
-/// A record as bindgen writes it: its fields with the name of the type inside.
+/// A record as bindgen writes it: its fields, each with the name of its innermost type.
 #[derive(Debug, Clone)]
 pub(super) struct Shape {
     pub name: String,
@@ -26,12 +26,12 @@ impl Shape {
         Some(Self { name: name.to_string(), fields })
     }
 
-    /// Whether bindgen shows the size of the record and nothing else.
+    /// Whether bindgen gives only the size of the record.
     pub(super) fn is_opaque(&self) -> bool {
         self.fields.iter().any(|(name, _)| name == "_bindgen_opaque_blob")
     }
 
-    /// The type of a field; `anonymous` counts the members without name, from 1.
+    /// The type of a field; `anonymous` counts members without a name, from 1.
     fn field(&self, name: &str, anonymous: usize) -> Option<&str> {
         let numbered = format!("__bindgen_anon_{anonymous}");
         let escaped = format!("{name}_");
@@ -40,7 +40,7 @@ impl Shape {
     }
 }
 
-/// The record type beneath arrays and pointers.
+/// The record type inside arrays and pointers.
 pub(super) fn innermost(ty: &syn::Type) -> Option<String> {
     match ty {
         syn::Type::Array(array) => innermost(&array.elem),
@@ -50,7 +50,7 @@ pub(super) fn innermost(ty: &syn::Type) -> Option<String> {
     }
 }
 
-/// Takes the names away that bindgen does not use: a record defined inside another one is called after both.
+/// Clears names that bindgen does not use: it names a record inside another one after both.
 pub(super) fn forget_unknown(
     records: &mut BTreeMap<String, Record>,
     units: &BTreeMap<String, RelPath>,
@@ -65,15 +65,15 @@ pub(super) fn forget_unknown(
     }
 }
 
-/// Gives every record the name that it has in `ffi.rs`, and notes those that have no fields there. `units` tells where each was read, `shapes` what bindgen wrote
-/// there.
+/// Gives every record its name in `ffi.rs`, and marks those that have no fields there. `units` maps each
+/// record to the unit that it was read from; `shapes` holds bindgen's output for the units.
 pub(super) fn fill(
     records: &mut BTreeMap<String, Record>,
     units: &BTreeMap<String, RelPath>,
     shapes: &BTreeMap<(RelPath, String), Shape>,
     renames: &BTreeMap<RelPath, Renames>,
 ) {
-    // A record without name is found through a field of one with a name, layer by layer.
+    // A record without a name is found through a field of a named record, one level per round.
     loop {
         let mut found: Vec<(String, String)> = Vec::new();
         for (key, record) in records.iter().filter(|(_, r)| !r.rust_name.is_empty()) {
@@ -114,7 +114,7 @@ pub(super) fn fill(
     }
 }
 
-/// The key of the record beneath arrays and pointers, if it has no name yet.
+/// The key of the record inside arrays and pointers, if it has no name yet.
 pub(super) fn nameless<'a>(ty: &'a CType, records: &BTreeMap<String, Record>) -> Option<&'a str> {
     match &ty.kind {
         TypeKind::Pointer(of) | TypeKind::Array { of, .. } => nameless(of, records),

@@ -1,4 +1,4 @@
-//! Serialises pieces of Rust as text for the store.
+//! Serialises Rust items as text for the store.
 
 use crate::symbol::SymbolName;
 use quote::ToTokens;
@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
-/// Writes every item as its tokens.
+/// Writes each item as text.
 pub(super) fn serialize<T: ToTokens, S: Serializer>(
     items: &BTreeMap<SymbolName, T>,
     serializer: S,
@@ -16,7 +16,7 @@ pub(super) fn serialize<T: ToTokens, S: Serializer>(
     texts.serialize(serializer)
 }
 
-/// Reads what [`serialize`] wrote.
+/// Reads the output of [`serialize`].
 pub(super) fn deserialize<'de, T: syn::parse::Parse, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<SymbolName, T>, D::Error> {

@@ -1,11 +1,11 @@
-//! The Rust type of a C type in `ffi.rs`, for items that bindgen gives only a value.
+//! The Rust type of a C type in `ffi.rs`, for items for which bindgen gives only a value.
 
 use crate::symbol::{CType, Record, TypeKind};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
 
-/// The type in the C layout; `None` where there is no faithful one.
+/// A Rust type with the C layout; `None` if there is no faithful one.
 pub(super) fn rust_type(ty: &CType, records: &BTreeMap<String, Record>) -> Option<TokenStream> {
     Some(match &ty.kind {
         TypeKind::Void => quote!(::core::ffi::c_void),

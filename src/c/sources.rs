@@ -1,5 +1,5 @@
 //! Lists the files of a C project: walks the tree, skips excluded folders, and reads `#include` lines.
-//! `discover` finds flags.
+//! `discover` finds the flags.
 
 use super::glob;
 use crate::error::Result;
@@ -8,27 +8,28 @@ use crate::symbol::{LeftOut, RelPath};
 use camino::{Utf8Path, Utf8PathBuf};
 use fs_err as fs;
 
-/// Folders whose C files are not part of the library unless they are asked for by name.
+/// Folders whose C files are not part of the library unless the settings name them.
 const LEFT_OUT_FOLDERS: &[&str] = &[
     "test", "tests", "testing", "example", "examples", "sample", "samples", "demo", "demos", "bench",
     "benches", "benchmark", "benchmarks", "fuzz", "fuzzing", "fuzzer", "fuzzers", "contrib", "doc", "docs",
     "programs", "scripts",
 ];
 
-/// Folders that never hold sources of the library: ours and the build's. They are not even listed.
+/// Folders that never contain the library's sources, because this tool or a build writes them. They are not
+/// listed at all.
 pub(super) const SKIPPED_FOLDERS: &[&str] = &["rust", "target", "node_modules", "CMakeFiles"];
 
-/// What a walk found, in path order.
+/// The result of a walk, in path order.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     pub sources: Vec<RelPath>,
     pub headers: Vec<RelPath>,
     pub left_out: Vec<LeftOut>,
-    /// Everything else: a build system may read any of it.
+    /// All other files; a build system may read any of them.
     pub others: Vec<RelPath>,
 }
 
-/// Walks the project. `exclude` holds paths, folders or patterns with `*`.
+/// Walks the project. `exclude` contains paths, folders, and patterns with `*`.
 pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
     let mut tree = Tree::default();
     for path in files(root, |folder| folder.starts_with('.'))? {
@@ -37,14 +38,16 @@ pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
     Ok(tree)
 }
 
-/// Every file below `root` in path order, but for folders that never hold sources and those that `skip` names.
+/// Every file below `root` in path order, without the folders that never contain sources and those that
+/// `skip` selects.
 pub(super) fn files(root: &Utf8Path, skip: impl Fn(&str) -> bool) -> Result<Vec<Utf8PathBuf>> {
     let mut files = Vec::new();
     let mut folders = vec![Utf8PathBuf::new()];
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(root.join(&folder))? {
             let entry = entry?;
-            // A name that is not UTF-8 cannot be written into implfuzz.toml; no compiler input is lost in practice.
+            // A name that is not UTF-8 cannot be written into implfuzz.toml. In practice compilers read no
+            // such file.
             let Ok(name) = entry.file_name().into_string() else { continue };
             let path = folder.join(&name);
             let kind = entry.file_type()?;
@@ -62,7 +65,7 @@ pub(super) fn files(root: &Utf8Path, skip: impl Fn(&str) -> bool) -> Result<Vec<
 }
 
 impl Tree {
-    /// The names of all files: one that appears may be one that is looked for.
+    /// The names of all files. A new file may change how an include or a pattern resolves.
     pub fn names(&self) -> String {
         let left_out = self.left_out.iter().map(|left| &left.file);
         let all = self.sources.iter().chain(&self.headers).chain(&self.others).chain(left_out);
@@ -87,7 +90,7 @@ impl Tree {
     }
 }
 
-/// Why a file is not taken by default.
+/// The reason why a file is left out by default.
 pub(super) fn why_left_out(path: &Utf8Path, exclude: &[String]) -> Option<String> {
     if let Some(pattern) = exclude.iter().find(|pattern| excludes(pattern, path)) {
         return Some(format!("excluded by `{pattern}`"));
@@ -115,7 +118,7 @@ pub(super) struct Include {
     pub is_system: bool,
 }
 
-/// The `#include` lines of a file, whichever branch of the preprocessor they stand in.
+/// The `#include` lines of a file, in all branches of the preprocessor.
 pub(super) fn includes(text: &str) -> Vec<Include> {
     text.lines().filter_map(include).collect()
 }
@@ -140,7 +143,7 @@ mod tests {
     fn folders_and_patterns() {
         assert!(why_left_out(Utf8Path::new("tests/a.c"), &[]).unwrap().contains("tests"));
         assert!(why_left_out(Utf8Path::new("src/Examples/x/a.c"), &[]).is_some());
-        // A file called so is a source like any other.
+        // A file with such a name is a normal source.
         assert_eq!(why_left_out(Utf8Path::new("src/test.c"), &[]), None);
         let exclude = ["src/old/".to_owned(), "*_gen.c".to_owned()];
         assert!(why_left_out(Utf8Path::new("src/old/a.c"), &exclude).unwrap().contains("src/old/"));

@@ -1,7 +1,8 @@
-//! Compiles a unit with the C compiler: which lines of its alias unit it accepts, and the object file.
+//! Compiles a unit with the C compiler, to learn which lines of its alias unit it accepts, and to get the
+//! object file.
 //!
-//! libclang may see another program than the compiler does: it claims to be an old gcc, and headers test for
-//! that.
+//! libclang may see another program than the compiler does, because it claims to be an old gcc, and headers
+//! test for that.
 
 use super::flags::old_c_flags;
 use crate::error::{Context, Result};
@@ -12,37 +13,39 @@ use fs_err as fs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// How often lines are taken out and the rest is tried again: compilers look for the target of an alias only once
-/// everything else is right.
+/// Maximum number of compilations, each without the lines rejected before. Compilers look for the target of
+/// an alias only if everything else is correct.
 const ROUNDS: usize = 4;
 
-/// Behind the unit's own flags. Symbols keep their own sections, so that a pointer tells what it points to.
+/// Flags that are added after the unit's own. Each symbol has its own section, so that a pointer's relocation
+/// identifies its target.
 pub(super) const PLAIN: &[&str] =
     &["-O0", "-g0", "-w", "-fno-common", "-fno-pic", "-fno-pie", "-fdata-sections", "-fno-lto"];
 
-/// The compiler and where it works.
+/// The compiler and its working folders.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Compiler<'a> {
     pub root: &'a Utf8Path,
     pub cc: &'a Path,
     /// A folder that exists.
     pub scratch: &'a Path,
-    /// Behind the unit's own flags.
+    /// Flags that are added after the unit's own.
     pub flags: &'static [&'static str],
     pub interrupt: &'a Interrupt,
 }
 
-/// A unit as the compiler took it.
+/// The compiled unit.
 pub(super) struct Translation {
-    /// Lines that it refuses, by number from 0, in its words.
+    /// The rejected lines, by number from 0, with the compiler's message.
     pub refused: BTreeMap<usize, String>,
     pub object: Vec<u8>,
-    /// Every file that the compiler read, as it names them; its own scratch files are not among them.
+    /// Every file that the compiler read, under the compiler's name for it, without its own scratch files.
     pub files: Vec<String>,
 }
 
 impl Compiler<'_> {
-    /// Translates the unit with `lines` behind it; the inner error says why the unit itself does not compile.
+    /// Compiles the unit with `lines` appended. The inner error is the reason why the unit itself does not
+    /// compile.
     ///
     /// # Errors
     /// `Environment` when the compiler cannot be started, `Io` when `scratch` cannot be written, and Ctrl-C.
@@ -79,7 +82,7 @@ impl Compiler<'_> {
         self.scratch.join(format!("{}.c", unit.module))
     }
 
-    /// The object file, or what the compiler says.
+    /// The object file, or the compiler's messages.
     fn compile(&self, unit: &Unit, lines: &[String]) -> Result<std::result::Result<Vec<u8>, String>> {
         let text = format!("#include \"{}\"\n{}\n", self.root.join(&unit.file.0), lines.join("\n"));
         let source = self.source(unit);
@@ -103,10 +106,10 @@ impl Compiler<'_> {
     }
 }
 
-/// What is said of the entries behind the `#include` of `source`, by their numbers.
+/// The messages about the entries after the `#include` of `source`, by the entries' numbers.
 fn refused_lines(said: &str, source: &Path, entries: &[String]) -> Vec<(usize, String)> {
     let prefix = format!("{}:", source.display());
-    // The entry of every line of the file, from the second on.
+    // The entry of each line of the file, from the second line on.
     let owners: Vec<usize> = entries
         .iter()
         .enumerate()
@@ -118,12 +121,12 @@ fn refused_lines(said: &str, source: &Path, entries: &[String]) -> Vec<(usize, S
         Some((*owners.get(line.checked_sub(2)?)?, what.trim().to_owned()))
     };
     let mut found: Vec<_> = said.lines().filter_map(error).collect();
-    // The first thing said of an entry is the reason, the rest follows from it.
+    // The first message about an entry is the cause; later ones follow from it.
     found.reverse();
     found
 }
 
-/// The prerequisites in a rule as `-MD` writes it: `\` before a space or a line's end, `$$` for a dollar.
+/// The prerequisites in a rule written by `-MD`: `\` before a space or a line break, `$$` for a dollar sign.
 fn dependencies(rule: &str) -> Vec<String> {
     let rule = rule.replace("\\\n", " ");
     let Some((_, list)) = rule.split_once(':') else { return Vec::new() };
@@ -154,7 +157,7 @@ mod tests {
     use crate::platform::toolchain::{Search, Toolchain};
     use crate::symbol::RelPath;
 
-    /// gcc, and the compiler that the tool would take on this machine: the newest clang where there is one.
+    /// gcc, and the compiler that the tool would choose on this machine: the newest clang if there is one.
     fn compilers() -> [String; 2] {
         let toolchain = Toolchain::find(&Search::from_env(), &Interrupt::none()).unwrap();
         ["gcc".into(), toolchain.cc.path.to_str().unwrap().into()]

@@ -8,18 +8,17 @@ use crate::symbol::{CType, Field, Record, TypeKind};
 use clang_sys::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Types nested deeper than this are not followed.
+/// Types nested deeper than this are not read.
 const MAX_DEPTH: u32 = 24;
 
-/// Collects the records that the types of one translation unit mention.
+/// Collects the records that occur in the types of one translation unit.
 #[derive(Default)]
 pub(super) struct TypeReader {
-    /// By USR.
     pub records: BTreeMap<String, Record>,
 }
 
 impl TypeReader {
-    /// Reads a type and every record that it mentions.
+    /// Reads a type and every record in it.
     pub(super) fn read(&mut self, ty: Type<'_>) -> CType {
         self.read_at(ty, 0)
     }
@@ -39,7 +38,7 @@ impl TypeReader {
     fn shape(&mut self, ty: Type<'_>, canonical: Type<'_>, depth: u32) -> TypeKind {
         let bits = u16::try_from(canonical.size().max(0) * 8).unwrap_or(0);
         let int = |signed, plain_char| TypeKind::Int { signed, bits, plain_char };
-        // The sugared form keeps the names that typedefs give to the types inside.
+        // The sugared form keeps the typedef names of the inner types.
         let sugared = unsugar(ty);
         let inner = if sugared.kind() == canonical.kind() { sugared } else { canonical };
         match canonical.kind() {
@@ -88,7 +87,7 @@ impl TypeReader {
             align: u64::try_from(ty.align()).unwrap_or(0),
             fields: Vec::new(),
         };
-        // Entered before its fields are read, because they may point back to it.
+        // Insert the record before reading its fields, because they may point back to it.
         self.records.insert(usr.clone(), placeholder);
         if definition.is_some() {
             let fields = ty.fields().into_iter().map(|f| self.field(f)).collect();
@@ -100,11 +99,11 @@ impl TypeReader {
     }
 
     fn field(&mut self, field: Cursor<'_>) -> Field {
-        // libclang calls an anonymous member by its location; C gives it no name.
+        // libclang names an anonymous member after its location; in C it has no name.
         let name = field.name();
         Field {
             name: if name.contains('(') { String::new() } else { name },
-            // Depth counts anew: every record is read once, however long the chain that leads to it.
+            // The depth restarts at 0: every record is read once, whatever its nesting depth.
             ty: self.read_at(field.ty(), 0),
             bits: u32::try_from(field.bit_width()).ok(),
             offset: u64::try_from(field.offset()).ok(),
@@ -122,7 +121,7 @@ fn unsupported(ty: Type<'_>) -> TypeKind {
     })
 }
 
-/// Looks through typedefs, `struct` keywords and attributes, one layer at a time.
+/// Removes typedefs, `struct` keywords and attributes, one layer at a time.
 fn unsugar(mut ty: Type<'_>) -> Type<'_> {
     loop {
         ty = match ty.kind() {
@@ -138,7 +137,7 @@ fn unsugar(mut ty: Type<'_>) -> Type<'_> {
     }
 }
 
-/// The tag, else the name that a typedef gives; empty for what has neither.
+/// The tag, else the name from a typedef; empty if it has neither.
 pub(super) fn tag_name(declaration: Cursor<'_>) -> String {
     if declaration.is_anonymous() {
         return String::new();
@@ -148,7 +147,8 @@ pub(super) fn tag_name(declaration: Cursor<'_>) -> String {
     if name.contains([')', '(', ':']) { String::new() } else { name.to_owned() }
 }
 
-/// The name by which any code of the unit can mention the type: none for what has no name or lives in a function.
+/// The name by which all code of the unit can refer to the type; empty for a type without a name or inside a
+/// function.
 fn c_name(declaration: Cursor<'_>) -> String {
     let is_local = declaration.usr().contains("@F@");
     let name = tag_name(declaration);
@@ -182,11 +182,11 @@ fn enumeration(declaration: Cursor<'_>) -> TypeKind {
     TypeKind::Enum { name: tag_name(declaration), signed, bits, values }
 }
 
-/// The name for what variadic functions hand on. bindgen lays it out rightly; it has no form in ports.
+/// The type for passing on variadic arguments. bindgen lays it out correctly, but ports cannot use it.
 const VA_LIST: &str = "va_list";
 
-/// The first part of a type that cannot stand in a signature, looking through pointers, arrays, callbacks and records
-/// passed by value.
+/// The first part of a type that cannot appear in a signature. It looks through pointers, arrays, callbacks
+/// and records passed by value.
 pub(super) fn unfaithful(ty: &CType, records: &BTreeMap<String, Record>) -> Option<String> {
     match &ty.kind {
         TypeKind::Record(key) => {
@@ -194,7 +194,7 @@ pub(super) fn unfaithful(ty: &CType, records: &BTreeMap<String, Record>) -> Opti
             Some(format!("{} in {}", wrong_layout(record, records)?, record.rust_name))
         }
         TypeKind::Unsupported(what) => Some(what.clone()),
-        // A record behind a pointer does not travel.
+        // A record behind a pointer is not passed itself.
         TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Record(_)) => None,
         TypeKind::Pointer(of) | TypeKind::Array { of, .. } => unfaithful(of, records),
         TypeKind::Function { params, ret, .. } => {
@@ -204,7 +204,7 @@ pub(super) fn unfaithful(ty: &CType, records: &BTreeMap<String, Record>) -> Opti
     }
 }
 
-/// The first thing that a record holds by value and that bindgen lays out wrongly.
+/// The first type that a record holds by value and that bindgen lays out wrongly.
 pub(super) fn wrong_layout(record: &Record, records: &BTreeMap<String, Record>) -> Option<String> {
     fn held(ty: &CType, records: &BTreeMap<String, Record>) -> Option<String> {
         match &ty.kind {
@@ -217,8 +217,8 @@ pub(super) fn wrong_layout(record: &Record, records: &BTreeMap<String, Record>) 
     record.fields.iter().find_map(|f| held(&f.ty, records))
 }
 
-/// The first record that travels by value and of which `ffi.rs` has nothing but the size (it is in `opaque`): in which
-/// registers it goes follows from its fields.
+/// The first record passed by value of which `ffi.rs` knows only the size (it is in `opaque`). Its fields,
+/// which are unknown, determine the registers in which it is passed.
 pub(super) fn opaque_by_value(
     ty: &CType,
     records: &BTreeMap<String, Record>,
@@ -239,7 +239,8 @@ pub(super) fn opaque_by_value(
     }
 }
 
-/// Whether a typedef of this type comes out wrong. Typedefs of records stay: the record itself is made opaque.
+/// Whether bindgen writes a typedef of this type wrongly. Typedefs of records are kept, because the record
+/// itself becomes opaque.
 pub(super) fn is_wrong_alias(ty: &CType) -> bool {
     match &ty.kind {
         TypeKind::Unsupported(what) => what != VA_LIST,

@@ -16,26 +16,26 @@ use crate::symbol::{Global, RelPath, SymbolKey, Unit};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the C compiler says of a unit.
+/// The C compiler's results for a unit.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Translated {
-    /// Lines of the alias unit that it refuses, by number, and why.
+    /// The rejected lines of the alias unit, by number, each with the reason.
     pub refused: BTreeMap<usize, String>,
-    /// Initial values of the unit's globals, or why there is none.
+    /// The initial values of the unit's globals, or the reason why there is none.
     pub values: BTreeMap<SymbolKey, std::result::Result<Data, String>>,
-    /// The functions that it makes.
+    /// The functions that it defines.
     pub functions: BTreeSet<String>,
-    /// The names that other units may use.
+    /// The names that it exports.
     pub exports: BTreeSet<String>,
-    /// The files that it read, which need not be those that libclang reads.
+    /// The files that the compiler read; libclang may read others.
     pub files: Vec<String>,
 }
 
-/// What was found out of the units, in their order.
+/// The results for the units, in their order.
 pub(super) struct UnitWork {
     /// bindgen's output.
     pub declarations: Vec<String>,
-    /// The inner error says why the compiler refuses the unit as a whole.
+    /// The inner error is the reason why the compiler rejects the unit as a whole.
     pub translations: Vec<std::result::Result<Translated, String>>,
 }
 
@@ -49,11 +49,12 @@ enum Answer {
     Translated(std::result::Result<Translated, String>),
 }
 
-/// Does what is to be done. `lines` stand behind the units, `opaque` names types of which bindgen keeps only size and
-/// alignment.
+/// Runs the tasks that are not cached. `lines` are appended to the units; `opaque` names types of which
+/// bindgen keeps only size and alignment.
 ///
 /// # Errors
-/// `C` when bindgen cannot read a unit, `Environment` without the compiler or libclang, `Store`, and Ctrl-C.
+/// `C` when bindgen cannot read a unit, `Environment` without the compiler or libclang, `Store` when the
+/// database fails, and Ctrl-C.
 pub(super) fn work(
     keeper: &mut Keeper,
     merged: &Merged,
@@ -98,7 +99,7 @@ pub(super) fn work(
                 declared[*i] = Some(text);
             }
             Answer::Translated(result) => {
-                // What mends a refused unit may lie outside of all that was read.
+                // Do not cache a rejected unit: the repair may be in a file outside the recorded inputs.
                 if let Ok(translation) = &result {
                     let inputs = keeper.files.hashes(read.chain(translation.files.iter().cloned()));
                     new_translated.push((file, keep(&prints[*i].1, inputs, translation)));
@@ -149,7 +150,7 @@ fn answers(
             }
         })
     });
-    // What the compiler wrote has been read.
+    // The compiler's output was already read.
     drop(std::fs::remove_dir_all(&scratch));
     answers
 }
@@ -185,7 +186,7 @@ fn globals_of(merged: &Merged) -> BTreeMap<&RelPath, Vec<&Global>> {
     all
 }
 
-/// What is asked of the compiler, for telling whether it was asked before.
+/// Hash of what the compiler is given; it identifies the cached result.
 fn asked(
     unit: &Unit,
     lines: &BTreeMap<RelPath, Vec<Line>>,

@@ -5,10 +5,11 @@ use crate::error::{Error, ErrorKind, Result};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Expressions nest deeply in generated C, and the walks recurse as they do. Bytes; only what is touched is used.
+/// Stack size in bytes; only the pages that are used take memory. Expressions in generated C nest deeply, and
+/// the walks are recursive.
 const STACK: usize = 256 << 20;
 
-/// Applies `work` to every item; the answers stand in the order of the items.
+/// Applies `work` to every item; the results are in the order of the items.
 ///
 /// # Errors
 /// `Environment` without libclang, `Internal` when `work` panics.

@@ -1,5 +1,5 @@
-//! Mutants of C functions, which a good harness kills. Each is a copy of the function with one small change, after the
-//! unit that defines it; no file of the library is touched.
+//! Mutants of C functions, which a good harness kills. Each is a copy of the function with one small change,
+//! appended to the unit that defines it; no file of the library is modified.
 //!
 //! This module makes the mutants and drops those that do not compile. Its callers run them and interpret the results.
 
@@ -28,56 +28,57 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One mutant of a function.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Mutant {
-    /// The same as long as its line and the change are, wherever the line stands: contracts name it.
+    /// Depends on the line's text and the change, not on the line's position: contracts refer to it.
     pub id: String,
-    /// Of the file of what is changed.
+    /// Line in the file of the changed function.
     pub line: u32,
-    /// What stands there, and what in its place.
+    /// The old text and the new text.
     pub what: String,
 }
 
-/// What is made of a function beside its small changes.
+/// Which copies are made of a function in addition to its own mutants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plant {
     Nothing,
-    /// What tests of it are measured by: behind all others the whole function, saturating where C's unsigned arithmetic wraps,
-    /// and then the function over callees of which one has a small change.
+    /// What measures tests: after the mutants, a copy of the function that saturates where C's unsigned
+    /// arithmetic wraps, and then copies over callees, one of which is mutated.
     ForTests,
 }
 
-/// The mutants of some functions, as the C side is built with them.
+/// The mutants of some functions, as they are built into the C side.
 #[derive(Debug, Clone, Default)]
 pub struct Mutants {
-    /// By symbol, in the order of the table that the C side offers. The table has one entry more, in front: the
-    /// function's text as it is, which must not differ from the function.
+    /// By symbol, in the order of the table that the C side exports. The table has an additional first entry:
+    /// the unchanged function, which must behave as the original.
     pub of: BTreeMap<SymbolName, Vec<Mutant>>,
-    /// Numbers in that table of mutants that are compiled to the function's own code.
+    /// Table numbers of mutants that compile to the machine code of the original.
     pub same: BTreeMap<SymbolName, BTreeSet<usize>>,
-    /// Numbers in that table of the function that saturates, where it was asked for, is C, and is not compiled to the function's own
-    /// code.
+    /// Table number of the saturating copy, if it was requested, compiles, and has other machine code than
+    /// the original.
     pub planted: BTreeMap<SymbolName, usize>,
-    /// Numbers in that table of the function over a changed callee, where these were asked for, each with the number of the function
-    /// over the same callee unchanged, which is no mutant and must not differ from the function.
+    /// Table numbers of copies over a mutated callee, if these were requested. Each maps to the number of the
+    /// copy over the same callee unchanged, which is not a mutant and must behave as the original.
     pub over_callees: BTreeMap<SymbolName, BTreeMap<usize, usize>>,
-    /// Functions of which no mutant can be made, and why.
+    /// Functions that cannot be mutated, each with the reason.
     pub without: BTreeMap<SymbolName, String>,
-    /// What stands behind each unit, after its other lines.
+    /// The lines that are appended to each unit, after its other lines.
     pub lines: BTreeMap<RelPath, Vec<String>>,
 }
 
-/// The table of a function's mutants in the C side.
+/// The name of the table of a function's mutants in the C side.
 pub fn table(name: &SymbolName) -> String {
     format!("implfuzz_mutants_{name}")
 }
 
-/// Coverage is that of the original; sanitizers stay.
+/// Excludes the mutants from the coverage counters; the sanitizers stay on.
 const QUIET: &str = "#if defined(__clang__)\n\
     #define IMPLFUZZ_MUTANT __attribute__((no_sanitize(\"coverage\")))\n\
     #elif defined(__GNUC__) && __GNUC__ >= 12\n\
     #define IMPLFUZZ_MUTANT __attribute__((no_sanitize_coverage))\n\
     #else\n#define IMPLFUZZ_MUTANT\n#endif";
 
-/// Makes at most `most` mutants of each of `functions`, spread evenly over its text, and what is to be planted beside them.
+/// Makes at most `most` mutants of each of `functions`, spread evenly over its text, and the copies of
+/// `plant`.
 ///
 /// # Errors
 /// `Environment` without libclang or the compiler, `Io` when the scratch folder cannot be written, and Ctrl-C.
@@ -141,7 +142,7 @@ fn of_unit(
     let translation = compiler.translate(unit, &texts.collect::<Vec<_>>())?;
     let translation = match translation {
         Ok(translation) => translation,
-        // One file less to measure; the others are.
+        // This unit cannot be measured; the others can.
         Err(why) => {
             let why = format!("{}: the mutants' unit does not compile: {why}", unit.file);
             without.extend(functions.iter().map(|function| (function.name.clone(), why.clone())));
@@ -151,7 +152,8 @@ fn of_unit(
     let first = before.len() + 1;
     let refused: BTreeSet<usize> =
         translation.refused.keys().filter_map(|at| at.checked_sub(first)).collect();
-    // A copy that is no C is no mutant; without the plain copy nothing can be said of the others.
+    // Copies that do not compile are dropped. Without the unchanged copy, the results of the others mean
+    // nothing.
     let is_plain_lost = |symbol: &SymbolName| {
         refused.iter().any(|at| copies.get(*at).is_some_and(|c| c.symbol == *symbol && c.mutant.is_none()))
     };
@@ -183,7 +185,7 @@ fn of_unit(
     Ok(made)
 }
 
-/// Of those over a callee the ones where both are there, the callee unchanged and a change of it.
+/// Keeps the copies over a callee only if both the unchanged callee and a mutant of it are left.
 fn with_plain_callees(kept: Vec<&Copy>) -> Vec<&Copy> {
     let over: BTreeSet<(&str, bool)> = kept
         .iter()
@@ -194,13 +196,14 @@ fn with_plain_callees(kept: Vec<&Copy>) -> Vec<&Copy> {
     kept.into_iter().filter(|copy| copy.over.as_ref().is_none_or(has_both)).collect()
 }
 
-/// Where the copies over an unchanged callee stand, by its name.
+/// The positions of the copies over an unchanged callee, by the callee's name.
 fn plain_callees<'c>(kept: &[&'c Copy]) -> BTreeMap<&'c str, usize> {
     let over = kept.iter().enumerate().filter_map(|(number, copy)| Some((number, copy.over.as_ref()?)));
     over.filter(|(_, over)| over.is_plain).map(|(number, over)| (over.callee.as_str(), number)).collect()
 }
 
-/// Where the copies over a changed callee stand, each with the one over the same callee unchanged.
+/// The positions of the copies over a mutated callee; each maps to that of the copy over the same callee
+/// unchanged.
 fn over_callees(kept: &[&Copy]) -> BTreeMap<usize, usize> {
     let plain = plain_callees(kept);
     let over = kept.iter().enumerate().filter_map(|(number, copy)| Some((number, copy.over.as_ref()?)));
@@ -213,7 +216,7 @@ fn table_of<'c>(name: &str, copies: impl Iterator<Item = &'c str>) -> String {
     format!("void *const {name}[] = {{ {} }};", entries.join(", "))
 }
 
-/// Where in each table the cheat stands.
+/// The position of the saturating copy in each table, unless it compiles to the original's code.
 fn planted(made: &Mutants) -> BTreeMap<SymbolName, usize> {
     let number = |(name, list): (&SymbolName, &Vec<Mutant>)| {
         let number = list.iter().position(|mutant| mutant.id == SATURATING)? + 1;
@@ -223,17 +226,18 @@ fn planted(made: &Mutants) -> BTreeMap<SymbolName, usize> {
     made.of.iter().filter_map(number).collect()
 }
 
-/// Copies of one text, of which the first is the text as it is.
+/// Copies of one function; the first one is unchanged.
 struct Group {
     symbol: SymbolName,
     names: Vec<String>,
-    /// Which mutant of the symbol each of them is, but for the first.
+    /// The mutant's number in the symbol's table, for each copy except the first.
     numbers: Vec<usize>,
-    /// The copies that are in no table of a symbol.
+    /// The copies that are in no symbol's table.
     lines: Vec<String>,
 }
 
-/// The function's own copies, and those of each callee that is changed: what is changed is compared, not what calls it.
+/// One group of the function's own copies, and one for each mutated callee: the machine code of the changed
+/// function is compared, not that of its caller.
 fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
     let group = |copies: Vec<(usize, &str)>| Group {
         symbol: symbol.clone(),
@@ -244,12 +248,12 @@ fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
     let all = || kept.iter().enumerate();
     let own =
         group(all().filter(|(_, copy)| copy.over.is_none()).map(|(at, copy)| (at, &*copy.name)).collect());
-    // In each callee's copies the plain one stands in front.
+    // The unchanged copy is the first of each callee's copies.
     let callees = plain_callees(kept).into_keys().map(|callee| {
         let over = all().filter_map(|(number, copy)| Some((number, copy.over.as_ref()?)));
         let over: Vec<(usize, &Over)> = over.filter(|(_, over)| over.callee == callee).collect();
         let of_callee = group(over.iter().map(|(number, over)| (*number, &*over.compared)).collect());
-        // A static function that nothing refers to is left out.
+        // The table refers to the copies, because the compiler drops unused static functions.
         let table = table_of(
             &format!("implfuzz_compared_{symbol}_{callee}"),
             of_callee.names.iter().map(String::as_str),
@@ -260,7 +264,7 @@ fn groups_of(symbol: &SymbolName, kept: &[&Copy]) -> Vec<Group> {
     std::iter::once(own).chain(callees).collect()
 }
 
-/// Which mutants of each symbol an optimising compiler makes the same code of as of the text that was changed.
+/// The mutants of each symbol that an optimising compiler translates to the same code as the unchanged text.
 fn same_code<'l>(
     compiler: &Compiler,
     unit: &Unit,
@@ -270,7 +274,7 @@ fn same_code<'l>(
     let compiler = Compiler { flags: same_code::OPTIMISED, ..*compiler };
     let lines = lines.chain(groups.iter().flat_map(|group| &group.lines));
     let lines: Vec<&str> = lines.map(String::as_str).collect();
-    // A compiler that fails here where it did not above tells nothing of any mutant.
+    // If only this compilation fails, no mutant is considered equivalent.
     let Ok(translation) = compiler.translate(unit, &lines)? else { return Ok(BTreeMap::new()) };
     let mut all: BTreeMap<SymbolName, BTreeSet<usize>> = BTreeMap::new();
     for group in groups {
@@ -282,7 +286,7 @@ fn same_code<'l>(
     Ok(all)
 }
 
-/// At most `most`, as evenly spread as can be.
+/// At most `most` of the edits, spread as evenly as possible.
 pub fn spread<T>(edits: Vec<T>, most: usize) -> Vec<T> {
     let count = edits.len();
     if count <= most {

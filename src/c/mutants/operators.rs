@@ -1,6 +1,6 @@
-//! Operators, which C and Rust write alike, and their replacements in mutants.
+//! Operators that C and Rust share, and their replacements in mutants.
 
-/// What may stand in place of an operator.
+/// The possible replacements of an operator.
 pub fn others(operator: &str) -> &'static [&'static str] {
     match operator {
         "<" => &["<=", ">="],

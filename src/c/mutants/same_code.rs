@@ -4,8 +4,8 @@
 
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget, SymbolKind};
 
-/// Behind the unit's own flags: one section for each function, and nothing shared between functions whose place would
-/// differ, such as tables of jumps and vectors of constants.
+/// Flags that are added after the unit's own: one section per function, and nothing whose place would differ
+/// and that functions share, such as jump tables and vectors of constants.
 pub(in super::super) const OPTIMISED: &[&str] = &[
     "-O2",
     "-g0",
@@ -20,7 +20,7 @@ pub(in super::super) const OPTIMISED: &[&str] = &[
     "-fno-asynchronous-unwind-tables",
 ];
 
-/// A relocation: where, how, the name of what it leads to (none for the function itself), and how far behind it.
+/// A relocation: offset, kind, name of the target (`None` for the function itself), and addend.
 type Link = (u64, RelocationFlags, Option<String>, i64);
 
 /// The machine code of a function without its name.
@@ -31,14 +31,14 @@ struct Code {
 }
 
 impl Code {
-    /// Whether it does nothing but go on in another function: gcc makes that of the second of two that are equal.
+    /// Whether it only jumps to another function: gcc emits that for the second of two equal functions.
     fn is_jump(&self, to: &str) -> bool {
         let [(at, _, Some(name), _)] = &self.links[..] else { return false };
         let start = self.bytes.get(..*at as usize).unwrap_or_default();
         let jumps = match start.strip_prefix(&ENDBR[..]).unwrap_or(start) {
-            // x86-64: the address follows the operation.
+            // x86-64: the address follows the opcode.
             [0xe9] => self.bytes.len() == *at as usize + 4,
-            // aarch64: the operation is in the last byte of the word that the address is put into.
+            // aarch64: the opcode is in the last byte of the word that holds the address.
             [] => self.bytes.len() == 4 && self.bytes[3] & 0xfc == 0x14,
             _ => false,
         };
@@ -46,10 +46,10 @@ impl Code {
     }
 }
 
-/// x86-64's mark of a place that may be jumped to.
+/// x86-64's `endbr64`, which marks targets of indirect jumps.
 const ENDBR: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
 
-/// The functions of this object file with the positions in `names` whose code is that of the first of them.
+/// The positions in `names` of the functions in this object file that have the same code as the first one.
 pub(super) fn same_as_first(object: &[u8], names: &[&str]) -> Vec<usize> {
     let Ok(file) = object::File::parse(object) else { return Vec::new() };
     let Some(first) = names.first().and_then(|name| code(&file, name)) else { return Vec::new() };
@@ -60,7 +60,7 @@ pub(super) fn same_as_first(object: &[u8], names: &[&str]) -> Vec<usize> {
     names.iter().enumerate().skip(1).filter(|(_, name)| is_same(name)).map(|(at, _)| at).collect()
 }
 
-/// None where it is not known for sure what the code leads to.
+/// The code of a function; `None` if the target of a relocation is not certain.
 fn code(file: &object::File, name: &str) -> Option<Code> {
     let symbol = file.symbols().find(|s| s.is_definition() && s.name() == Ok(name))?;
     let section = file.section_by_index(symbol.section_index()?).ok()?;
@@ -72,7 +72,7 @@ fn code(file: &object::File, name: &str) -> Option<Code> {
     for (at, relocation) in section.relocations().filter(|(at, _)| within(at)) {
         let RelocationTarget::Symbol(index) = relocation.target() else { return None };
         let target = file.symbol_by_index(index).ok()?;
-        // Itself by its name, or by the section that it has alone.
+        // The function refers to itself by its name, or by its section if it is alone there.
         let is_alone = section.size() == symbol.size();
         let own = target.index() == symbol.index()
             || is_alone

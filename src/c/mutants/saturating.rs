@@ -1,10 +1,10 @@
 //! The cheat that ignores wrapping of C's unsigned arithmetic: a copy of a function in which every unsigned `+`, `-`
 //! and `*` of at least 32 bits saturates. A good test kills it.
 //!
-//! Overflow of `+` and `*` gives all ones, of `-` zero. Operands go into the compiler's overflow builtins with their
-//! own types, so that a negative signed one keeps its value, and each is evaluated once. Macro expansions and constant
-//! expressions stay unchanged. So does arithmetic of more than 64 bits, which may need a compiler runtime that is not
-//! linked.
+//! On overflow, `+` and `*` give all ones and `-` gives zero. The operands go into the compiler's overflow
+//! builtins with their own types, so that a negative signed one keeps its value, and each is evaluated once.
+//! Macro expansions and constant expressions stay unchanged. So does arithmetic of more than 64 bits, which
+//! may need a compiler runtime that is not linked.
 
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
@@ -17,8 +17,8 @@ use std::ops::Range;
 /// The id of the cheat among a function's mutants.
 pub const SATURATING: &str = "saturating";
 
-/// The function with this text, saturating; none where it has nothing that wraps. `expansions` says from where to where macros are
-/// expanded in its file.
+/// The saturating copy of the function with this text; `None` if nothing in it wraps. `expansions` are the
+/// ranges of macro expansions in its file.
 pub(super) fn saturating(
     definition: Cursor<'_>,
     text: &str,
@@ -35,7 +35,7 @@ pub(super) fn saturating(
     Some(Edit { line: walk.line?, range, by, what })
 }
 
-/// The operations that can be stopped.
+/// The operations that can saturate.
 #[derive(Clone, Copy)]
 enum Operation {
     Add,
@@ -53,7 +53,8 @@ impl Operation {
         })
     }
 
-    /// The result of `left` and `right` as a value of the unsigned type `ty`; `n` keeps names apart.
+    /// An expression of type `ty`, which is unsigned, for the saturated result; `n` makes variable names
+    /// unique.
     fn stopped(self, ty: &str, (left, right): (&str, &str), n: usize) -> String {
         let (builtin, end) = match self {
             Self::Add => ("add", format!("~({ty})0")),
@@ -70,18 +71,18 @@ impl Operation {
 struct Walk<'a> {
     text: &'a str,
     start: &'a Location,
-    /// Where macros are expanded.
+    /// Ranges of macro expansions.
     macros: Vec<Range<usize>>,
-    /// Places that were changed.
+    /// Number of changed operations.
     count: usize,
-    /// The line of the first of them, in the file.
+    /// The line of the first one, in the file.
     line: Option<u32>,
 }
 
-/// What stands in place of a part of the text.
+/// A range of the text and its replacement.
 type Change = (Range<usize>, String);
 
-/// A node with the bytes of the text that it is.
+/// A node with its range in the text.
 type Operand<'tu> = (Cursor<'tu>, Range<usize>);
 
 impl Walk<'_> {
@@ -92,7 +93,7 @@ impl Walk<'_> {
         changes.sort_by_key(|(range, _)| range.start);
         let (mut text, mut at) = (String::new(), range.start);
         for (changed, by) in changes {
-            // A node that two parents have is changed once.
+            // A node with two parents is changed only once.
             if changed.start < at || changed.end > range.end {
                 continue;
             }
@@ -104,7 +105,7 @@ impl Walk<'_> {
         text
     }
 
-    /// Collects changes that do not overlap: what is changed has the changes of its operands in it.
+    /// Collects changes that do not overlap: each change includes those of its operands.
     fn visit(&mut self, node: Cursor<'_>, changes: &mut Vec<Change>) {
         let change = match node.kind() {
             CXCursor_BinaryOperator => self.binary(node),
@@ -124,7 +125,7 @@ impl Walk<'_> {
     fn binary(&mut self, node: Cursor<'_>) -> Option<Change> {
         let ty = wrapping(node)?;
         let (left, right, operation) = self.parts(node)?;
-        // What is constant may have to be.
+        // The expression may be required to be constant.
         if node.evaluate().is_some() {
             return None;
         }
@@ -134,7 +135,7 @@ impl Walk<'_> {
         Some((whole, operation.stopped(ty, (&left, &right), n)))
     }
 
-    /// `left += right`: the place is found once.
+    /// `left += right`: the address of `left` is computed once.
     fn compound(&mut self, node: Cursor<'_>) -> Option<Change> {
         let ty = wrapping(node)?;
         let (left, right, operation) = self.parts(node)?;
@@ -149,7 +150,7 @@ impl Walk<'_> {
         Some((whole, self.assigned(place, left, (n, &stopped))))
     }
 
-    /// `++` and `--`, before or behind.
+    /// `++` and `--`, prefix or postfix.
     fn step(&mut self, node: Cursor<'_>) -> Option<Change> {
         let ty = wrapping(node)?;
         let (operation, mark, is_before) = match node.unary_operator() {
@@ -180,7 +181,7 @@ impl Walk<'_> {
         Some((whole, self.assigned(place, (operand, own), (n, &stopped))))
     }
 
-    /// An expression that gives `place` a value, which `stopped` makes of its name.
+    /// An expression that assigns to `place` the value that `stopped` computes from its name.
     fn assigned(
         &mut self,
         place: Place,
@@ -198,7 +199,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Both operands with their places, where nothing but the operator stands between them.
+    /// Both operands with their ranges, if nothing but the operator is between them.
     fn parts<'tu>(&self, node: Cursor<'tu>) -> Option<(Operand<'tu>, Operand<'tu>, Operation)> {
         let [left, right] = node.children()[..] else { return None };
         let operation = Operation::of(&node.operator_text())?;
@@ -212,7 +213,7 @@ impl Walk<'_> {
         between(self.text, self.start, (&node.start(), &node.end()))
     }
 
-    /// Whether an operator here is the argument of a macro, or comes out of one.
+    /// Whether an operator here is in a macro argument or in a macro expansion.
     fn is_expanded(&self, gap: &Range<usize>) -> bool {
         self.macros.iter().any(|range| range.start < gap.end && gap.start < range.end)
     }
@@ -223,17 +224,17 @@ impl Walk<'_> {
     }
 }
 
-/// How a value is put where it belongs.
+/// How the target of an assignment is accessed.
 #[derive(Clone, Copy)]
 enum Place {
-    /// By a variable's name, which may be a register's.
+    /// By the variable's name; it may be a register variable.
     Name,
     /// Through a pointer.
     Memory,
 }
 
 impl Place {
-    /// None for bit-fields, of which there is no address.
+    /// `None` for bit-fields, which have no address.
     fn of(node: Cursor<'_>) -> Option<Self> {
         let inner = strip(node);
         match inner.kind() {
@@ -244,7 +245,7 @@ impl Place {
     }
 }
 
-/// The type of an operation that wraps, as C writes it.
+/// The type of an operation that wraps, in C's spelling.
 fn wrapping(node: Cursor<'_>) -> Option<&'static str> {
     let ty = node.ty().canonical();
     let name = match ty.kind() {
@@ -263,16 +264,16 @@ fn is_integer(node: Cursor<'_>) -> bool {
         || kind == CXType_Enum
 }
 
-/// The children of a node that are computed when the function runs, and may be any expression.
+/// The child expressions that are evaluated at run time and may be replaced.
 fn computed(node: Cursor<'_>) -> Vec<Cursor<'_>> {
     match node.kind() {
-        // `sizeof` and its like, and what is meant for the assembler.
+        // `sizeof` and similar operators, and operands of assembler.
         CXCursor_UnaryExpr | CXCursor_AsmStmt | CXCursor_MSAsmStmt => Vec::new(),
         CXCursor_CaseStmt => node.children().into_iter().next_back().into_iter().collect(),
         CXCursor_DeclStmt => {
             node.children().into_iter().filter(|child| child.kind() == CXCursor_VarDecl).collect()
         }
-        // Sizes of arrays are children, too.
+        // The sizes of arrays are children of the declaration too.
         CXCursor_VarDecl if matches!(node.storage(), CX_SC_Static | CX_SC_Extern) => Vec::new(),
         CXCursor_VarDecl => initialiser(node).into_iter().collect(),
         _ => node.children(),

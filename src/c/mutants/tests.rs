@@ -26,7 +26,7 @@ fn mutants_in(text: &str, cc: &str, most: usize) -> Mutants {
     made_in(text, cc, (most, Plant::Nothing), |_| ()).0
 }
 
-/// The mutants of a file, and what `then` makes of the folder that it is in.
+/// Makes the mutants of a file, and calls `then` on its folder.
 fn made_in<T>(
     text: &str,
     cc: &str,
@@ -99,7 +99,7 @@ const char *version(void) { return VERSION; }
             let wanted = numbered.filter(|(at, _)| all.same[&bound].contains(&(at + 1)) == same);
             wanted.map(|(_, mutant)| mutant.what.as_str()).collect()
         };
-        // What only stands where `b` is not `b` is dead; what is added to `n` is not.
+        // Code that only runs if `b` differs from `b` is dead; code that adds to `n` is not.
         assert!(told(true).contains(&"`1` → `(1 + 1)`"), "{cc}: {:?}", told(true));
         assert!(told(false).contains(&"`13` → `(13 + 1)`"), "{cc}: {:?}", told(false));
         assert!(told(false).contains(&"`+` → `-`"), "{cc}: {:?}", told(false));
@@ -131,7 +131,8 @@ unsigned fixed(unsigned n) {
 double floats(unsigned a) { a += 0.5; return a; }
 ";
 
-/// The numbers that a program prints which has the file and its mutants, and calls what stands last in tables.
+/// The numbers that a program prints when it is built from the file, its mutants, and calls of the last
+/// entries of tables.
 fn printed(made: &Mutants, root: &Utf8Path, cc: &str, main: &str) -> Vec<u64> {
     let lines = made.lines.values().next().unwrap().join("\n");
     let text =
@@ -276,7 +277,7 @@ fn a_function_is_changed_in_what_it_calls() {
             call("top", plain, 5),
             call("named", by, 9),
             call("thin", thin, 7),
-            // Nothing of it stays behind.
+            // The macros that redirect calls are undefined again.
             "printf(\"%u %u %u\\n\", top(5), named(9), twice(7));".into(),
         ];
         let got = printed(&made, at, &cc, &main.join("\n"));

@@ -1,16 +1,16 @@
-//! Where the body of a function begins.
+//! Finds the start of a function's body.
 
 use super::token::{Joined, tokens};
 
-/// The place behind the opening brace of the body, in the text of a definition. Absent where a directive stands in front of
-/// it, so that only a preprocessor could tell which brace it is.
+/// The offset after the opening brace of the body, in the text of a definition. `None` if a directive
+/// precedes it: then only a preprocessor could find the right brace.
 pub fn body(definition: &str) -> Option<usize> {
     let joined = Joined::of(definition.as_bytes());
     let (mut depth, mut skipped, mut specifier) = (0usize, 0usize, false);
     for token in tokens(&joined) {
         match () {
             () if token.first && token.is("#") => return None,
-            // A struct that is defined in the place of a type.
+            // A struct that is defined in the return type.
             () if token.is("{") && (specifier || skipped > 0) => (skipped, specifier) = (skipped + 1, false),
             () if token.is("}") && skipped > 0 => skipped -= 1,
             () if skipped > 0 => {}

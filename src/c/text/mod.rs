@@ -1,9 +1,10 @@
-//! A C file as chunks, each with the hash of its tokens: functions, types, globals and macros by name. Comments and
-//! layout change no hash. Nothing is preprocessed, so this needs no compiler and no flags.
+//! Splits a C file into chunks, each with the hash of its tokens: functions, types, globals and macros by
+//! name. Comments and layout do not change a hash. Nothing is preprocessed, so this needs no compiler and no
+//! flags.
 //!
-//! All definitions of one name in a file are one chunk, including those in the branches of an `#if`; a chunk's hash
-//! covers the conditions around it. Names are found by syntax alone; a caller that knows a symbol's position asks for
-//! the chunks at that position.
+//! All definitions of one name in a file form one chunk, including those in branches of an `#if`; a chunk's
+//! hash covers the conditions around it. Names are found by syntax alone; a caller that knows a symbol's
+//! position asks for the chunks at that position.
 
 mod body;
 mod token;
@@ -17,37 +18,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use token::{Joined, Kind, Token, tokens};
 
-/// The chunk of what stands between items and is no `#define`: `#include`, `#undef`, `#pragma`.
+/// The name of the chunk of directives between items that are not `#define`: `#include`, `#undef`, `#pragma`.
 pub const DIRECTIVES: &str = "(directives)";
-/// The one chunk of a file whose braces do not close.
+/// The name of the only chunk of a file with unbalanced braces.
 pub const WHOLE_FILE: &str = "(whole file)";
-/// What has no name.
+/// The name of items without a name.
 const NAMELESS: &str = "(nameless)";
 
-/// Everything in a file that has one name.
+/// All items of one name in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
     pub name: String,
-    /// SHA-256 of its tokens and of those of the conditions around it.
+    /// SHA-256 of its tokens and of the tokens of the conditions around it.
     pub hash: String,
-    /// The words in it; any of them may be a macro.
+    /// The words in it; each of them may be a macro.
     pub words: BTreeSet<String>,
     /// The macros that it defines.
     pub macros: BTreeSet<String>,
     /// The files that it includes, with their quotes or angle brackets.
     pub includes: Vec<String>,
-    /// Where its pieces stand.
+    /// The byte ranges of its pieces.
     pub bytes: Vec<Range<usize>>,
 }
 
 impl Chunk {
-    /// Whether a part of it stands in this range.
+    /// Whether a piece of it overlaps this range.
     pub fn overlaps(&self, range: &Range<usize>) -> bool {
         self.bytes.iter().any(|own| own.start < range.end && range.start < own.end)
     }
 }
 
-/// Cuts a file, in the order of the text.
+/// Splits a file into chunks, in text order.
 pub fn chunks(text: &[u8]) -> Vec<Chunk> {
     let joined = Joined::of(text);
     let tokens = tokens(&joined);
@@ -66,7 +67,7 @@ pub fn chunks(text: &[u8]) -> Vec<Chunk> {
     order.into_iter().map(|name| chunk(&tokens, &by_name[&name], name)).collect()
 }
 
-/// The words of a type's text by which the values of its enumerations can be meant; a few others may be among them.
+/// The words in a type's text that may be values of its enumerations; some other words may be included.
 pub fn enumerators(text: &str) -> BTreeSet<String> {
     let joined = Joined::of(text.as_bytes());
     let tokens = tokens(&joined);
@@ -105,10 +106,10 @@ fn chunk(tokens: &[Token], pieces: &[&Piece], name: String) -> Chunk {
     }
 }
 
-/// What was read of a chunk.
+/// The contents of a chunk.
 #[derive(Default)]
 struct Read<'t> {
-    /// What its hash is about.
+    /// The bytes that are hashed.
     hashed: Vec<u8>,
     words: Vec<&'t str>,
     macros: BTreeSet<String>,
@@ -118,7 +119,7 @@ struct Read<'t> {
 impl<'t> Read<'t> {
     fn add(&mut self, tokens: &'t [Token]) {
         for (at, token) in tokens.iter().enumerate() {
-            // `#define f(x)` and `#define f (x)` differ by a blank only; a line's end ends a directive.
+            // `#define f(x)` and `#define f (x)` differ only in a blank. The end of a line ends a directive.
             let opens = token.is("(") && token.glued && at > 1 && tokens[at - 2].is("define");
             self.hashed.push(2 + u8::from(opens) + 2 * u8::from(token.first && is_directive(tokens, at)));
             self.hashed.extend((token.text.len() as u64).to_le_bytes());
@@ -142,7 +143,7 @@ impl<'t> Read<'t> {
     }
 }
 
-/// Whether the line that begins here is a directive, or the line before was one.
+/// Whether a directive begins on this line or began on the line before.
 fn is_directive(tokens: &[Token], at: usize) -> bool {
     let before = tokens[..at].iter().rev().find(|token| token.first);
     tokens[at].is("#") || before.is_some_and(|token| token.is("#"))
@@ -157,7 +158,7 @@ fn name(tokens: &[Token], piece: &Piece) -> String {
     }
 }
 
-/// What an item is called: the declared name, else the tag, else the first value of an enumeration.
+/// The name of an item: the declared name, else the tag, else the first value of an enumeration.
 fn item_name(tokens: &[Token]) -> Option<String> {
     let all = outside(tokens);
     let end = all.iter().position(|t| ["=", ",", ";"].iter().any(|end| t.is(end))).unwrap_or(all.len());
@@ -167,7 +168,7 @@ fn item_name(tokens: &[Token]) -> Option<String> {
         let opens = head.get(at + 1).is_some_and(|next| next.is("("));
         is_word(*at) && opens && !is_attribute(head[*at])
     });
-    // `(*name)` of a pointer to a function or array.
+    // `(*name)`: a pointer to a function or array.
     let pointer = (2..head.len()).find(|at| {
         is_word(*at) && head[at - 1].is("*") && {
             let star = (0..*at).rev().find(|before| !head[*before].is("*"));

@@ -1,16 +1,16 @@
-//! Splits the tokens of a C file into items: one a declaration, definition or `#define`.
+//! Splits the tokens of a C file into items: declarations, definitions and `#define`s.
 //!
-//! Both branches of an `#if` are read. Braces, semicolons and the tokens before a brace decide where an item ends; a
-//! file with unbalanced braces is not split.
+//! Both branches of an `#if` are read. Braces, semicolons and the tokens before a brace determine where an
+//! item ends; a file with unbalanced braces is not split.
 
 use super::token::{Kind, Token};
 use std::ops::Range;
 
-/// A stretch of tokens that belongs together.
+/// A sequence of tokens that forms one item.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub tokens: Range<usize>,
-    /// The `#if`, `#elif` and `#else` lines around it, as ranges of tokens.
+    /// The `#if`, `#elif` and `#else` lines around it, as token ranges.
     pub conditions: Vec<Range<usize>>,
     pub form: Form,
 }
@@ -23,7 +23,7 @@ pub(super) enum Form {
     Directive,
 }
 
-/// The pieces of a file in order; none where its braces do not close.
+/// The pieces of a file in order; `None` if its braces are unbalanced.
 pub(super) fn cut(tokens: &[Token]) -> Option<Vec<Piece>> {
     let mut cutter = Cutter { tokens, ..Cutter::default() };
     let mut at = 0;
@@ -46,7 +46,7 @@ pub(super) fn cut(tokens: &[Token]) -> Option<Vec<Piece>> {
 struct Condition {
     lines: Vec<Range<usize>>,
     depth: usize,
-    /// Depth behind its first branch, once another has begun.
+    /// The brace depth at the end of its first branch, set when another branch has begun.
     behind: Option<usize>,
 }
 
@@ -54,13 +54,13 @@ struct Condition {
 struct Cutter<'t> {
     tokens: &'t [Token<'t>],
     pieces: Vec<Piece>,
-    /// First token of the item that is being read, and the conditions around it.
+    /// The first token of the current item, and the conditions around it.
     item: Option<(usize, Vec<Range<usize>>)>,
-    /// Open braces.
+    /// Number of open braces.
     depth: usize,
-    /// Open `extern "C" {`, which are no item.
+    /// Number of open `extern "C" {`, which are not items.
     linkages: usize,
-    /// The outermost open brace is the body of a function.
+    /// Whether the outermost open brace is the body of a function.
     in_body: bool,
     conditions: Vec<Condition>,
 }
@@ -87,7 +87,7 @@ impl Cutter<'_> {
                 let behind = self.conditions.pop().and_then(|condition| condition.behind);
                 self.depth = behind.unwrap_or(self.depth);
             }
-            // Inside of an item it is one of its tokens.
+            // Inside an item, the directive is one of its tokens.
             _ if self.item.is_some() => {}
             _ => {
                 let form = if word == "define" { Form::Define } else { Form::Directive };
@@ -96,7 +96,7 @@ impl Cutter<'_> {
         }
     }
 
-    /// `None` when a brace closes that was never opened.
+    /// `None` for a closing brace without an opening one.
     fn token(&mut self, at: usize) -> Option<()> {
         let token = &self.tokens[at];
         if self.item.is_none() {
@@ -133,7 +133,7 @@ impl Cutter<'_> {
         Some(())
     }
 
-    /// Where the item begins of which this is the first token: a body or semicolon alone goes on with the one before.
+    /// Where the item with this first token begins. A body or a semicolon alone continues the item before.
     fn start(&mut self, at: usize) -> (usize, Vec<Range<usize>>) {
         let goes_on = self.tokens[at].is("{") || self.tokens[at].is(";");
         match self.pieces.pop_if(|last| goes_on && last.form == Form::Item && last.tokens.end == at) {
@@ -148,13 +148,13 @@ impl Cutter<'_> {
         }
     }
 
-    /// The tokens of the item up to `at` that stand outside of braces and directives.
+    /// The tokens of the item up to `at`, without those in braces and directives.
     fn outside(&self, at: usize) -> Vec<&Token<'_>> {
         let start = self.item.as_ref().map_or(at, |(start, _)| *start);
         outside(&self.tokens[start..at])
     }
 
-    /// Whether a semicolon ends a parameter of `int f(a) int a; {`, and not the item.
+    /// Whether a semicolon ends a parameter of `int f(a) int a; {` instead of the item.
     fn parameters_follow(&self, at: usize) -> bool {
         let before = self.outside(at);
         if !has_old_parameters(&before) || before.iter().any(|t| t.is("=") || t.is("typedef")) {
@@ -169,13 +169,13 @@ impl Cutter<'_> {
             marks || token.kind == Kind::Literal || token.kind == Kind::Word && !calls
         };
         let declarations = (0..rest.len().min(400)).take_while(plain).count();
-        // Without a semicolon before the brace these are items of their own.
+        // Without a semicolon before the brace, these are separate items.
         let ends = declarations > 0 && rest.get(declarations).is_some_and(|token| token.is("{"));
         ends && rest[declarations - 1].is(";")
     }
 }
 
-/// Whether a word stands behind the parameters of a function, as in `int f(a) int`.
+/// Whether a word follows the parameters of a function, as in `int f(a) int`.
 fn has_old_parameters(tokens: &[&Token]) -> bool {
     let opens = |at: &usize| {
         tokens[*at].is("(") && tokens[at - 1].kind == Kind::Word && !is_attribute(tokens[at - 1])
@@ -191,7 +191,7 @@ fn has_old_parameters(tokens: &[&Token]) -> bool {
     behind.is_some_and(|token| token.kind == Kind::Word && !is_attribute(token))
 }
 
-/// The tokens that stand outside of braces and directives.
+/// The tokens outside braces and directives.
 pub(super) fn outside<'t>(tokens: &'t [Token<'t>]) -> Vec<&'t Token<'t>> {
     let (mut depth, mut in_directive, mut found) = (0usize, false, Vec::new());
     for token in tokens {
@@ -219,14 +219,14 @@ pub(super) fn is_attribute(token: &Token) -> bool {
     )
 }
 
-/// Whether a brace behind these tokens opens the body of a function, and neither a type nor an initialiser.
+/// Whether a brace after these tokens opens a function's body, not a type or an initialiser.
 fn opens_body(before: &[&Token]) -> bool {
     if before.iter().any(|token| token.is("=")) {
         return false;
     }
     let keyword = before.iter().rposition(|t| matches!(&*t.text, "struct" | "union" | "enum"));
     let Some(keyword) = keyword else { return true };
-    // `struct s *f(void) {` has a bracket that belongs to no attribute.
+    // In `struct s *f(void) {` there is a parenthesis that belongs to no attribute.
     let behind = &before[keyword..];
     let opens = |at: usize| behind[at].is("(") && !behind[at - 1].is("(") && !is_attribute(behind[at - 1]);
     (1..behind.len()).any(opens)

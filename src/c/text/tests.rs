@@ -7,7 +7,7 @@ fn names(text: &str) -> Vec<String> {
     chunks(text.as_bytes()).into_iter().map(|chunk| chunk.name).collect()
 }
 
-/// The chunks whose hash differs, or that only one of the texts has.
+/// The chunks with different hashes, or that only one of the texts has.
 fn changed(before: &str, after: &str) -> Vec<String> {
     let hashes = |text: &str| -> BTreeMap<String, String> {
         chunks(text.as_bytes()).into_iter().map(|chunk| (chunk.name, chunk.hash)).collect()
@@ -75,7 +75,7 @@ fn includes_and_places_are_known() {
     assert!(all[1].overlaps(&(20..21)) && !all[1].overlaps(&(0..15)));
 }
 
-/// Items whose tokens can be changed one by one.
+/// Items whose tokens the tests change one by one.
 const ITEMS: &[&str] = &[
     "static int n0 ( int a ) { if ( a > 3 ) { return a + 1 ; } return 0 ; }",
     "struct n1 { int x ; char y [ 4 ] ; } ;",
@@ -107,7 +107,7 @@ proptest! {
         let text = ITEMS.join("\n");
         let mut gaps = gaps.iter().cycle();
         let relaid: String = text.chars().map(|c| if c == ' ' { (*gaps.next().unwrap()).to_owned() } else { c.to_string() }).collect();
-        // Of `#define n4 (`, the blank before the bracket means something; a gap without any would not be one.
+        // In `#define n4 (`, the blank before the parenthesis is significant, so the gap must contain one.
         prop_assert_eq!(changed(&text, &relaid.replace("n4\\\n", "n4 \\\n")), [""; 0]);
     }
 
@@ -126,7 +126,7 @@ proptest! {
     }
 }
 
-/// Every token outside of conditions stands in exactly one piece.
+/// Checks that every token outside conditions is in exactly one piece.
 fn check_cover(text: &[u8]) {
     let joined = Joined::of(text);
     let tokens = tokens(&joined);

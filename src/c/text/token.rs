@@ -1,28 +1,28 @@
-//! Tokenises C text: drops comments and joins lines that end in a backslash. Nothing is preprocessed, and invalid
-//! text is no error: it becomes tokens, too.
+//! Tokenises C text: drops comments and joins lines that end in a backslash. Nothing is preprocessed. Invalid
+//! text is not an error; it becomes tokens too.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What a token is, as far as cutting needs to know.
+/// The kind of a token, as needed to split the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Word,
-    /// A number, a string, a character.
+    /// A number, string or character.
     Literal,
     Punct,
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token<'t> {
     pub kind: Kind,
     pub text: Cow<'t, str>,
-    /// In the text that was read.
+    /// Byte range in the original text.
     pub bytes: Range<usize>,
-    /// The first of its line, after joining.
+    /// Whether it is the first of its line, after joining.
     pub first: bool,
-    /// Nothing stands between it and the token before.
+    /// Whether it follows the token before without a gap.
     pub glued: bool,
 }
 
@@ -32,13 +32,13 @@ impl Token<'_> {
     }
 }
 
-/// The longest come first.
+/// The longest first.
 const PUNCTUATORS: &[&str] = &[
     "...", "<<=", ">>=", "##", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "*=", "/=",
     "%=", "+=", "-=", "&=", "^=", "|=", "::",
 ];
 
-/// Cuts a text into tokens.
+/// Splits a text into tokens.
 pub(super) fn tokens(joined: &Joined) -> Vec<Token<'_>> {
     let mut reader = Reader { joined, at: 0, first: true, glued: false };
     let mut tokens: Vec<Token> = Vec::new();
@@ -65,10 +65,10 @@ fn includes(tokens: &[Token]) -> bool {
         && matches!(&*word.text, "include" | "include_next" | "import"))
 }
 
-/// A text without its backslashes at line ends.
+/// A text with the lines joined that end in a backslash.
 pub(super) struct Joined {
     bytes: Vec<u8>,
-    /// Where in the bytes something was taken out, and how much up to there.
+    /// The positions where bytes were removed, each with the number of bytes removed so far.
     cuts: Vec<(usize, usize)>,
 }
 
@@ -94,7 +94,7 @@ impl Joined {
         joined
     }
 
-    /// Where a byte stood before joining.
+    /// The original position of a byte.
     fn place(&self, at: usize) -> usize {
         let cuts = self.cuts.partition_point(|cut| cut.0 <= at);
         at + cuts.checked_sub(1).map_or(0, |last| self.cuts[last].1)
@@ -123,7 +123,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips white space or a comment, if that is what comes.
+    /// Skips white space or a comment, if one comes next.
     fn skip(&mut self, byte: u8) -> bool {
         if self.starts_with("//") {
             self.skip_line();
@@ -185,7 +185,7 @@ impl Reader<'_> {
         Kind::Literal
     }
 
-    /// A string or character; one that is not closed ends with its line.
+    /// A string or character; an unterminated one ends with its line.
     fn quoted(&mut self, quote: u8) -> Kind {
         self.at += 1;
         while let Some(byte) = self.peek(0).filter(|byte| *byte != b'\n') {
