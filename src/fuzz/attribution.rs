@@ -13,16 +13,16 @@ use crate::verdict::{Attribution, CFault, CFaultKind, Finding, FindingClass, Run
 use fs_err as fs;
 use std::time::Duration;
 
-/// A call that is just too slow once may not be so again: C gets so many times as long as in the run.
+/// A slow call may be slow by chance: C alone gets this many times the time limit of the campaign.
 const PATIENCE: u64 = 4;
-/// Of so many ways in which C broke, an input is looked at after a run.
+/// Maximum number of distinct C faults that are examined after a run.
 const LOOKED_AT: usize = 8;
-/// Of a report, so many lines are kept.
+/// Maximum number of report lines that are kept.
 const LINES: usize = 60;
 
 impl Campaign {
-    /// The verdict over what a run found: the port is refuted only where C answers the input, and always the same. Where C
-    /// does not on the smallest input, the one that was found first decides.
+    /// The verdict on a run's finding. The port is refuted only if C always answers the input in the same
+    /// way. If C does not do so on the smallest input, the input that was found first decides.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -39,16 +39,17 @@ impl Campaign {
         Ok(Verdict::CFault { found: Box::new(c_fault), stats })
     }
 
-    /// What a finding says about C, where it is not the port's.
+    /// The C fault on the input of a finding; `None` if C is not at fault.
     pub(super) fn c_fault(&self, finding: &Finding, interrupt: &Interrupt) -> Result<Option<CFault>> {
-        // The process ended with no input in hand: there is nothing to ask C about.
+        // The process ended outside of any input, so there is no input to run C on.
         if self.subject != Subject::Port || finding.input.is_empty() && finding.args.is_empty() {
             return Ok(None);
         }
         self.c_alone(&finding.input, interrupt)
     }
 
-    /// A verdict with what became of the inputs on which C broke, where somebody asks.
+    /// Adds to a verdict the results of C alone on the inputs of new C faults, if the campaign has
+    /// `known_breaks`.
     pub(super) fn with_c(&self, mut verdict: Verdict, interrupt: &Interrupt) -> Result<Verdict> {
         let Some(known) = &self.known_breaks else { return Ok(verdict) };
         let new = verdict.stats().broken.iter().filter(|(reason, _)| !known.contains(*reason));
@@ -61,7 +62,7 @@ impl Campaign {
         Ok(verdict)
     }
 
-    /// What C alone makes of an input: nothing where it answers, and always the same.
+    /// The C fault on an input; `None` if C always answers it in the same way.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -99,7 +100,7 @@ impl Campaign {
         }))
     }
 
-    /// Whether the contract still lets the input through.
+    /// Whether the contract now excludes the input.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -107,19 +108,20 @@ impl Campaign {
         Ok(self.c_runs(input, interrupt)?.contains(&CRun::RuledOut))
     }
 
-    /// Twice in one process with other inputs between, which leave something else on the stack, and once in another
-    /// process, at other addresses.
+    /// Runs C twice in one process, with other inputs in between that leave different data on the stack, and
+    /// once in another process, where addresses differ.
     fn c_runs(&self, input: &[u8], interrupt: &Interrupt) -> Result<Vec<CRun>> {
         let flipped = input.iter().map(|byte| !byte).collect();
         let between = [1, 2];
         let (output, told) =
             self.alone_on(&[&input.to_vec(), &Vec::new(), &flipped, &input.to_vec()], false, interrupt)?;
         let mut runs: Vec<CRun> = run(0, &output, &told).into_iter().collect();
-        // A call that was cut short may leave anything behind: what comes after it in the process says nothing.
+        // A call that was cut short may leave any state behind, so later results in that process mean
+        // nothing.
         let is_clean =
             |at: usize| matches!(run(at, &output, &told), Some(CRun::Returned { .. } | CRun::RuledOut));
         runs.extend(between.into_iter().all(is_clean).then(|| run(3, &output, &told)).flatten());
-        // Of processes that something else ended another one is asked, so often.
+        // If something else ended a process, another one is started, up to this number of times.
         for _ in 0..3 {
             if runs.len() > 2 {
                 break;
@@ -141,7 +143,7 @@ impl Campaign {
         write(&path, inputs)?;
         let call_timeout_ms = self.call_timeout_ms.saturating_mul(PATIENCE);
         let own = Campaign { subject: Subject::Original, call_timeout_ms, ..self.clone() };
-        // Wall time is for what waits and uses none of the processor.
+        // The wall-time limit catches inputs that wait without using processor time.
         let timeout = Duration::from_secs(own.call_timeout_seconds() * inputs.len() as u64 + 10);
         let mut job = own
             .job()
@@ -155,7 +157,7 @@ impl Campaign {
         self.listen(job, interrupt, &mut |_| ())
     }
 
-    /// The smallest input that was found on which C breaks as on this one.
+    /// The smallest input on which C breaks in the same way.
     fn small(&self, reason: &str, input: Vec<u8>, interrupt: &Interrupt) -> Result<Vec<u8>> {
         fs::create_dir_all(&self.work)?;
         let path = self.work.join("broken-input");
@@ -165,14 +167,14 @@ impl Campaign {
         Ok(told.stats.broken.remove(reason).unwrap_or(input))
     }
 
-    /// What the sanitizer says where nothing keeps it from ending the process.
+    /// The sanitizer's report from an unguarded run, in which it ends the process.
     fn report(&self, input: &[u8], interrupt: &Interrupt) -> Result<String> {
         let (output, _) = self.alone_on(&[&input.to_vec()], true, interrupt)?;
         Ok(tidy(&output.stderr_text()))
     }
 }
 
-/// A report without frames of the harness, paths of this machine, and the bytes of the shadow memory.
+/// The report without frames of the harness, paths of this machine, and shadow memory bytes.
 fn tidy(report: &str) -> String {
     const OURS: [&str; 7] =
         ["_fuzz..", "implfuzz_guard", "LLVMFuzzer", "fuzzer::", " in main", " __libc_start", " _start"];
@@ -202,7 +204,7 @@ fn tidy(report: &str) -> String {
     lines.take(LINES).collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Names and lines in stacks, where a program can find them.
+/// Sanitizer options for stack traces with names and lines, if a symbolizer is found.
 fn reporting() -> String {
     let symbolizer = Search::from_env().program(&["llvm-symbolizer"]);
     let symbolizer =
@@ -210,7 +212,7 @@ fn reporting() -> String {
     format!("{ASAN_OPTIONS}:malloc_context_size=8{symbolizer}")
 }
 
-/// What a process says about the input with this number; nothing where it did not get there.
+/// The result of the input with this number; `None` if the process did not reach it.
 fn run(at: usize, output: &Output, told: &Told) -> Option<CRun> {
     if let Some(alone) = told.alone.iter().find(|alone| alone.number == at) {
         return Some(match &alone.outcome {
@@ -225,12 +227,12 @@ fn run(at: usize, output: &Output, told: &Told) -> Option<CRun> {
             AloneOutcome::Failed(_, what) => CRun::Broke(what.clone()),
         });
     }
-    // The first that it did not get through is the one that ended it.
+    // If the process ended early, the first input without a result ended it.
     let ended = told.alone.len() == at && !told.alone_done;
     let broke = || reported(&output.stderr_text()).unwrap_or_else(|| "C ended the process".to_owned());
     match output.exit {
         _ if !ended => None,
-        // Somebody else ended it: it is short of memory, or a person did.
+        // SIGKILL comes from outside: the kernel when memory runs out, or a person.
         Exit::Signal(libc::SIGKILL) => None,
         Exit::TimedOut => Some(CRun::Late),
         Exit::Code(70) => Some(CRun::Hung),

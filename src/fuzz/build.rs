@@ -1,4 +1,5 @@
-//! Building the fuzz binary: one binary with the targets that a command runs, incremental, C and the port instrumented, on stable Rust.
+//! Builds the fuzz binary incrementally on stable Rust: one binary with the targets that a command runs; C
+//! and the port are instrumented.
 
 use super::build_cache;
 use super::cargo::cargo;
@@ -16,16 +17,16 @@ use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A compiler error with the place it is about.
+/// A compiler error with its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// `E0308`, where rustc gives one.
+    /// The error code, such as `E0308`, if rustc gives one.
     pub code: Option<String>,
     pub message: String,
     /// Relative to the port's crate.
     pub file: String,
     pub line: usize,
-    /// As rustc shows it, with the paths of the port's crate relative to it.
+    /// rustc's message, with paths relative to the port's crate.
     pub rendered: String,
 }
 
@@ -44,31 +45,32 @@ pub struct Builder<'a> {
     pub toolchain: &'a Toolchain,
     /// Root of the C sources.
     pub root: &'a Path,
-    /// Cargo's target directory.
     pub target_dir: PathBuf,
-    /// What the builds of all repositories of this user share.
+    /// The cache that all repositories of this user share.
     pub user_dir: PathBuf,
-    /// The target directory of the first place, which has what all places share.
+    /// The target directory of place 0, which holds the artifacts that all places share.
     pub shared_dir: PathBuf,
-    /// Where the binary is put, out of the way of other builds in the same target directory.
+    /// The directory of the binary, apart from other builds in the same target directory.
     pub bin_dir: PathBuf,
     pub counts: Counts,
 }
 
-/// What the built code counts while it runs.
+/// What the built code counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
     /// Edges and comparisons, which guide the fuzzer.
     Edges,
-    /// How often each part of the sources runs: for replays. The C side only where its compiler can.
+    /// The executions of each part of the sources, for replays. On the C side only if its compiler supports
+    /// that.
     Sources { c: bool },
 }
 
-/// rustc flags for replays: the harness has its mode for them only then.
+/// rustc flags for replays; they also enable the harness's replay mode.
 const SOURCES: [&str; 3] = ["-Cinstrument-coverage", "--cfg=implfuzz_coverage", "--cfg=fuzzing"];
 
-/// cargo's settings for replays: harness and runtime are compiled in half the time. A replay runs few inputs; the port, a
-/// dependency from outside of the fuzz crate's workspace, stays as it is judged.
+/// Cargo settings for replays. They halve the compile time of harness and runtime; a replay runs few inputs.
+/// The port is a dependency outside the fuzz crate's workspace, so it keeps the settings under which it is
+/// judged.
 const UNOPTIMISED: [&str; 3] = [
     "--config=profile.release.opt-level=0",
     "--config=profile.release.package.\"*\".opt-level=3",
@@ -76,7 +78,7 @@ const UNOPTIMISED: [&str; 3] = [
 ];
 
 impl Builder<'_> {
-    /// Builds the fuzz crate of an overlay. `Err` when something other than the port's own text is at fault.
+    /// Builds the fuzz crate of an overlay. `Err` if the cause is something other than the port's own text.
     pub fn build(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Built> {
         let manifest = fs::read_to_string(overlay.dir().join("Cargo.toml"))?;
         if let Some(reason) = audit::manifest_refusal(&manifest) {
@@ -84,7 +86,8 @@ impl Builder<'_> {
         }
         fs::create_dir_all(&self.target_dir)?;
         fs::create_dir_all(&self.bin_dir)?;
-        // Cargo's own lock ends with the build; the binary must also be copied before another build replaces it.
+        // Cargo's own lock ends with the build, but the binary must be copied before another build replaces
+        // it.
         let _lock = self.lock_builds(interrupt)?;
         build_cache::prune(&self.target_dir)?;
         let libfuzzer = self.libfuzzer(overlay, interrupt)?;
@@ -135,7 +138,7 @@ impl Builder<'_> {
         Ok(Built::Binary(own))
     }
 
-    /// Waits for other builds in the same target directory, in steps, so that Ctrl-C ends the wait.
+    /// Waits for other builds in the same target directory, with pauses in which Ctrl-C ends the wait.
     pub(super) fn lock_builds(&self, interrupt: &Interrupt) -> Result<fs::File> {
         self.lock(&self.target_dir.join(".implfuzz-build-lock"), interrupt)
     }
@@ -186,8 +189,8 @@ impl Builder<'_> {
             .arg(overlay.fuzz_manifest())
             .arg("--target-dir")
             .arg(&self.target_dir)
-            // Not for speed alone: rustc then leaves no function of the port to other crates, and the linkage proof finds
-            // all in one place.
+            // Not only for speed: with it rustc moves no function of the port into other crates, so the
+            // linkage proof finds all of them in one place.
             .env("CARGO_INCREMENTAL", "1")
             .env("IMPLFUZZ_C_ROOT", self.root)
             .env("IMPLFUZZ_ASAN", "1")
@@ -199,7 +202,7 @@ impl Builder<'_> {
 
     fn failed(&self, output: &Output, errors: Vec<Diagnostic>) -> Result<Built> {
         let stderr = output.stderr_text();
-        // What stands in a source is the port's to mend, whatever else went wrong.
+        // Errors with a position in a source are for the port to fix, whatever else failed.
         if errors.iter().all(|error| error.line == 0) {
             let placeless = errors.iter().map(|error| error.rendered.as_str()).chain([stderr.as_str()]);
             disk_space::check(output, &placeless.collect::<String>(), &self.target_dir)?;
@@ -208,7 +211,7 @@ impl Builder<'_> {
     }
 
     fn unexplained(&self, stderr: &str) -> Error {
-        // A build script's own words stand behind "--- stderr".
+        // The build script's output follows "--- stderr".
         let text = stderr.split("--- stderr").last().unwrap_or(stderr);
         let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(15).collect();
         Error::new(ErrorKind::Build, format!("the fuzz crate does not build:\n  {}", lines.join("\n  ")))
@@ -216,7 +219,7 @@ impl Builder<'_> {
     }
 }
 
-/// The compiled crate of the port that is in a binary of [`Builder::build`].
+/// The compiled port crate that is linked into a binary of [`Builder::build`].
 pub fn compiled_crate(binary: &Path) -> PathBuf {
     binary.with_file_name("port.rlib")
 }
@@ -234,9 +237,9 @@ fn not_what_is_read(reason: String) -> Error {
         .help("correct Cargo.toml of the port's crate: only what the audit reads can be judged")
 }
 
-/// Why an artifact was made of other text than the audit reads, if it was: `Cargo.toml` can name another root file, or
-/// put a crate of its own, under the name of `libc` or `core`, beside the port. What a manifest says is looked at before the build;
-/// how a dependency calls its library, and what another one brings along, only cargo knows.
+/// The reason if an artifact was built from other text than the audit reads. `Cargo.toml` can name another
+/// root file, or add a crate under the name of `libc` or `core`. Manifests are checked before the build; but
+/// only cargo knows the library names of dependencies and their own dependencies.
 fn other_text(artifact: &cargo_metadata::Artifact, overlay: &Overlay) -> Option<String> {
     let (root, manifest) = (overlay.dir(), artifact.manifest_path.as_std_path());
     let (package, name) = (artifact.package_id.repr.as_str(), &artifact.target.name);
@@ -264,7 +267,8 @@ fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> 
     }
     let span = message.spans.iter().find(|s| s.is_primary).or(message.spans.first());
     let file = span.map(|s| s.file_name.clone()).unwrap_or_default();
-    // Cargo is started for the fuzz crate: its own files have relative names, the port's absolute ones.
+    // Cargo runs in the fuzz crate: names of its own files are relative, names of the port's files are
+    // absolute.
     let file = match file.strip_prefix(&*root.display().to_string()) {
         Some(file) => file.trim_start_matches('/').to_owned(),
         None => format!("fuzz/{file}").replace(&format!("fuzz/{TO_TARGETS}"), "fuzz/targets/"),
@@ -279,7 +283,7 @@ fn diagnostic(message: &cargo_metadata::diagnostic::Diagnostic, root: &Path) -> 
     })
 }
 
-/// How rustc names the folder of fuzz targets, from where they are included.
+/// rustc's name for the folder of fuzz targets, relative to the file that includes them.
 const TO_TARGETS: &str = "src/harness/../../targets/";
 
 #[cfg(test)]

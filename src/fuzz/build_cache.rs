@@ -1,6 +1,6 @@
-//! The user's build cache: one cargo target directory for all repositories. libFuzzer, the harness runtime and the
-//! dependencies are the same for all of them, so only the first build of a user compiles these. `build` uses the cache;
-//! this module says where it is, how large it is, and when it is emptied.
+//! The user's build cache: one cargo target directory for all repositories. libFuzzer, the harness runtime
+//! and the dependencies are the same for all of them, so only a user's first build compiles these. `build`
+//! uses the cache; this module determines its place and size, and empties it when it is too large.
 
 use crate::error::Result;
 use crate::platform::workspace::{user_cache, write_atomic};
@@ -8,40 +8,40 @@ use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// Below the user's cache directory.
+/// The folder's name in the user's cache directory.
 const FOLDER: &str = "target";
 
-/// Above this size (bytes) the cache is emptied: cargo never removes what belongs to a deleted repository or an old
-/// compiler. The next build takes as long as a user's first.
+/// Maximum size in bytes. Above it the cache is emptied, because cargo never removes artifacts of a deleted
+/// repository or an old compiler. The next build takes as long as a user's first.
 const MAX_SIZE: u64 = 4 << 30;
 
-/// How often the size is looked at: reading a large tree takes longer than a small build.
+/// The interval between size checks: reading a large tree takes longer than a small build.
 const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Its time says when the size was last looked at.
+/// Its modification time is the time of the last check.
 const STAMP: &str = ".implfuzz-size-checked";
 
-/// The target directory for a repository: below `CARGO_TARGET_DIR` where the user sets it, else the user's build cache,
-/// else (no home, or not writable) below `repository`, the tool's cache in the repository.
+/// The target directory for a repository: below `CARGO_TARGET_DIR` if the user sets it, else the user's build
+/// cache, else (no home, or not writable) below `repository`, which is the tool's cache in the repository.
 ///
 /// # Errors
-/// Where `CARGO_TARGET_DIR` is empty or the current directory cannot be read.
+/// If `CARGO_TARGET_DIR` is empty or the current directory cannot be read.
 pub fn target_dir(repository: &Path) -> Result<PathBuf> {
     if let Some(dir) = std::env::var_os("CARGO_TARGET_DIR") {
-        // Deeper than the user's own directory, so that both can be used at the same time.
+        // In a subfolder, so that the user's own builds can run at the same time.
         return Ok(std::path::absolute(dir)?.join("implfuzz"));
     }
     let shared = build_cache().filter(|dir| fs::create_dir_all(dir).is_ok());
     Ok(shared.unwrap_or_else(|| repository.join(FOLDER)))
 }
 
-/// Where the user's build cache is. It may not exist yet.
+/// The path of the user's build cache. It may not exist yet.
 pub fn build_cache() -> Option<PathBuf> {
     Some(user_cache()?.join(FOLDER))
 }
 
-/// The size of all files below a directory, bytes; a file with several names counts once. What cannot be read counts
-/// nothing.
+/// The size of all files below a directory in bytes. A file with several links counts once; files that cannot
+/// be read are not counted.
 pub fn size(dir: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     let mut seen = std::collections::HashSet::new();
@@ -60,8 +60,8 @@ pub fn size(dir: &Path) -> u64 {
     sum
 }
 
-/// Empties a target directory that has become too large, at most once a day. The caller holds the lock of its builds.
-/// A directory that the user chose is the user's to clean.
+/// Empties a target directory that is too large; checks at most once a day. The caller holds the build lock.
+/// A directory that the user set is never emptied.
 pub(super) fn prune(target_dir: &Path) -> Result<()> {
     if build_cache().as_deref() == Some(target_dir) { prune_at(target_dir, MAX_SIZE) } else { Ok(()) }
 }
@@ -76,14 +76,15 @@ fn prune_at(target_dir: &Path, max: u64) -> Result<()> {
     if size(target_dir) > max {
         for entry in fs::read_dir(target_dir)? {
             let entry = entry?;
-            // Overlays name the runtime's sources, and files are wrappers and locks that a build is just using.
+            // Keep the runtime's sources, which overlays refer to, and plain files: wrappers and locks that a
+            // build may be using.
             if entry.file_type()?.is_dir() && entry.file_name() != super::runtime::SHARED {
                 fs::remove_dir_all(entry.path())?;
             }
         }
     }
     write_atomic(&stamp, format!("{}\n", env!("CARGO_PKG_VERSION")).as_bytes())?;
-    // The text is mostly the same, and then nothing is written.
+    // If the text is unchanged, nothing was written, so set the time explicitly.
     fs::File::options().write(true).open(&stamp)?.file().set_modified(SystemTime::now())?;
     Ok(())
 }
@@ -105,7 +106,7 @@ mod tests {
         assert!((40_000..80_000).contains(&size(dir.path())), "{}", size(dir.path()));
         prune_at(dir.path(), 80_000).unwrap();
         assert!(all.iter().all(|name| dir.path().join(name).is_file()));
-        // Looked at just now.
+        // The size was checked just now.
         prune_at(dir.path(), 10_000).unwrap();
         assert!(all.iter().all(|name| dir.path().join(name).is_file()));
         let stamp = std::fs::File::options().write(true).open(dir.path().join(STAMP)).unwrap();

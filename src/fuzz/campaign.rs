@@ -1,4 +1,4 @@
-//! A campaign: a target, its inputs and limits, and the budget of a run. `run_campaign` runs it.
+//! A campaign: a target, its inputs and limits, and a budget. `run_campaign` runs it.
 
 use super::gate::HeldBack;
 use crate::symbol::SymbolName;
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long a run takes: whichever comes first.
+/// The limits of a run; the first one that is reached ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     pub seconds: u64,
@@ -15,7 +15,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Whether a run of this budget is one of the other as well.
+    /// Whether a run with this budget is at least as long as one with the other.
     pub fn covers(&self, other: &Self) -> bool {
         let is_enough = match (self.executions, other.executions) {
             (None, _) => true,
@@ -25,7 +25,7 @@ impl Budget {
         self.seconds >= other.seconds && is_enough
     }
 
-    /// So many quarters of it, for one process.
+    /// `n` quarters of the budget, for one process.
     pub(super) fn quarters(&self, n: u64) -> Leg {
         let millis = (self.seconds * 1000 * n / 4).max(1);
         let executions = self.executions.map(|all| (all * n / 4).max(1));
@@ -33,7 +33,7 @@ impl Budget {
     }
 }
 
-/// How long one process runs: whichever comes first.
+/// The limits of one process; the first one that is reached ends it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Leg {
     pub(super) time: Duration,
@@ -41,10 +41,10 @@ pub(super) struct Leg {
     pub(super) known: Known,
 }
 
-/// Which of the inputs that are there before it a process runs.
+/// Which of the existing inputs a process runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Known {
-    /// All, whatever time it takes.
+    /// All, even beyond the time limit.
     All,
     InTime,
 }
@@ -55,11 +55,11 @@ impl From<Budget> for Leg {
     }
 }
 
-/// Which boundary inputs are written.
+/// The set of boundary inputs that is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Written {
     Usual,
-    /// Beyond the contract's inferred `max`.
+    /// Lengths beyond the contract's inferred `max`.
     Long,
 }
 
@@ -68,48 +68,49 @@ pub(super) enum Written {
 pub struct Campaign {
     pub binary: PathBuf,
     pub target: SymbolName,
-    /// A directory for this target alone: corpus, boundary seeds, artifact.
+    /// A directory for this target only: corpus, boundary inputs, artifact.
     pub work: PathBuf,
     /// Directories of inputs from earlier findings.
     pub regressions: Vec<PathBuf>,
     pub seed: u32,
     pub max_len: u64,
-    /// Numbers that lengths of boundary inputs get, those that matter most first.
+    /// Lengths to use in boundary inputs, the most important first.
     pub literals: Vec<usize>,
     pub call_timeout_ms: u64,
     pub rss_limit_mb: u64,
     pub subject: Subject,
     /// Boundary inputs to leave out.
     pub held_back: Option<HeldBack>,
-    /// Known ways in which C breaks: other ones are examined after the run. `None`: no examination.
+    /// Known C faults; new ones are examined after the run. `None`: no examination.
     pub known_breaks: Option<BTreeSet<String>>,
 }
 
-/// The other side, compared with the C original.
+/// What the C original is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
     Port,
-    /// Nothing: for replays on the original alone.
+    /// Nothing, for replays of the original alone.
     Nobody,
-    /// The original once more.
+    /// The original again.
     Original,
-    /// Mutants of the original, but for those with the `skipped` numbers; the file `current` says which one runs.
+    /// Mutants of the original, without those whose numbers are in `skipped`; the process writes the running
+    /// one's number to the file `current`.
     Mutants {
         skipped: String,
         current: PathBuf,
     },
-    /// Mutants of the port, likewise.
+    /// Mutants of the port, with the same fields.
     PortMutants {
         skipped: String,
         current: PathBuf,
     },
 }
 
-/// A freed block is kept for a call or so, and where it was allocated is nobody's question: both cost more than all checks of
-/// the C original together.
+/// The quarantine is small, so a freed block is detected only for about one more call, and allocation stacks
+/// are not recorded: both would cost more than all other checks of the C original together.
 pub const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0:quarantine_size_mb=1:malloc_context_size=0";
 
-/// Statistics of two runs of one campaign together.
+/// The combined statistics of two runs of one campaign.
 pub(super) fn sum(a: &RunStats, b: &RunStats) -> RunStats {
     let mut rejected = a.rejected.clone();
     for (reason, n) in &b.rejected {

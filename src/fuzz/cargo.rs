@@ -1,9 +1,10 @@
-//! Starts cargo so that only the overlay, the toolchain and this tool decide what it builds.
+//! Starts cargo so that its result depends only on the overlay, the toolchain and this tool.
 //!
-//! Cargo reads its configuration from the current directory upwards, so it starts in `/` and not in the repository. The
-//! user's own configuration may name a mirror of the registry, without which no dependency arrives; its other settings
-//! (`[env]`, `rustflags`, `[profile]`, `[patch]`, wrappers) would change the code that judges. Cargo therefore gets a home
-//! directory of this tool, which shares the downloads with the user's home and has the settings for downloads alone.
+//! Cargo reads its configuration from the current directory upwards, so it starts in `/` instead of the
+//! repository. The user's own configuration may name a registry mirror, which downloads may require; its
+//! other settings (`[env]`, `rustflags`, `[profile]`, `[patch]`, wrappers) would change the judged code.
+//! Cargo therefore gets a home directory of this tool. It shares the downloads with the user's home and
+//! contains only the settings for downloads.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Job, time_limits};
@@ -14,8 +15,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
-/// Variables that a build gets from the environment: where programs, headers and libraries of the system lie, and how to
-/// reach the network.
+/// Environment variables that a build keeps: for system programs, headers and libraries, and for network
+/// access.
 const KEPT: [&str; 25] = [
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LD_LIBRARY_PATH", "LIBRARY_PATH", "CPATH",
     "C_INCLUDE_PATH", "GCC_EXEC_PREFIX", "COMPILER_PATH", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
@@ -23,28 +24,29 @@ const KEPT: [&str; 25] = [
     "no_proxy", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK",
 ];
 
-/// Beginnings of the names of cargo's variables for downloads.
+/// Prefixes of cargo's environment variables for downloads.
 const KEPT_PREFIXES: [&str; 5] =
     ["CARGO_HTTP_", "CARGO_NET_", "CARGO_REGISTRIES_", "CARGO_REGISTRY_", "CARGO_SOURCE_"];
 
-/// Tables of cargo's configuration that say where crates come from.
+/// Tables of cargo's configuration that concern downloads.
 const DOWNLOADS: [&str; 6] = ["credential-alias", "http", "net", "registries", "registry", "source"];
 
-/// Tables that change no code: what cargo prints, and commands that this tool does not use.
+/// Tables that cannot change the built code: cargo's output, and commands that this tool does not use.
 const HARMLESS: [&str; 6] = ["alias", "cache", "cargo-new", "future-incompat-report", "install", "term"];
 
-/// What the two homes share. The lock files are among it: both protect the same downloads.
+/// What both homes share, including the lock files, because both protect the same downloads.
 const SHARED_DIRS: [&str; 2] = ["registry", "git"];
 const SHARED_FILES: [&str; 5] =
     [".package-cache", ".package-cache-mutate", ".global-cache", "credentials.toml", "credentials"];
 
-/// The configuration below which every directory lies.
+/// The configuration files of the root directory, which apply everywhere.
 const ROOT_CONFIGS: [&str; 2] = ["/.cargo/config.toml", "/.cargo/config"];
 
-/// Cargo with a cleared environment. Its home directory is below `dir`.
+/// Cargo with a cleared environment and a home directory below `dir`.
 ///
 /// # Errors
-/// `Environment` where a configuration that always applies would change the build, and those of writing.
+/// `Environment` if a configuration that always applies would change the build, `Io` if the home cannot be
+/// written.
 pub(super) fn cargo(toolchain: &Toolchain, dir: &Path) -> Result<Job> {
     for path in ROOT_CONFIGS {
         check_root_config(Path::new(path))?;
@@ -67,7 +69,7 @@ fn is_kept(name: &OsStr) -> bool {
     KEPT.contains(&name) || KEPT_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// The user's `CARGO_HOME`.
+/// The user's `CARGO_HOME`, or its default.
 fn user_home() -> Option<PathBuf> {
     let value = |name: &str| std::env::var_os(name).filter(|value: &OsString| !value.is_empty());
     let home = || Some(PathBuf::from(value("HOME")?).join(".cargo"));
@@ -75,13 +77,14 @@ fn user_home() -> Option<PathBuf> {
     std::path::absolute(home).ok()
 }
 
-/// Brings the tool's home to the state of the user's. Another process may do the same at the same time.
+/// Updates the tool's home from the user's. Another process may do the same at the same time.
 fn prepare(home: &Path, user: Option<&Path>) -> Result<()> {
     fs::create_dir_all(home)?;
     let mut settings = Table::new();
     if let Some(user) = user {
         for name in SHARED_DIRS {
-            // Cargo creates no directory behind a link. Where the user's home is read-only, it takes one of its own.
+            // Cargo does not create the target of a link. If the user's home is read-only, the tool's home
+            // gets its own directory.
             if fs::create_dir_all(user.join(name)).is_ok() {
                 link(&user.join(name), &home.join(name))?;
             }
@@ -98,7 +101,7 @@ fn prepare(home: &Path, user: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// Makes a link, unless it is there.
+/// Creates a link, unless it exists.
 fn link(to: &Path, at: &Path) -> Result<()> {
     if std::fs::read_link(at).is_ok_and(|old| old == to) {
         return Ok(());
@@ -112,10 +115,10 @@ fn link(to: &Path, at: &Path) -> Result<()> {
     }
 }
 
-/// How deep configurations may include each other.
+/// Maximum depth of included configurations.
 const DEPTH: usize = 8;
 
-/// The settings for downloads in a configuration and in the files that it includes.
+/// The settings for downloads in a configuration and in its included files.
 fn downloads(path: &Path, depth: usize) -> Result<Table> {
     let config = read(path)?;
     let folder = path.parent().unwrap_or(path);
@@ -127,7 +130,7 @@ fn downloads(path: &Path, depth: usize) -> Result<Table> {
     }
     let own = config.into_iter().filter(|(name, _)| DOWNLOADS.contains(&name.as_str()));
     let mut own: Table = own.collect();
-    // Cargo counts paths from the parent of the directory in which the file lies.
+    // Cargo resolves paths relative to the parent of the configuration's directory.
     absolute(&mut own, folder.parent().unwrap_or(folder));
     merge(&mut settings, own);
     Ok(settings)
@@ -158,7 +161,7 @@ fn merge(into: &mut Table, from: Table) {
     }
 }
 
-/// Makes the paths of vendored sources and of certificates absolute.
+/// Makes the paths of vendored sources and certificates absolute.
 fn absolute(settings: &mut Table, base: &Path) {
     let sources = settings.get_mut("source").and_then(Value::as_table_mut);
     let sources = sources.into_iter().flat_map(|all| all.iter_mut().map(|(_, source)| source));
@@ -180,7 +183,8 @@ fn absolute(settings: &mut Table, base: &Path) {
     }
 }
 
-/// `Err` where the configuration of the root directory says more than where crates come from: cargo reads it wherever it starts.
+/// `Err` if the root directory's configuration contains settings other than those for downloads, because
+/// cargo reads it from any directory.
 fn check_root_config(path: &Path) -> Result<()> {
     if !path.is_file() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Runs one input on both sides: does it still show a difference?
+//! Runs one input on both sides to check whether they still differ.
 
 use super::campaign::{Campaign, Subject};
 use super::report::Found;
@@ -12,15 +12,16 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Once {
     Same,
-    /// The C original, or the contract, rejects it: it says nothing.
+    /// The C original or the contract rejects the input, so it shows nothing.
     Rejected(String),
     Differs(Finding),
 }
 
 impl Campaign {
-    /// Whether a port that was too slow, or took too much memory, is none to blame: the C original rejects the input when it is
-    /// asked again, or both sides together stay within the processor time of one call and the memory, and it was the machine
-    /// that was slow, or what C left behind on many inputs before.
+    /// Whether a timeout or out-of-memory finding says nothing about the port. That is so if the C original
+    /// rejects the input when run again, or if both sides together stay within the processor time of one call
+    /// and the memory limit: then the machine was slow, or memory that C leaked on earlier inputs was the
+    /// cause. It is also so if C alone exceeds a limit.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -31,7 +32,8 @@ impl Campaign {
             return Ok(false);
         }
         if !self.artifact().exists() {
-            // No call took too long or too much: the whole process did, which had no processor, or was ended by somebody else.
+            // No single call exceeded a limit. The whole process did: it got no processor time, or was ended
+            // from outside.
             return Ok(true);
         }
         if finding.oracle.iter().any(|(name, _)| name == "rejected") {
@@ -51,12 +53,12 @@ impl Campaign {
         if told.done && output.exit.success() && told.found.is_none() {
             return Ok(true);
         }
-        // C alone may be what takes so much.
+        // C alone may exceed the limit.
         let alone = Campaign { subject: Subject::Original, ..self.clone() };
         Ok(matches!(alone.once(&finding.input, interrupt)?, Once::Differs(found) if is_limit(&found)))
     }
 
-    /// Runs one input, as it is, through both sides.
+    /// Runs one input unchanged on both sides.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -78,7 +80,7 @@ impl Campaign {
             return Ok(Once::Differs(finding));
         }
         if !(told.done && output.exit.success() && told.stats.executions > 0) {
-            // libFuzzer keeps no copy of an input that it was given as a file.
+            // libFuzzer does not copy an input that is given as a file.
             fs::write(&artifact, input)?;
             return Ok(Once::Differs(self.irregular(&output, &told, interrupt)?));
         }

@@ -4,15 +4,15 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::Output;
 use std::path::Path;
 
-/// How compilers, linkers and cargo say it: the C library's text of `ENOSPC`.
+/// The C library's text of `ENOSPC`, which compilers, linkers and cargo print.
 const FULL: &str = "No space left on device";
 
-/// With less free than this (bytes) no build of a crate with its harnesses goes through. A linker does not always say why it
-/// ended: one that maps its output is killed by a signal.
+/// No build of a crate with its harnesses succeeds with less free space (bytes). Linkers do not always report
+/// it: one that maps its output is killed by a signal.
 const LEAST: u64 = 16 << 20;
 
-/// `Err` where a build that wrote into `dir` failed for want of room. `said` is what compilers and cargo said; a caller who has it
-/// apart leaves out what they quote of the port.
+/// `Err` if a build that wrote into `dir` failed because the disk is full. `said` is the output of compilers
+/// and cargo, where possible without their quotes from the port.
 pub(super) fn check(output: &Output, said: &str, dir: &Path) -> Result<()> {
     if output.exit.success() || !(said.contains(FULL) || free(dir).is_some_and(|free| free < LEAST)) {
         return Ok(());
@@ -26,7 +26,7 @@ pub(super) fn check(output: &Output, said: &str, dir: &Path) -> Result<()> {
     Err(Error::new(ErrorKind::Environment, text).help(help))
 }
 
-/// What this user can still write there, bytes.
+/// The space that this user can still use there, bytes.
 fn free(dir: &Path) -> Option<u64> {
     let disk = rustix::fs::statvfs(dir).ok()?;
     Some(disk.f_bavail.saturating_mul(disk.f_frsize))

@@ -1,8 +1,8 @@
-//! Readers for LLVM's tables: numbers of fixed width, LEB128, and the error for malformed data.
+//! Readers for LLVM's tables: integers of fixed width, LEB128, and an error for malformed data.
 
 use std::fmt;
 
-/// A malformed table; the text names the part.
+/// A malformed table; the text names the malformed part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed(pub String);
 
@@ -12,10 +12,9 @@ impl fmt::Display for Malformed {
     }
 }
 
-/// What reading a table gives.
 pub type Read<T> = std::result::Result<T, Malformed>;
 
-/// A place in a table.
+/// A reading position in a table.
 #[derive(Debug, Clone)]
 pub struct Bytes<'a> {
     all: &'a [u8],
@@ -23,17 +22,15 @@ pub struct Bytes<'a> {
 }
 
 impl<'a> Bytes<'a> {
-    /// At its beginning.
+    /// The position at the start.
     pub fn new(all: &'a [u8]) -> Self {
         Self { all, at: 0 }
     }
 
-    /// Whether nothing is left.
     pub fn is_empty(&self) -> bool {
         self.at >= self.all.len()
     }
 
-    /// The next `n` bytes.
     pub fn take(&mut self, n: usize) -> Read<&'a [u8]> {
         let end = self.at.checked_add(n).filter(|end| *end <= self.all.len());
         let Some(end) = end else {
@@ -44,7 +41,7 @@ impl<'a> Bytes<'a> {
         Ok(taken)
     }
 
-    /// Goes on at the next multiple of `to`; the end of the table may come first.
+    /// Skips to the next multiple of `to`, at most to the end of the table.
     pub fn align(&mut self, to: usize) {
         self.at = self.at.next_multiple_of(to).min(self.all.len());
     }
@@ -55,17 +52,17 @@ impl<'a> Bytes<'a> {
         Ok(array)
     }
 
-    /// Both machines that are supported store the low byte first.
+    /// Little-endian, like both supported machines.
     pub fn u32(&mut self) -> Read<u32> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
-    /// Low byte first.
+    /// Little-endian.
     pub fn u64(&mut self) -> Read<u64> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// A number as unsigned LEB128.
+    /// An unsigned LEB128 number.
     pub fn leb(&mut self) -> Read<u64> {
         let mut value = 0_u64;
         for shift in (0..).step_by(7) {
@@ -82,18 +79,18 @@ impl<'a> Bytes<'a> {
         Ok(value)
     }
 
-    /// A LEB128 number that counts or indexes something.
+    /// An unsigned LEB128 number that is a count or an index.
     pub fn index(&mut self) -> Read<usize> {
         small(self.leb()?)
     }
 
-    /// A LEB128 number that is a line or a column.
+    /// An unsigned LEB128 number that is a line or a column.
     pub fn narrow(&mut self) -> Read<u32> {
         u32::try_from(self.leb()?).map_err(|_| Malformed("a line or column has more than 32 bits".into()))
     }
 }
 
-/// A number as an index of this machine.
+/// Converts a number to an index.
 pub fn small(number: u64) -> Read<usize> {
     usize::try_from(number).map_err(|_| Malformed(format!("{number} is no size")))
 }
@@ -103,7 +100,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The inverse of [`Bytes::leb`], by the book.
+    /// The inverse of [`Bytes::leb`].
     pub fn leb(mut value: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         loop {

@@ -1,4 +1,4 @@
-//! Joins regions with counters: how often each line, condition and part of a function ran.
+//! Combines regions with counters: how often each line, condition and block of a function ran.
 
 use super::bytes::{Malformed, Read};
 use super::mapping::{Counter, FunctionRecord, Region, RegionKind, Span};
@@ -7,66 +7,67 @@ use super::share_of;
 use crate::verdict::Share;
 use std::collections::{BTreeMap, HashMap};
 
-/// What was run of a function.
+/// The coverage of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached {
-    /// How often it was called.
+    /// The number of calls.
     pub entered: u64,
-    /// Lines with code, and how often each was run.
+    /// Lines with code, each with its execution count.
     pub lines: BTreeMap<u32, u64>,
-    /// Conditions, where the compiler tells them: rustc does not.
+    /// Conditions. Empty for Rust, because rustc on stable does not report them.
     pub branches: Vec<Branch>,
-    /// Parts with a count of their own, in order.
+    /// Parts with separate counts, in order.
     pub blocks: Vec<Block>,
 }
 
 /// A condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// Where it stands in the function; where a macro brings it, the use of the macro.
+    /// Its position in the function; for a condition in a macro, the position where the macro is used.
     pub span: Span,
     pub in_macro: bool,
-    /// How often it was true; none where the compiler knows that it never is. A `case` only is taken or not.
+    /// How often it was true; `None` if the compiler knows that it never is. For a `case`, true means that it
+    /// is taken.
     pub held: Option<u64>,
-    /// How often it was false.
+    /// How often it was false; `None` if the compiler knows that it never is.
     pub failed: Option<u64>,
-    /// Which of the two only optimising has shown to be impossible.
+    /// Whether the optimiser alone showed that it is never true, and that it is never false.
     pub removed: (bool, bool),
 }
 
-/// A part of a function that runs as a whole or not at all, as an arm of `if` or `match` does.
+/// A part of a function that runs as a whole or not at all, such as an arm of `if` or `match`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
-    /// Its first region.
+    /// The position of its first region.
     pub span: Span,
     pub count: u64,
 }
 
 impl Reached {
-    /// Lines that were run, of all with code.
+    /// The share of lines with code that ran.
     pub fn line_share(&self) -> Share {
         share_of(self.lines.values().map(|count| *count > 0))
     }
 
-    /// Ways that conditions took, of all that they can.
+    /// The share of possible outcomes of conditions that occurred.
     pub fn branch_share(&self) -> Share {
         let ways = self.branches.iter().flat_map(|branch| [branch.held, branch.failed]);
         share_of(ways.flatten().map(|count| count > 0))
     }
 
-    /// Whether a condition has a way that was not taken, or a line was not run.
+    /// Whether a possible outcome never occurred or a line did not run.
     pub fn has_missed(&self) -> bool {
         let (branches, lines) = (self.branch_share(), self.line_share());
         branches.reached < branches.total || lines.reached < lines.total
     }
 
-    /// Blocks that were run, of all.
+    /// The share of blocks that ran.
     pub fn block_share(&self) -> Share {
         share_of(self.blocks.iter().map(|block| block.count > 0))
     }
 }
 
-/// The file of a record that the function itself stands in: the one that is not the text of a macro.
+/// The index of the record's file that contains the function itself, not a macro's text.
 pub fn own_file(record: &FunctionRecord) -> Option<usize> {
     let expanded = |file: &usize| record.regions.iter().any(|r| r.kind == RegionKind::Expansion(*file));
     (0..record.files.len()).find(|file| !expanded(file))
@@ -78,7 +79,7 @@ pub fn first_line(record: &FunctionRecord) -> Option<u32> {
     record.regions.iter().filter(|r| r.file == own).map(|r| r.span.start.0).min()
 }
 
-/// How a region takes part in the count of lines.
+/// How a region contributes to line counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Role {
     Code,
@@ -86,11 +87,11 @@ enum Role {
     Skipped,
 }
 
-/// How often a condition went one way; no count where it cannot.
+/// How often a condition had one outcome; `count` is `None` if it is impossible.
 #[derive(Debug, Clone, Copy, Default)]
 struct Taken {
     count: Option<u64>,
-    /// One copy of the condition cannot by what optimising has shown.
+    /// For a copy of the condition, the optimiser showed that this outcome is impossible.
     dead: bool,
 }
 
@@ -108,17 +109,17 @@ impl Taken {
     }
 }
 
-/// The records of one function, added up: copies of it in several units, closures in it.
+/// The sum of the records of one function: its copies in several units, and closures in it.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
     regions: BTreeMap<(Span, Role), u64>,
-    /// By place: the uses of macros from the outermost on, then the condition.
+    /// By position: the uses of macros from the outermost on, then the condition itself.
     branches: BTreeMap<Vec<Span>, [Taken; 2]>,
     blocks: BTreeMap<Span, u64>,
 }
 
 impl Parts {
-    /// Adds a record with its counters; a function that no process had has none.
+    /// Adds a record with its counters; `counters` is empty for a function that ran in no process.
     pub fn add(
         &mut self,
         record: &FunctionRecord,
@@ -127,7 +128,7 @@ impl Parts {
     ) -> Read<()> {
         let Some(own) = own_file(record) else { return Ok(()) };
         let values = Values::of(record, counters)?;
-        // What was run is possible, whatever is said of it.
+        // Code that ran is not dead, whatever the optimiser's text says.
         let is_dead = |counter: Counter| {
             values.get(counter) == 0 && optimised.is_some_and(|optimised| optimised.never(record, counter))
         };
@@ -165,7 +166,7 @@ impl Parts {
         Ok(())
     }
 
-    /// The whole; none where nothing was added.
+    /// The coverage; `None` if nothing was added.
     pub fn reached(self) -> Option<Reached> {
         let is_code = |((_, role), _): &(&(Span, Role), &u64)| *role == Role::Code;
         let entered = *self.regions.iter().find(is_code)?.1;
@@ -185,10 +186,11 @@ impl Parts {
     }
 }
 
-/// Where a region of a macro is used, from the function's own text inwards, and at last the region.
+/// The uses of the macro that contains a region, from the function's own text inwards, and then the region
+/// itself.
 fn place(record: &FunctionRecord, region: &Region, own: usize) -> Vec<Span> {
     let (mut place, mut file) = (vec![region.span], region.file);
-    // A text that expands itself would be no program; the number of files ends the way in any case.
+    // Macros cannot expand themselves; the number of files bounds the loop even for malformed data.
     for _ in 0..record.files.len() {
         let user = record.regions.iter().find(|r| r.kind == RegionKind::Expansion(file));
         let Some(user) = user.filter(|_| file != own) else { break };
@@ -198,14 +200,14 @@ fn place(record: &FunctionRecord, region: &Region, own: usize) -> Vec<Span> {
     place
 }
 
-/// Counts of lines, as `llvm-cov` has them: a line runs as often as what goes on from the line before, or as the most
-/// frequent region that begins on it.
+/// Line counts by the rules of `llvm-cov`: the count of a line is that of the region that continues from the
+/// line before, or of the most frequent region that begins on it, whichever is larger.
 fn lines(regions: &BTreeMap<(Span, Role), u64>) -> BTreeMap<u32, u64> {
     let first = regions.keys().map(|(span, _)| span.start.0).min().unwrap_or(1);
     let last = regions.keys().map(|(span, _)| span.end.0).max().unwrap_or(0);
     let mut lines = BTreeMap::new();
     for line in first..=last {
-        // Regions lie within each other: the innermost is the one that begins last and ends first.
+        // Regions are nested; the innermost one begins last and ends first.
         let goes_on = regions.iter().filter(|((span, _), _)| span.start.0 < line && span.end.0 >= line);
         let goes_on = goes_on.max_by_key(|((span, _), _)| (span.start, std::cmp::Reverse(span.end)));
         let goes_on = goes_on.filter(|((_, role), _)| *role != Role::Skipped).map(|(_, count)| *count);
@@ -215,7 +217,7 @@ fn lines(regions: &BTreeMap<(Span, Role), u64>) -> BTreeMap<u32, u64> {
             .map(|((_, role), count)| (*role, *count))
             .collect();
         let is_skipped = begin.first().is_some_and(|(role, _)| *role == Role::Skipped);
-        // Behind what is skipped only the way on is left of a line.
+        // After skipped text, a gap alone does not make the line code.
         let is_code = |role: Role| role == Role::Code || role == Role::Gap && !is_skipped;
         let has_code = begin.iter().any(|(role, _)| is_code(*role));
         if has_code || (goes_on.is_some() && !is_skipped) {
@@ -226,7 +228,6 @@ fn lines(regions: &BTreeMap<(Span, Role), u64>) -> BTreeMap<u32, u64> {
     lines
 }
 
-/// The values of a record's counters and expressions.
 struct Values<'a> {
     counters: &'a [u64],
     expressions: Vec<i128>,
@@ -240,7 +241,7 @@ impl<'a> Values<'a> {
             Counter::Counted(n) => Ok(i128::from(counters.get(n).copied().unwrap_or(0))),
             Counter::Minus(n) | Counter::Plus(n) => known.get(&n).copied().ok_or(n),
         };
-        // Whether an expression is a sum or a difference is said where it is used.
+        // Only the uses of an expression say whether it is a sum or a difference.
         let mut used: HashMap<usize, bool> = HashMap::new();
         let sides = record.expressions.iter().flat_map(|(a, b)| [*a, *b]);
         let of_regions = record.regions.iter().flat_map(|region| match region.kind {
@@ -279,14 +280,14 @@ impl<'a> Values<'a> {
         match counter {
             Counter::Zero => 0,
             Counter::Counted(n) => self.counters.get(n).copied().unwrap_or(0),
-            // Below zero is what a function that was left in its middle makes of a difference.
+            // A difference can be negative if the function was left in the middle.
             Counter::Minus(n) | Counter::Plus(n) => {
                 u64::try_from(self.expressions[n].max(0)).unwrap_or(u64::MAX)
             }
         }
     }
 
-    /// The use of a macro runs as often as the macro's first region.
+    /// The use of a macro has the count of the macro's first region.
     fn region(&self, record: &FunctionRecord, region: &Region) -> u64 {
         let mut kind = region.kind;
         for _ in 0..=record.files.len() {

@@ -1,5 +1,5 @@
-//! LLVM's coverage mapping: the source region of each counter of a function. `__llvm_covmap` holds the names of
-//! files, `__llvm_covfun` a record for each function.
+//! LLVM's coverage mapping: the source region of each counter of a function. `__llvm_covmap` holds the file
+//! names, `__llvm_covfun` a record for each function.
 
 use super::bytes::{Bytes, Malformed, Read, small};
 use md5::{Digest, Md5};
@@ -7,45 +7,45 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// The versions of the mapping whose layout is known, as they stand in the binary (LLVM counts them from 0): both name
-/// the directory of compilation first.
+/// The supported versions of the mapping, as stored in the binary (LLVM counts from 0). Both list the
+/// compilation directory first.
 pub const KNOWN_MAPPINGS: [u32; 2] = [5, 6];
 
-/// Lines and columns from 1; the end is the column behind the last character.
+/// A range of the source. Lines and columns start at 1; the end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     pub start: (u32, u32),
     pub end: (u32, u32),
 }
 
-/// Where a count comes from.
+/// The source of a count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
-    /// What the compiler knows is never run.
+    /// Code that the compiler knows is never run.
     Zero,
     Counted(usize),
-    /// Expression number such: the difference or the sum of its two sides.
+    /// The expression with this index, as the difference or the sum of its two operands.
     Minus(usize),
     Plus(usize),
 }
 
-/// What a region is.
+/// The kind of a region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegionKind {
     Code(Counter),
-    /// Between two statements: counts only for lines that hold nothing else.
+    /// The gap between two statements; it counts only for lines without other regions.
     Gap(Counter),
-    /// A macro or an included file stands here; its regions are those of this file of the record.
+    /// A use of a macro or an include; its regions belong to the file with this index in the record.
     Expansion(usize),
-    /// The preprocessor left it out.
+    /// Text that the preprocessor removed.
     Skipped,
-    /// A condition: how often it held, and how often not.
+    /// A condition, with the counts of true and of false.
     Branch(Counter, Counter),
-    /// Of MC/DC coverage, which is not asked for.
+    /// Part of MC/DC coverage, which is not used.
     Decision,
 }
 
-/// A part of a file of a record.
+/// A region in one of a record's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Region {
     pub file: usize,
@@ -56,17 +56,17 @@ pub struct Region {
 /// The mapping of one function.
 #[derive(Debug, Clone)]
 pub struct FunctionRecord {
-    /// Hash of its name and of its shape: the key of its counters.
+    /// Hashes of its name and of its shape: the key of its counters.
     pub key: (u64, u64),
     pub files: Vec<Rc<Path>>,
     pub expressions: Vec<(Counter, Counter)>,
     pub regions: Vec<Region>,
 }
 
-/// The names of files of each compilation, by the hash of their table.
+/// The file names of each compilation, by the hash of their table.
 type FileTables = HashMap<u64, Vec<Rc<Path>>>;
 
-/// Decodes both sections of a binary.
+/// Decodes the two coverage sections of a binary.
 pub fn records(covmap: &[u8], covfun: &[u8]) -> Read<Vec<FunctionRecord>> {
     let tables = file_tables(covmap)?;
     let (mut bytes, mut records) = (Bytes::new(covfun), Vec::new());
@@ -100,7 +100,7 @@ fn file_tables(covmap: &[u8]) -> Read<FileTables> {
     Ok(tables)
 }
 
-/// LLVM's key of a text: the first half of its MD5.
+/// LLVM's hash of a text: the first half of its MD5.
 pub(super) fn key_of(text: &[u8]) -> u64 {
     let mut half = [0; 8];
     half.copy_from_slice(&Md5::digest(text)[..8]);
@@ -120,7 +120,7 @@ fn file_names(table: &[u8]) -> Read<Vec<Rc<Path>>> {
     for _ in 0..count {
         let length = bytes.index()?;
         let name = String::from_utf8_lossy(bytes.take(length)?).into_owned();
-        // All others are counted from the first, the directory of compilation.
+        // The other names are relative to the first, the compilation directory.
         let path = names.first().map_or_else(|| PathBuf::from(&name), |dir| dir.join(&name));
         names.push(path.into());
     }
@@ -160,7 +160,7 @@ fn counter(code: u64) -> Read<Counter> {
     })
 }
 
-/// Lines are counted from that of the region before.
+/// Decodes a region. Its line is relative to that of the region before.
 fn region(bytes: &mut Bytes, file: usize, line_before: u32) -> Read<Region> {
     const EXPANSION: u64 = 4;
     const GAP: u32 = 1 << 31;
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// A table of functions with one file, as a compiler writes it.
+    /// Encodes functions with one file as a compiler does.
     fn encode(records: &[FunctionRecord], packed: bool) -> (Vec<u8>, Vec<u8>) {
         let names: Vec<u8> = [&b"\x02/a"[..], b"\x03b.c"].concat();
         let data = if packed { miniz_oxide::deflate::compress_to_vec_zlib(&names, 6) } else { names.clone() };

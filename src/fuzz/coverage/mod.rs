@@ -1,6 +1,7 @@
-//! Source coverage of a function, read from LLVM's data without LLVM's tools. The compilers put a table of regions
-//! into the binary (`mapping`), a run writes its counters to a raw profile (`profile`), and `count` joins the two.
-//! `probe` first checks that both compilers write a known format. Building and running happen elsewhere in `fuzz`.
+//! Source coverage of a function, read from LLVM's data without LLVM's tools. The compilers put a table of
+//! regions into the binary (`mapping`), a run writes its counters to a raw profile (`profile`), and `count`
+//! combines the two. `probe` first checks that both compilers write a known format. Other modules of `fuzz`
+//! build and run the binary.
 
 pub mod bytes;
 pub mod mapping;
@@ -25,7 +26,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Of so many those for which it is true.
+/// The share of true values.
 pub fn share_of(each: impl Iterator<Item = bool>) -> Share {
     each.fold(Share { reached: 0, total: 0 }, |sum, reached| Share {
         reached: sum.reached + u64::from(reached),
@@ -33,13 +34,13 @@ pub fn share_of(each: impl Iterator<Item = bool>) -> Share {
     })
 }
 
-/// The functions of a binary, by the files that they stand in.
+/// The functions of a binary, by the files that contain them.
 #[derive(Debug)]
 pub struct Tables {
     functions: HashMap<PathBuf, Vec<FunctionRecord>>,
 }
 
-/// Reads the profiles that runs of one binary left; counts add up.
+/// Reads the profiles that runs of one binary wrote, and adds up their counters.
 pub fn counters(profiles: &[PathBuf]) -> Result<Counters> {
     let mut counters = Counters::new();
     for path in profiles {
@@ -49,7 +50,7 @@ pub fn counters(profiles: &[PathBuf]) -> Result<Counters> {
 }
 
 impl Tables {
-    /// Reads what the compilers have put into a binary.
+    /// Reads the coverage tables of a binary.
     pub fn read(binary: &Path) -> Result<Self> {
         let data = fs::read(binary)?;
         let (covmap, covfun) = sections(&data).map_err(|why| unreadable(binary, &why))?;
@@ -66,8 +67,8 @@ impl Tables {
         Ok(Self { functions })
     }
 
-    /// What was run of the code whose functions begin on these lines of a file. None where the binary has no such
-    /// function or it was never entered: that is not the same as none of its branches.
+    /// The coverage of the functions that begin on these lines of a file. `None` if the binary has no such
+    /// function or it was never entered, which differs from zero coverage.
     pub fn at(
         &self,
         counters: &Counters,
@@ -77,7 +78,7 @@ impl Tables {
         self.proved(counters, (file, lines), None)
     }
 
-    /// The same without what the compiler proves impossible.
+    /// Like `at`, without code that the compiler proves unreachable.
     pub fn proved(
         &self,
         counters: &Counters,

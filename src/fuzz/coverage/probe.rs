@@ -10,18 +10,18 @@ use fs_err as fs;
 use object::{Object, ObjectSection};
 use std::path::Path;
 
-/// The flags with which clang counts; gcc does not know them.
+/// The flags with which clang counts; gcc does not support them.
 pub const C_FLAGS: [&str; 2] = ["-fprofile-instr-generate", "-fcoverage-mapping"];
 
-/// Whether what runs of the C side can be counted.
+/// Whether coverage of the C side can be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CSide {
     Measured,
-    /// It is not, and why.
+    /// The reason why not.
     Unmeasured(String),
 }
 
-/// Asks both compilers; `dir` is for what they write. An error where rustc's own coverage is not understood.
+/// Checks both compilers, with files in `dir`. `Err` if the format of rustc's own coverage is unknown.
 pub fn probe(toolchain: &Toolchain, dir: &Path, interrupt: &Interrupt) -> Result<CSide> {
     fs::create_dir_all(dir)?;
     let (rust, c) = (dir.join("probe.rs"), dir.join("probe.c"));
@@ -46,7 +46,7 @@ pub fn probe(toolchain: &Toolchain, dir: &Path, interrupt: &Interrupt) -> Result
     })
 }
 
-/// Runs a compiler and looks at what it made; the inner error says what is wrong with that.
+/// Compiles and checks the object file; the inner error describes the problem.
 fn translated(job: Job, object: &Path, interrupt: &Interrupt) -> Result<std::result::Result<(), String>> {
     drop(fs::remove_file(object));
     let output = job.timeout(time_limits::COMPILE_OWN_C).run(interrupt)?;
@@ -58,7 +58,8 @@ fn translated(job: Job, object: &Path, interrupt: &Interrupt) -> Result<std::res
     Ok(understood(&fs::read(object)?))
 }
 
-/// One function's record in the one layout that the runtime, which is rustc's, writes out; a mapping that is known.
+/// Checks that the mapping's version is known and that functions' records have the layout that the runtime,
+/// which comes with rustc, writes.
 fn understood(object: &[u8]) -> std::result::Result<(), String> {
     let object = object::File::parse(object).map_err(|error| error.to_string())?;
     let data = |name: &str| {

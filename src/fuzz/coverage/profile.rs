@@ -1,28 +1,28 @@
-//! LLVM's raw profile: the counters of each function at the end of a process.
+//! LLVM's raw profile: the counters of each function when a process ends.
 
 use super::bytes::{Bytes, Malformed, Read, small};
 use std::collections::HashMap;
 
-/// The version of the format that is known: that of LLVM 19 to 22.
+/// The supported version of the format; LLVM 19 to 22 write it.
 pub const KNOWN_PROFILE: u64 = 10;
 
-/// The size of a function's record in that version.
+/// The size of a function's record in that version, bytes.
 pub const RECORD: usize = 64;
 
-/// `\xfflprofr\x81`: counters of 64 bits, low byte first.
+/// `\xfflprofr\x81`: 64-bit counters, little-endian.
 const MAGIC: u64 = 0xff6c_7072_6f66_7281;
 
-/// Counters by the hashes of a function's name and shape.
+/// The counters of each function, by the hashes of its name and shape.
 pub type Counters = HashMap<(u64, u64), Vec<u64>>;
 
-/// Adds what stands in a profile to what is known.
+/// Adds the counters in a profile.
 pub fn add(into: &mut Counters, profile: &[u8]) -> Read<()> {
     let mut bytes = Bytes::new(profile);
     if bytes.u64()? != MAGIC {
         return Err(Malformed("it is not a raw profile of a 64-bit machine".into()));
     }
     let version = bytes.u64()?;
-    // The upper half says which kind of instrumentation wrote it: that of the front end sets nothing there.
+    // The upper half is the kind of instrumentation; front-end instrumentation sets no bit there.
     if version != KNOWN_PROFILE {
         return Err(Malformed(format!("version {version:#x} of raw profiles is not known")));
     }
@@ -41,7 +41,7 @@ pub fn add(into: &mut Counters, profile: &[u8]) -> Read<()> {
         let (key, relative) = ((fields.u64()?, fields.u64()?), fields.u64()?);
         fields.take(24)?;
         let count = small(fields.u32()?.into())?;
-        // Counters are placed relative to the record, in the memory of the process.
+        // The position of the counters is relative to the record, in the memory of the process.
         let at = small(relative.wrapping_sub(start).wrapping_add((index * RECORD) as u64))?;
         let mut own = Bytes::new(counters);
         own.take(at)?;
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A profile of these functions, as a process with its counters at some address writes it.
+    /// The profile that a process writes for these functions, with its counters at the address `start`.
     fn encode(functions: &[((u64, u64), Vec<u64>)], start: u64) -> Vec<u8> {
         let total: usize = functions.iter().map(|(_, counters)| counters.len()).sum();
         let (n, total) = (functions.len() as u64, total as u64);

@@ -1,24 +1,24 @@
-//! Branches that a compiler proves impossible and that coverage therefore does not require. The mapping defines a
-//! branch as a sum of counters; the optimised text shows where each counter is incremented. If the sum is zero on every
-//! path through the function, the branch is never taken.
+//! Branches that a compiler proves impossible, so that coverage does not require them. The mapping defines a
+//! branch as a sum of counters, and the optimised text shows where each counter is incremented. If the sum is
+//! zero on every path through the function, the branch is never taken.
 
 use super::mapping::{Counter, FunctionRecord, key_of};
 use crate::contract::libc;
 use std::collections::{BTreeMap, HashMap};
 
-/// Counters by number, and how often each is meant.
+/// Counters by number, each with its coefficient.
 type Sum = BTreeMap<usize, i64>;
 
-/// What an optimising compiler has left of the counters of one function.
+/// The counter increments of one function that are left after optimisation.
 #[derive(Debug)]
 pub struct Optimised {
-    /// Of the function: in another build it must be the same.
+    /// Hash of the function's shape; it must equal that in the coverage build.
     shape: u64,
-    /// Every function that adds to them: its own, and those that it was put into.
+    /// Every function with such increments: the function itself, and those into which it was inlined.
     graphs: Vec<Graph>,
 }
 
-/// The blocks of a function, the first one first.
+/// The blocks of a function, the entry block first.
 #[derive(Debug, Default)]
 struct Graph {
     blocks: Vec<Block>,
@@ -27,21 +27,22 @@ struct Graph {
 
 #[derive(Debug, Default)]
 struct Block {
-    /// Counters, and how much is added: none where that depends on something.
+    /// Counters and the increments; `None` for an increment that is not constant.
     adds: Vec<(usize, Option<i64>)>,
     next: Vec<String>,
     returns: bool,
-    /// The last function that it calls may end by a jump.
+    /// The last function that it calls may leave by a jump.
     may_leave: bool,
 }
 
 impl Optimised {
-    /// The function called `c_name` in LLVM's text; none where it is not there, or what is done with its counters is not
-    /// understood.
+    /// The function called `c_name` in LLVM's text; `None` if it is absent or if something other than
+    /// incrementing is done with its counters.
     pub fn of(text: &str, c_name: &str) -> Option<Self> {
         let source =
             text.lines().find_map(|line| line.strip_prefix("source_filename = \"")?.strip_suffix('"'))?;
-        // What a file keeps to itself is named with it, without the folders (clang's counters) or with them (LLVM's).
+        // The names of static functions include the file, without folders (clang's counters) or with them
+        // (LLVM's).
         let file = source.rsplit('/').next().unwrap_or(source);
         let own = [format!("{file}:{c_name}"), format!("{source};{c_name}")];
         let names = [key_of(c_name.as_bytes()), key_of(own[0].as_bytes()), key_of(own[1].as_bytes())];
@@ -55,7 +56,7 @@ impl Optimised {
         (!graphs.is_empty()).then_some(Self { shape, graphs })
     }
 
-    /// Whether this count is zero whatever is run.
+    /// Whether this count is zero in every run.
     pub fn never(&self, record: &FunctionRecord, counter: Counter) -> bool {
         let mut sum = Sum::new();
         record.key.1 == self.shape
@@ -64,7 +65,7 @@ impl Optimised {
     }
 }
 
-/// Adds a count to a sum; none where an expression leads nowhere or in a circle.
+/// Adds a count to a sum; `None` if an expression refers to nothing or to itself.
 fn add(sum: &mut Sum, record: &FunctionRecord, counter: Counter, times: i64, depth: usize) -> Option<()> {
     let (number, sign) = match counter {
         Counter::Zero => return Some(()),
@@ -83,7 +84,7 @@ fn add(sum: &mut Sum, record: &FunctionRecord, counter: Counter, times: i64, dep
 }
 
 impl Graph {
-    /// Whether the sum is zero on every path to a return, and so on every way round a loop.
+    /// Whether the sum is zero on every path to a return, and does not change in any loop.
     fn is_zero(&self, sum: &Sum) -> bool {
         let mut before: Vec<Option<i64>> = vec![None; self.blocks.len()];
         let mut open = vec![(0, 0)];
@@ -112,7 +113,7 @@ impl Graph {
     }
 }
 
-/// The counters' symbol and the hashes of name and shape, where the line is a record of a function's counters.
+/// The counters' symbol and the hashes of name and shape, if the line is the record of a function's counters.
 fn record(line: &str) -> Option<(&str, (u64, u64))> {
     let rest = line.strip_prefix("@__profd_")?;
     let (symbol, rest) = rest.split_once(" = ")?;
@@ -123,7 +124,6 @@ fn record(line: &str) -> Option<(&str, (u64, u64))> {
     Some((symbol, (number(name)?, number(shape)?)))
 }
 
-/// The lines of each function.
 fn functions(text: &str) -> impl Iterator<Item = Vec<&str>> {
     let mut lines = text.lines();
     std::iter::from_fn(move || {
@@ -132,13 +132,13 @@ fn functions(text: &str) -> impl Iterator<Item = Vec<&str>> {
     })
 }
 
-/// None where something else than adding is done with the counters.
+/// `None` if anything other than incrementing is done with the counters.
 fn graph(lines: Vec<&str>, symbol: &str) -> Option<Graph> {
     let mut graph = Graph { blocks: vec![Block::default()], ..Graph::default() };
     let counters = format!("@__profc_{symbol}");
     for line in lines {
         if let Some(name) = label(line) {
-            // The first block may have a name of its own.
+            // The entry block may have a label.
             let is_first = graph.blocks.len() == 1 && graph.by_name.is_empty() && graph.blocks[0].is_empty();
             if !is_first {
                 graph.blocks.push(Block::default());
@@ -155,7 +155,7 @@ fn graph(lines: Vec<&str>, symbol: &str) -> Option<Graph> {
         if let Some(called) = called(line) {
             block.may_leave = !libc::ends(called) && !called.starts_with("llvm.");
         }
-        // Behind a call that does not return the function may be left, and entered again, by a jump.
+        // After a call that does not return, a jump may leave the function and enter it again.
         block.returns |= line == "unreachable" && block.may_leave;
         block.next.extend(line.split("label %").skip(1).map(|rest| name_at(rest).to_owned()));
     }
@@ -168,13 +168,13 @@ impl Block {
     }
 }
 
-/// `12:                    ; preds = %3`
+/// The name in a line such as `12:                    ; preds = %3`.
 fn label(line: &str) -> Option<&str> {
     let (name, _) = line.split_once(':')?;
     (!line.starts_with([' ', '\t', ';']) && !name.contains(' ')).then(|| name_at(name))
 }
 
-/// A name as it stands behind `%`.
+/// The name after `%`.
 fn name_at(text: &str) -> &str {
     match text.strip_prefix('"') {
         Some(quoted) => quoted.split('"').next().unwrap_or_default(),
@@ -186,7 +186,7 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$' | '-')
 }
 
-/// The name of the function that a line calls; empty where the text does not say which.
+/// The function that a line calls: `None` without a call, empty if the callee is not named.
 fn called(line: &str) -> Option<&str> {
     let (front, rest) = line.split_once("call ")?;
     let is_call = front.is_empty() || front.ends_with("= ") || front.ends_with("tail ");
@@ -198,7 +198,7 @@ fn mentions(line: &str, symbol: &str) -> bool {
     line.match_indices(symbol).any(|(at, _)| !line[at + symbol.len()..].starts_with(is_part))
 }
 
-/// The number of a counter, and what is added to it, if that is a number.
+/// The number of a counter and the increment, if it is constant.
 fn addition(line: &str, counters: &str) -> Option<(usize, Option<i64>)> {
     let (_, rest) = line.split_once("atomicrmw add ptr ")?;
     let (number, rest) = match rest.strip_prefix(counters) {
@@ -255,7 +255,7 @@ define i32 @f(i32 %0) {
     fn a_way_whose_counters_cancel_out_on_every_path_is_never_taken() {
         let (optimised, record) = (Optimised::of(&text(), "f").unwrap(), known());
         let never = |counter| optimised.never(&record, counter);
-        // The compiler has removed what counts 3, and both 0 and 1 are counted together.
+        // The compiler removed the increments of counter 3, and increments counters 0 and 1 together.
         assert!(never(Counter::Counted(3)) && never(Counter::Minus(0)));
         for taken in [Counter::Counted(0), Counter::Counted(1), Counter::Counted(2), Counter::Minus(1)] {
             assert!(!never(taken), "{taken:?}");

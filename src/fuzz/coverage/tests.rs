@@ -5,7 +5,7 @@ use crate::platform::toolchain::{Search, Toolchain};
 use std::collections::{BTreeMap, BTreeSet};
 use tempfile::TempDir;
 
-/// A program of C and Rust, built with both compilers' coverage and run once.
+/// A program of C and Rust, built with coverage by both compilers and run once.
 struct Program {
     dir: TempDir,
     tables: Tables,
@@ -41,7 +41,7 @@ impl Program {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
-    /// What was run of the function whose first line holds this text.
+    /// The coverage of the function whose first line contains this text.
     fn function(&self, file: &str, text: &str) -> Option<Reached> {
         let all = fs::read_to_string(self.path(file)).unwrap();
         let line = all.lines().position(|line| line.contains(text)).unwrap() as u32 + 1;
@@ -82,12 +82,12 @@ fn parts_of_rust_are_those_that_a_person_counts() {
     let pick = program.function("counted.rs", "fn pick_in_rust").unwrap();
     assert_eq!(pick.entered, 3);
     assert!(pick.branches.is_empty(), "rustc on stable tells no conditions: {:?}", pick.branches);
-    // The function, the first arm, what comes after it, and two arms.
+    // The whole function, the first arm, the code after it, and two arms.
     let blocks: Vec<_> = pick.blocks.iter().map(|b| (b.span.start.0, b.count)).collect();
     assert_eq!(blocks, [(9, 3), (11, 2), (12, 1), (13, 0), (13, 1)]);
     assert_eq!(pick.lines, BTreeMap::from([(9, 3), (10, 3), (11, 2), (12, 1), (13, 1), (14, 3)]));
     assert_eq!(program.function("counted.rs", "fn unused"), None);
-    // A closure's counts are the function's as well: three bytes, of which one is no greater than 97.
+    // The counts of a closure belong to its function too: three bytes, one of which is at most 97.
     let many = program.function("counted.rs", "fn many").unwrap();
     let closure = text_of(program.path("counted.rs").to_str().unwrap(), 21).find("**x == 3").unwrap() as u32;
     let at_closure: Vec<u64> =
@@ -112,7 +112,7 @@ fn llvm_cov_says_the_same() {
     let program = Program::new();
     let search = Search::from_env();
     let tool = |name: &str| {
-        // Debian's llvm-14 is on the path; the newest stands beside its clang.
+        // On Debian, llvm-14 is on the path; the newest version is in the directory of its clang.
         let newest = Toolchain::find(&search, &Interrupt::none()).unwrap().cc.path.canonicalize().unwrap();
         let beside = newest.with_file_name(name);
         if beside.is_file() { beside } else { search.program(&[name]).expect("llvm-profdata and llvm-cov") }
@@ -136,7 +136,7 @@ fn llvm_cov_says_the_same() {
         let mut ours = BTreeMap::new();
         for record in &program.tables.functions[Path::new(file)] {
             let line = count::first_line(record).unwrap();
-            // A closure is part of the function around it.
+            // A closure is part of the enclosing function.
             let is_inner = file.ends_with(".rs") && !(theirs[&line] == 0 || is_fn(file, line));
             let mut parts = count::Parts::default();
             let counters = program.counters.get(&record.key).map(Vec::as_slice).unwrap_or_default();
@@ -158,7 +158,7 @@ fn llvm_cov_says_the_same() {
                     .flat_map(|r| r.lines),
             );
         }
-        // Lines of macros are the macro's, not the function's.
+        // Lines in a macro's text do not count for the function.
         let macros: Vec<u32> = if file.ends_with(".c") { vec![1, 2] } else { vec![] };
         let theirs: BTreeMap<u32, u64> =
             theirs.into_iter().filter(|(line, _)| !macros.contains(line)).collect();

@@ -39,10 +39,10 @@ pub fn unused(a: u32) -> u32 {
 fn main() {
     if std::env::args().count() > 5 {
         println!("{}", unused(3));
-        // SAFETY: it takes any number.
+        // SAFETY: any number is valid.
         println!("{}", unsafe { never(1) });
     }
-    // SAFETY: they take any numbers.
+    // SAFETY: any numbers are valid.
     let c = unsafe { counted(1, 2, 3) + counted(3, 50, 4) + counted(1, 1, -1) + pick(4) + pick(5) + pick(0) };
     let rust = pick_in_rust(4) + pick_in_rust(5) + pick_in_rust(0);
     println!("{c} {rust} {:?} {:?}", many(5, b"abc"), many(0, b""));
