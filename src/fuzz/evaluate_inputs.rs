@@ -15,31 +15,33 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// An input as the harness reads it.
+/// An input that the harness can decode.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Readable {
     pub bytes: Vec<u8>,
-    /// What it says, written in the one way in which the tool writes it.
+    /// Its arguments in the tool's canonical JSON.
     pub canonical: Value,
 }
 
 /// C's result, the same in two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Left {
-    /// What C was given, in the canonical way: what was read, where that is what was meant.
+    /// The arguments that C received, in canonical JSON. They equal those of the input if the harness decoded
+    /// it as intended.
     pub given: Value,
     pub value: Value,
-    /// Everything that a harness compares, part by part, as hashes: two results are the same where these are.
+    /// A hash of each part that a harness compares: two results are equal if these are.
     pub record: Vec<(String, String)>,
 }
 
 /// C's result for one input, or the reason why it was discarded.
 pub type Outcome = std::result::Result<(Readable, Left), String>;
 
-/// The numbers of the mutants that one input kills; `None` if C twice gave no result beside them.
+/// The numbers of the mutants that one input kills; `None` if C gave no result in either of two attempts when
+/// mutants ran beside it.
 pub type Kills = Option<BTreeSet<usize>>;
 
-/// Each input as the fuzz process reads it, as far as there is room for all of them.
+/// Converts each input to the fuzz process's text, within the size limit of all texts.
 fn texts(inputs: &[Value]) -> Vec<std::result::Result<String, String>> {
     let mut room = TEXTS;
     let one = |input| {
@@ -50,17 +52,17 @@ fn texts(inputs: &[Value]) -> Vec<std::result::Result<String, String>> {
     inputs.iter().map(one).collect()
 }
 
-/// What C was given has one of these where the harness took another handle than the input says, or made one. It fuzzes with such inputs,
-/// too; as a test they would say something that nobody wrote.
+/// Keys in C's arguments that show that the harness used or made another handle than the input names. The
+/// fuzzer keeps such inputs, but as a test they would claim a call sequence that their author did not write.
 const OTHER: [(&str, &str); 2] = [
     ("$spare", "no handle is left for the call: the constructor made none, or it was ended before"),
     ("$mistaken", "a call asks for a handle that is not there: it was not made yet, or was ended before"),
 ];
-/// Bytes of all texts that are read at once.
+/// Maximum size of all texts in one request, bytes.
 const TEXTS: usize = 32 << 20;
 
 impl Campaign {
-    /// What the harness makes of each input; in words, why it makes nothing of it.
+    /// The decoded form of each input, or the reason why it is invalid.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -74,7 +76,7 @@ impl Campaign {
         let (output, mut said) = self.said_of(&lines, time_limits::PROPOSED_INPUTS, interrupt)?;
         let mut ends = BTreeMap::new();
         if !output.exit.success() {
-            // That it ends without any input, too, is no input's fault.
+            // If the process fails even without an input, no input is the cause.
             let (without, _) = self.said_of(&[], time_limits::PROPOSED_INPUT, interrupt)?;
             if !without.exit.success() {
                 return Err(ended("reading inputs", &without));
@@ -104,7 +106,7 @@ impl Campaign {
         Ok(texts.into_iter().enumerate().map(read).collect())
     }
 
-    /// What the harness says of each line, as far as it comes.
+    /// The harness's answers for these lines, as far as it gets.
     fn said_of(
         &self,
         lines: &[&str],
@@ -119,7 +121,8 @@ impl Campaign {
         Ok((output, told.read))
     }
 
-    /// Reads each input, and runs C twice on those that can be read and say what C is then given.
+    /// Decodes each input and runs C twice on it. Discards inputs that are invalid or for which C receives
+    /// other arguments.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -136,7 +139,8 @@ impl Campaign {
         Ok(self.ran(inputs, interrupt)?.into_iter().map(one).collect())
     }
 
-    /// The same, also of lives in which C is given other handles than they say.
+    /// Like [`Campaign::measure`], but keeps call sequences in which C receives other handles than the input
+    /// names.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -151,8 +155,8 @@ impl Campaign {
         Ok(read.into_iter().map(one).collect())
     }
 
-    /// What C leaves behind on each input, in two processes of its own; in words, why an input says nothing: C breaks on it, the
-    /// contract rules it out, or C leaves something else the second time.
+    /// C's result for each input, the same in two separate processes; else the reason why there is none: C
+    /// breaks on it, the contract excludes it, or the second result differs.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -162,8 +166,9 @@ impl Campaign {
         interrupt: &Interrupt,
     ) -> Result<Vec<std::result::Result<Left, String>>> {
         let first = self.once_by_c(inputs, interrupt)?;
-        // Behind others than before, and as another call: what one call leaves for the next is no answer to an input. Backwards
-        // alone the one in the middle of an odd number would be the same call again.
+        // The second run has another order, so that each input follows other inputs and has another call
+        // number: what an earlier call leaves behind must not affect a result. Reversing alone would give the
+        // middle input of an odd number the same call number again, so the last input also runs first.
         let more = inputs.len() % 2;
         let backwards: Vec<&Vec<u8>> = inputs.iter().take(more).chain(inputs.iter().rev()).copied().collect();
         let second = self.once_by_c(&backwards, interrupt)?.into_iter().skip(more).rev();
@@ -193,8 +198,9 @@ impl Campaign {
         Ok(all)
     }
 
-    /// For each input the mutants of a table of so many entries that it tells from the original, but for the `equal` ones; nothing
-    /// where not all were run on all inputs, or where entry 0, the function's text as it is, is told. Needs the binary that has mutants.
+    /// For each input, the mutants (without those in `equal`) that it distinguishes from the original, in a
+    /// table of this many entries. `No` if not all mutants ran on all inputs, or if entry 0, the unchanged
+    /// copy, was distinguished. Needs the binary with mutants.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -211,7 +217,7 @@ impl Campaign {
         let silent: Vec<usize> = (0..inputs.len()).filter(|at| told_by[*at].is_none()).collect();
         if !silent.is_empty() {
             let again: Vec<&Vec<u8>> = silent.iter().map(|at| inputs[*at]).collect();
-            // What cannot be run now either says nothing of the other inputs.
+            // If the second attempt fails, the results of the other inputs are still valid.
             if let Measured::Yes(kills) = self.told_once(&again, (entries, equal), interrupt)? {
                 silent.into_iter().zip(kills).for_each(|(at, kills)| told_by[at] = kills);
             }
@@ -222,7 +228,7 @@ impl Campaign {
         })
     }
 
-    /// The same without a second try for what C did not answer.
+    /// Like `told_by`, without a second attempt for inputs that C did not answer.
     fn told_once(
         &self,
         inputs: &[&Vec<u8>],
@@ -231,7 +237,7 @@ impl Campaign {
     ) -> Result<Measured<Vec<Kills>>> {
         let (mut told_by, mut silent) = (vec![BTreeSet::new(); inputs.len()], BTreeSet::new());
         let (mut from, mut aside, mut stalls) = (0, equal.clone(), 0);
-        // Each end before the time has a mutant less behind it, an input less, or one stall more.
+        // Each process that ends early leaves one mutant less, one input less, or one more stall.
         let ends = entries + inputs.len() + STALLS + 1;
         for _ in 0..ends {
             let skipped: Vec<String> = aside.iter().map(usize::to_string).collect();
@@ -252,7 +258,7 @@ impl Campaign {
             if let Some((input, mutant)) = running
                 && self.ends_alone((inputs[input], mutant), interrupt)?
             {
-                // It would end the process on other inputs, too: this one is what tells it.
+                // The mutant would end the process on other inputs too; this input is the one that kills it.
                 told_by[input].insert(mutant);
                 aside.insert(mutant);
                 from = input;
@@ -260,9 +266,9 @@ impl Campaign {
             }
             let is_from_outside = matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL));
             match running {
-                // All that ran before it are done.
+                // The inputs before it are complete.
                 Some((input, _)) if is_from_outside && input > from => from = input,
-                // Time and memory were those of all that ran before it.
+                // The time and memory were used by everything that ran before it.
                 _ if stalls < STALLS => stalls += 1,
                 _ => return Ok(Measured::No(format!("the run over mutants ended: {}", how(&output)))),
             }
@@ -270,7 +276,7 @@ impl Campaign {
         Ok(Measured::No(format!("the run over mutants ended {ends} times")))
     }
 
-    /// Mutants but for the `skipped` ones on the inputs from the one with this number on.
+    /// Runs the mutants, without the `skipped` ones, on the inputs from number `from` on.
     fn over_mutants(
         &self,
         (inputs, from): (&[&Vec<u8>], usize),
@@ -295,14 +301,14 @@ impl Campaign {
         own.listen(job, interrupt, &mut |_| ())
     }
 
-    /// Whether a mutant tells itself apart on an input when nothing else runs, be it by ending the process.
+    /// Whether a mutant is distinguished on an input when it runs alone, including by ending the process.
     fn ends_alone(&self, (input, mutant): (&Vec<u8>, usize), interrupt: &Interrupt) -> Result<bool> {
         let (output, told) = self.over_mutants((&[input], 0), all_but(mutant), interrupt)?;
         let is_killed = output.exit == Exit::Signal(libc::SIGKILL);
         Ok(!told.kills.is_empty() || !told.kills_done && !is_killed && ran_last(&self.current()).is_some())
     }
 
-    /// Where a process notes down which input and which mutant runs.
+    /// The file to which the process writes the running input and mutant.
     fn current(&self) -> PathBuf {
         self.work.join("current-mutant")
     }
@@ -329,8 +335,8 @@ mod tests {
     use crate::symbol::SymbolName;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A campaign over a script that plays the fuzz process. It knows what to `say`, which mutant is `alone`, if one is, and
-    /// how to note down that mutant 3 `runs` on input 1.
+    /// A campaign with a script in place of the fuzz process. The script's functions: `say` writes a report
+    /// line, `alone` is the only mutant that runs, if any, and `runs` records that mutant 3 runs on input 1.
     fn played(dir: &tempfile::TempDir, script: &str) -> Campaign {
         let binary = dir.path().join("fuzz");
         let head = r#"#!/bin/sh
@@ -374,13 +380,13 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
     #[test]
     fn a_mutant_is_blamed_for_an_end_only_where_it_ends_the_process_alone() {
         assert_eq!(told_by("told 0 3; told 1 2; finished"), kills([&[3], &[2]]));
-        // It ends every process that it runs in.
+        // It ends every process in which it runs.
         let ends = "case $IMPLFUZZ_SKIP in 3,9) told 1 2; finished;; esac; told 0 2; runs; exit 86";
         assert_eq!(told_by(ends), kills([&[2], &[2, 3]]));
-        // The process is ended from outside while it runs, once.
+        // The process is ended from outside once, while the mutant runs.
         let killed = "[ -n \"$alone\" ] && finished; [ -e once ] && { told 0 1; finished; }; : > once; runs; kill -9 $$";
         assert_eq!(told_by(killed), kills([&[1], &[]]));
-        // Alone it is told without an end.
+        // Alone it is distinguished without ending the process.
         let told = "[ -n \"$alone\" ] && { told 0 3; finished; }; [ $IMPLFUZZ_SKIP = 3,9 ] && finished; runs; exit 1";
         assert_eq!(told_by(told), kills([&[], &[3]]));
     }
@@ -404,7 +410,7 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
         let slow_once =
             format!("[ -e once ] && {{ told 0 4; finished; }}; : > once; told 0 1; {}", silent(1));
         assert_eq!(told_by(&slow_once), kills([&[1], &[4]]));
-        // It alone is asked again.
+        // Only this input is run again.
         let always = format!("[ -e once ] && {{ {}; }}; : > once; told 0 1; {}", silent(0), silent(1));
         assert_eq!(told_by(&always), Measured::Yes(vec![Some(BTreeSet::from([1])), None]));
         let ends = format!("[ -e once ] && exit 1; : > once; told 0 1; {}", silent(1));
@@ -413,7 +419,7 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
 
     #[test]
     fn each_mutant_may_end_the_process() {
-        // Mutant n ends every process in which it runs, for all n from 10 to 59, on input 1.
+        // Mutant n, for all n from 10 to 59, ends every process in which it runs on input 1.
         let script = "at() { printf \"\\\\$(printf %03o $1)\\\\000\\\\000\\\\000\\\\001\\\\000\\\\000\\\\000\" > \"$IMPLFUZZ_CURRENT\"; }\n\
             n=10; while [ $n -lt 60 ]; do case ,$IMPLFUZZ_SKIP, in *,$n,*) n=$((n + 1));; *) at $n; exit 86;; esac; done; finished";
         let all: Vec<usize> = (10..60).collect();

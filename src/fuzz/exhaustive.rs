@@ -1,5 +1,4 @@
-//! The exhaustive engine: runs every input of a contract on both sides, in ranges, several
-//! concurrently.
+//! The exhaustive engine: runs every input of a contract on both sides, in ranges, several concurrently.
 
 use super::campaign::{Budget, Campaign, Written, sum};
 use super::confirm::Once;
@@ -13,27 +12,28 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// Points of a range: enough to make the start of a process not count, few enough to share the work among the cores.
+/// Inputs per range: enough that the start of a process does not matter, few enough to share the work among
+/// the cores.
 const RANGE: u64 = 1 << 20;
-/// The harness counts another number of points than the contract has.
+/// Harness and contract disagree on the number of inputs.
 const MISFIT: Exit = Exit::Code(3);
 
-/// What became of a range.
+/// How the run of a range ended.
 enum Ended {
     Regular,
     Found(Box<Found>),
     OutOfTime,
 }
 
-/// What a range says while it runs: its first point, and what was measured so far, or how it ended.
+/// A message about a range: its first point, and either its statistics so far or how it ended.
 enum Word {
     Stats(u64, RunStats),
     Ended(u64, Result<Ended>),
 }
 
 impl Campaign {
-    /// Judges with the strongest engine that the budget pays for: `points` is how many inputs there are, where they can be
-    /// tried one by one.
+    /// Judges with the strongest engine that the budget allows. `points` is the number of inputs, if they can
+    /// be enumerated.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -56,11 +56,11 @@ impl Campaign {
         self.with_c(verdict, interrupt)
     }
 
-    /// Runs all `points` inputs of the contract; the first that tells the two sides apart is the finding. None when the
-    /// time is over before.
+    /// Runs all `points` inputs of the contract. The finding is the first input on which the sides differ.
+    /// `None` if time runs out before.
     ///
     /// # Errors
-    /// Those of starting the fuzz process, Ctrl-C, and a harness that counts otherwise.
+    /// `Internal` if the harness counts another number of inputs, and Ctrl-C.
     pub fn exhaust(
         &self,
         points: u64,
@@ -68,7 +68,7 @@ impl Campaign {
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Option<Verdict>> {
-        // What coverage replays; the enumeration leaves no corpus.
+        // Coverage replays these; the enumeration leaves no corpus.
         self.write_boundaries(Written::Usual, interrupt)?;
         let start = Instant::now();
         let deadline = start + Duration::from_secs(seconds);
@@ -81,7 +81,8 @@ impl Campaign {
             for _ in 0..workers {
                 let (send, next, stop) = (send.clone(), &next, &stop);
                 scope.spawn(move || {
-                    // In order: when one is ended by a finding, all before it were begun and are run to their end.
+                    // Ranges start in order: when a finding ends one, all ranges before it have started, and
+                    // they run to their end.
                     while !stop.is_set() && !interrupt.is_set() {
                         let from = next.fetch_add(1, Ordering::Relaxed) * RANGE;
                         if from >= points {
@@ -136,7 +137,7 @@ impl Campaign {
             .env("IMPLFUZZ_TO", to.to_string())
             .env("IMPLFUZZ_POINTS", of.to_string())
             .env("IMPLFUZZ_CURRENT", &current)
-            // libFuzzer, which would watch the memory, is not at work here.
+            // There is no libFuzzer here to watch the memory.
             .env(
                 "ASAN_OPTIONS",
                 format!("{}:hard_rss_limit_mb={}", super::campaign::ASAN_OPTIONS, self.rss_limit_mb),
@@ -156,7 +157,7 @@ impl Campaign {
             (MISFIT, _) => Err(miscounted(self, of, 0)),
             (_, Some(point)) => Ok(match self.broken_at(point, interrupt)? {
                 Some(finding) => Ended::Found(Box::new(finding.into())),
-                // Time or memory were those of all inputs before it.
+                // The time or memory was used by all inputs before it.
                 None => Ended::OutOfTime,
             }),
             (_, None) => {
@@ -169,7 +170,8 @@ impl Campaign {
         }
     }
 
-    /// What ends the process at a point, found out by running that input alone; nothing where it does not then.
+    /// The finding at a point that ended the process, from a run of that input alone; `None` if the run shows
+    /// none.
     fn broken_at(&self, point: u64, interrupt: &Interrupt) -> Result<Option<Finding>> {
         let path = self.work.join(format!("point-{point}"));
         let job = self
@@ -191,7 +193,7 @@ impl Campaign {
 #[derive(Default)]
 struct Enumerated {
     parts: std::collections::BTreeMap<u64, RunStats>,
-    /// Of the ranges with a finding, the first.
+    /// The finding in the first range that has one.
     found: Option<(u64, Found)>,
     failed: Option<Error>,
     is_late: bool,

@@ -1,12 +1,12 @@
-//! The hidden gate: held-back inputs, which no prompt can show. A port fitted to the counterexamples in its prompts
-//! meets them at the end.
+//! The hidden gate: held-back inputs, which no prompt can show. It tests ports that may be fitted to the
+//! counterexamples in their prompts.
 
 use crate::digest::sha256;
 use crate::error::Result;
 use fs_err as fs;
 use std::path::Path;
 
-/// Which inputs are held back: about half of them, by a hash with this key.
+/// Selects the inputs that are held back: about half of them, by a hash with this key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeldBack {
     pub key: String,
@@ -19,8 +19,8 @@ impl HeldBack {
         hash.as_bytes().first().is_some_and(|digit| digit % 2 == 1)
     }
 
-    /// Makes `shown` a directory of the inputs in `all` that are not held back. They are the same files by a second name, which
-    /// cost less than copies.
+    /// Makes `shown` a directory with those inputs of `all` that are not held back. They are hard links,
+    /// which cost less than copies.
     pub(super) fn link_others(&self, all: &Path, shown: &Path) -> Result<()> {
         if shown.exists() {
             fs::remove_dir_all(shown)?;
@@ -33,7 +33,7 @@ impl HeldBack {
                 continue;
             }
             let place = shown.join(entry.file_name());
-            // Not every file system has second names.
+            // Not every file system supports hard links.
             if fs::hard_link(entry.path(), &place).is_err() {
                 fs::write(&place, bytes)?;
             }

@@ -1,5 +1,5 @@
-//! Adds edge and comparison counters, which guide the fuzzer, to the port only. libFuzzer scans every counter after
-//! every run, and the harness would have a hundred times as many as a port.
+//! Adds edge and comparison counters, which guide the fuzzer, to the port only. libFuzzer scans every counter
+//! after every run, and the harness would have a hundred times as many as the port.
 //!
 //! Cargo passes flags to all crates or to none, so a wrapper around rustc adds them for one crate.
 
@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// rustc flags that instrument Rust as libFuzzer expects it, measured on stable 1.95.
+/// rustc flags that add the instrumentation that libFuzzer expects, tested on stable 1.95.
 pub const FLAGS: [&str; 7] = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -25,16 +25,16 @@ pub const FLAGS: [&str; 7] = [
 
 const WRAPPER: &str = include_str!("../../templates/fuzz/rustc.sh");
 
-/// The wrapper in a target directory.
+/// The rustc wrapper in a target directory.
 #[derive(Debug, Clone)]
 pub struct Edges {
     wrapper: PathBuf,
-    /// Names what the wrapper does.
+    /// Identifies the wrapper's text.
     mark: String,
 }
 
 impl Edges {
-    /// Puts the wrapper into a target directory.
+    /// Writes the wrapper into a target directory.
     pub fn place(target_dir: &Path) -> Result<Self> {
         let text = WRAPPER.replace("@FLAGS@", &FLAGS.join(" "));
         let mark = of_parts([text.as_bytes()])[..16].to_owned();
@@ -44,20 +44,20 @@ impl Edges {
         Ok(Self { wrapper, mark })
     }
 
-    /// What every crate is compiled with: cargo does not ask what a wrapper adds, so that a crate which an earlier wrapper
-    /// compiled must differ in its flags.
+    /// Flags for every crate. Cargo does not know what the wrapper adds, so the flags must differ if the
+    /// wrapper changed; otherwise cargo would reuse crates that an earlier wrapper compiled.
     pub fn rustflags(&self) -> [String; 3] {
         let mark = format!("--cfg=implfuzz_edges=\"{}\"", self.mark);
         ["--cfg=fuzzing".to_owned(), "--cfg=implfuzz_edges".to_owned(), mark]
     }
 
-    /// What cargo must be started with for this copy of a port.
+    /// The environment variables for cargo when it builds this overlay.
     pub fn env(&self, overlay: &Overlay) -> [(&'static str, OsString); 2] {
         [("RUSTC_WRAPPER", self.wrapper.clone().into()), ("IMPLFUZZ_PORT", overlay.dir().into())]
     }
 }
 
-/// Whether a compiled crate counts edges.
+/// Whether a compiled crate has edge counters.
 pub(super) fn are_in(rlib: &Path) -> Result<bool> {
     Ok(memchr::memmem::find(&fs::read(rlib)?, b"__sancov_").is_some())
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use crate::platform::process::{Interrupt, Job};
 
-    /// What a compiler is given for a crate with this name in this folder.
+    /// The arguments that the compiler receives for a crate with this name in this folder.
     fn given(edges: &Edges, folder: &str, name: &str) -> String {
         let job = Job::new(&edges.wrapper).args(["echo", "--crate-name", name]);
         let job = job.env("IMPLFUZZ_PORT", "/the port").env("CARGO_MANIFEST_DIR", folder);

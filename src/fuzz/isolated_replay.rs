@@ -1,5 +1,5 @@
-//! Isolated replay: runs C and the port in separate processes on the inputs of the last campaign. A port that passed
-//! by changing the memory of C or of the harness cannot do so here.
+//! Isolated replay: runs C and the port in separate processes on the inputs of the last campaign. It detects
+//! ports that passed by changing memory of C or of the harness.
 
 use super::campaign::{Campaign, Subject};
 use super::libfuzzer_process::{reported, summary};
@@ -15,11 +15,11 @@ use std::path::Path;
 /// The result of an isolated replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Apart {
-    /// Boundary inputs, seeds and what the run before kept.
+    /// Number of boundary inputs, seeds and inputs that the last run kept.
     pub inputs: usize,
-    /// Inputs that C accepted and on which both sides left the same behind.
+    /// Number of inputs that C accepted and on which both sides agreed.
     pub agreed: usize,
-    /// The first one on which they did not.
+    /// The first difference.
     pub finding: Option<Finding>,
     /// The reason, if not all inputs were compared.
     pub unfinished: Option<String>,
@@ -28,7 +28,7 @@ pub struct Apart {
 type Parts = Vec<(String, String)>;
 
 impl Apart {
-    /// The inputs on which both sides agree; nothing where not all were compared.
+    /// The share of inputs on which both sides agree; `No` if not all were compared.
     pub fn measured(&self) -> Measured<Share> {
         match &self.unfinished {
             Some(why) => Measured::No(why.clone()),
@@ -40,16 +40,16 @@ impl Apart {
     }
 }
 
-/// As the harness calls what the contract rules out.
+/// The harness's reason for inputs that the contract excludes.
 pub const PRECONDITION: &str = "precondition of the contract";
-/// As a record has what its side cannot say (`record.rs` of the runtime).
+/// The value in a record for parts that a side cannot know (`record.rs` of the runtime).
 const UNKNOWN: &str = "?";
-/// How often the C original may end its process in a way that the guard does not see.
+/// Maximum number of times that the C original may end its process unnoticed by the guard.
 const ENDS: usize = 16;
 
 impl Campaign {
-    /// Runs the C original alone over all inputs of the run before, then the port alone over those that C accepts, and
-    /// compares their reports.
+    /// Runs the C original alone on all inputs of the last run, then the port alone on those that C accepts,
+    /// and compares their reports.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -101,7 +101,7 @@ impl Campaign {
         Ok(apart)
     }
 
-    /// The inputs of the run before that C takes.
+    /// The inputs of the last run that C accepts.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -112,14 +112,14 @@ impl Campaign {
         Ok(original.iter().filter(is_done).filter_map(|alone| inputs.get(alone.number).cloned()).collect())
     }
 
-    /// The first of these inputs that the contract does not let through.
+    /// The first of these inputs that the contract excludes.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub fn first_ruled_out(&self, inputs: &[Vec<u8>], interrupt: &Interrupt) -> Result<Option<Vec<u8>>> {
         let original = self.original_alone(&inputs.iter().collect::<Vec<_>>(), false, interrupt)?;
         if original.len() < inputs.len() {
-            // What was not reached may be ruled out as well.
+            // The first input that was not reached may be excluded too.
             return Ok(inputs.get(original.len()).cloned());
         }
         let is_out =
@@ -127,7 +127,7 @@ impl Campaign {
         Ok(original.iter().find(is_out).and_then(|alone| inputs.get(alone.number).cloned()))
     }
 
-    /// Every input once: boundaries, seeds, and what the run before kept, in the order of their names.
+    /// Every input once: boundary inputs, seeds, and those that the last run kept, ordered by name.
     pub(super) fn known_inputs(&self) -> Result<Vec<Vec<u8>>> {
         let (mut all, mut seen) = (Vec::new(), BTreeSet::new());
         let dirs =
@@ -142,15 +142,16 @@ impl Campaign {
                 }
             }
         }
-        // Of a function without parameters no file is kept: what is missing in an input reads as zero.
+        // libFuzzer keeps no file for a function without parameters. Missing bytes read as zero, so use the
+        // empty input.
         if all.is_empty() {
             all.push(Vec::new());
         }
         Ok(all)
     }
 
-    /// What the original makes of each input, as far as the time goes; one that ends its process is rejected. `shown`: with what it
-    /// leaves, for people and as text.
+    /// C's result for each input, as far as the time allows; an input that ends the process is rejected. With
+    /// `shown`, the results also contain their effects, for people and as text.
     pub(super) fn original_alone(
         &self,
         inputs: &[&Vec<u8>],
@@ -179,7 +180,7 @@ impl Campaign {
         Ok(all)
     }
 
-    /// One side over the inputs from the one with this number on.
+    /// Runs one side on the inputs from number `from` on.
     pub(super) fn alone(
         &self,
         side: &Subject,
@@ -202,7 +203,7 @@ impl Campaign {
         if shown {
             job = job.env("IMPLFUZZ_SHOWN", "1");
         }
-        // What C alone shows becomes a test, and a test begins with 0 in `errno`.
+        // The results become tests, and tests start with `errno` 0.
         if shown && *side == Subject::Original {
             job = job.env("IMPLFUZZ_ERRNO", "0");
         }
@@ -223,7 +224,7 @@ impl Campaign {
     }
 }
 
-/// Each input behind its length.
+/// Writes each input after its length.
 pub(super) fn write(path: &Path, inputs: &[&Vec<u8>]) -> Result<()> {
     let mut bytes = Vec::new();
     for input in inputs {
@@ -233,11 +234,11 @@ pub(super) fn write(path: &Path, inputs: &[&Vec<u8>]) -> Result<()> {
     Ok(fs::write(path, bytes)?)
 }
 
-/// What the port left behind that C did not, or how it failed.
+/// The first part in which the port's effects differ from C's, or how it failed.
 fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(FindingClass, String)> {
     match port {
         AloneOutcome::Failed(class, what) => Some((*class, what.clone())),
-        // The port rejects nothing: such a line is not the harness' own.
+        // The port never rejects an input, so the harness did not write this line.
         AloneOutcome::Rejected(_) => {
             Some((FindingClass::SilentExit, "the port's process told nonsense".into()))
         }
@@ -250,7 +251,7 @@ fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(Findi
     }
 }
 
-/// How a process ended that did not get through its inputs.
+/// How a process ended that did not finish its inputs.
 fn ended(output: &Output) -> (FindingClass, String) {
     match output.exit {
         Exit::Code(70) | Exit::TimedOut => {

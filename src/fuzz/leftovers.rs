@@ -1,4 +1,4 @@
-//! Removes files of an earlier state from a directory that the tool writes.
+//! Removes outdated files from a directory that the tool writes.
 
 use crate::error::Result;
 use crate::platform::workspace::is_temporary;
@@ -6,8 +6,8 @@ use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Removes what an earlier state left; lock files stay, they are cargo's, and what another process is just writing into a directory
-/// that both share.
+/// Removes files that are not `wanted`. Cargo's lock files stay, and so do files that another process is
+/// writing into a shared directory.
 pub(super) fn remove_others(root: &Path, dir: &Path, wanted: &BTreeSet<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;

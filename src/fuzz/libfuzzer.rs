@@ -1,5 +1,6 @@
-//! Compiles libFuzzer once for all builds of a user. Each of its 26 C++ files reads the same large headers; libfuzzer-sys
-//! compiles them one by one, in 36 s of processor time (clang 22). As one text they take 4 s.
+//! Compiles libFuzzer once for all builds of a user. Each of its 26 C++ files reads the same large headers;
+//! libfuzzer-sys compiles them one by one, in 36 s of processor time (clang 22). As one translation unit they
+//! take 4 s.
 
 use super::build::Builder;
 use super::cargo::cargo;
@@ -13,14 +14,14 @@ use fs_err as fs;
 use std::path::{Path, PathBuf};
 use toml_edit::DocumentMut;
 
-/// The crate whose sources are compiled. The generated manifest names one exact version, so that a seed leads to the
-/// same inputs everywhere.
+/// The crate whose sources are compiled. The generated manifest pins an exact version, so that a seed gives
+/// the same inputs everywhere.
 const CRATE: &str = "libfuzzer-sys";
 
-/// Files whose names clash with those of others, so that they are compiled alone.
+/// Files whose names clash with those in other files, so that each is compiled separately.
 const ALONE: [&str; 2] = ["FuzzerFork.cpp", "FuzzerInterceptors.cpp"];
 
-/// As libfuzzer-sys compiles it in a release build.
+/// The flags of a release build of libfuzzer-sys.
 const FLAGS: [&str; 7] =
     ["-O3", "-std=c++17", "-fPIC", "-fno-omit-frame-pointer", "-ffunction-sections", "-fdata-sections", "-w"];
 
@@ -28,10 +29,10 @@ const FLAGS: [&str; 7] =
 const SHOWN: usize = 15;
 
 impl Builder<'_> {
-    /// The archive that every build links. The first build of a user compiles it.
+    /// The archive that every build links; it is compiled in the first build of a user.
     ///
     /// # Errors
-    /// Where the sources cannot be downloaded or do not compile, and Ctrl-C.
+    /// If the sources cannot be downloaded or do not compile, and Ctrl-C.
     pub(super) fn libfuzzer(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<PathBuf> {
         let manifest = fs::read_to_string(overlay.fuzz_manifest())?;
         let wanted = requirement(&manifest).unwrap_or_default();
@@ -50,7 +51,7 @@ impl Builder<'_> {
         Ok(archive)
     }
 
-    /// The folder with libFuzzer's C++ files, as cargo downloads it.
+    /// The folder with libFuzzer's C++ files, downloaded by cargo.
     fn sources(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<PathBuf> {
         let output = cargo(self.toolchain, &self.user_dir)?
             .args(["metadata", "--format-version", "1", "--manifest-path"])
@@ -99,13 +100,13 @@ impl Builder<'_> {
     }
 }
 
-/// What the generated manifest asks for.
+/// The version that the generated manifest requires.
 fn requirement(manifest: &str) -> Option<String> {
     let manifest: DocumentMut = manifest.parse().ok()?;
     Some(manifest.get("dependencies")?.get(CRATE)?.to_string())
 }
 
-/// The translation units: those that stand alone, and one that includes all other files.
+/// The translation units: the separate files, and one file that includes all others.
 fn units(sources: &Path, work: &Path) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(sources)? {
@@ -118,7 +119,7 @@ fn units(sources: &Path, work: &Path) -> Result<Vec<PathBuf>> {
     let includes = together.iter().map(|path| format!("#include \"{}\"\n", path.display()));
     let all = work.join("all.cpp");
     fs::write(&all, includes.collect::<String>())?;
-    // First what takes longest.
+    // The slowest unit goes first.
     units.insert(0, all);
     Ok(units)
 }

@@ -1,4 +1,4 @@
-//! One libFuzzer process: its time limit and the meaning of its exit.
+//! Runs one libFuzzer process with its limits, and interprets its exit.
 
 use super::campaign::{Campaign, Known, Leg, sum};
 use super::report::{Found, Told};
@@ -8,16 +8,17 @@ use crate::verdict::{Finding, FindingClass, RunStats};
 use fs_err as fs;
 use std::path::Path;
 
-/// How a leg ended, after a second look where it says that time or memory ran out.
+/// How a process ended, after another run if time or memory ran out.
 pub(super) enum Ended {
     Regular,
     Found(Box<Found>),
-    /// It ended early, and again on another path: what it ended on stays within both limits when it is run alone.
+    /// It ended early, also with another seed, but the last input stays within both limits when it runs
+    /// alone.
     Nothing(Box<Finding>),
 }
 
 impl Campaign {
-    /// A leg, and where its end says nothing about the port once more on another path.
+    /// Runs a process; if its end says nothing about the port, runs it again with another seed.
     pub(super) fn leg_looked_at(
         &self,
         (leg, flags): (Leg, &[&str]),
@@ -59,7 +60,7 @@ impl Campaign {
         Ok((told.stats, found))
     }
 
-    /// Runs libFuzzer to its end, and listens.
+    /// Runs libFuzzer to its end and reads its report.
     pub(super) fn run(
         &self,
         (leg, seed): (Leg, u32),
@@ -76,7 +77,7 @@ impl Campaign {
             .arg(format!("-seed={seed}"))
             .arg(format!("-max_len={}", self.max_len))
             .args(self.corpora())
-            // libFuzzer's own clock knows whole seconds only, and takes one too many.
+            // libFuzzer's clock has a resolution of whole seconds, and runs one second too long.
             .env("IMPLFUZZ_RUN_MS", leg.time.as_millis().to_string())
             .env("IMPLFUZZ_FIRST", first.to_string())
             .timeout(leg.time + time_limits::BEYOND_CAMPAIGN);
@@ -89,7 +90,8 @@ impl Campaign {
         Ok((output, told))
     }
 
-    /// libFuzzer with an eye on memory and time; the input on which it ends the process is put into `artifact`.
+    /// libFuzzer with limits on memory and time. The input on which it ends the process is written to
+    /// `artifact`.
     pub(super) fn watched(&self, artifact: &Path) -> Job {
         self.job()
             .arg(format!("-rss_limit_mb={}", self.rss_limit_mb))
@@ -98,13 +100,14 @@ impl Campaign {
             .args(["-detect_leaks=0", "-print_funcs=0"])
     }
 
-    /// Wall time of one call of the port, where the guard of the original counts processor time: ten times as much. On a busy machine
-    /// that may be too little: `is_inconclusive` looks again.
+    /// Wall time limit for a call of the port: ten times the processor time that the guard allows the
+    /// original. On a busy machine that may be too little, so `is_inconclusive` runs the input again.
     pub(super) fn call_timeout_seconds(&self) -> u64 {
         self.call_timeout_ms.div_ceil(100).max(10)
     }
 
-    /// An end that the harness did not report: the port crashed, hung, ate the memory or left the process.
+    /// The finding for an end that the harness did not report: the port crashed, hung, used too much memory
+    /// or exited.
     pub(super) fn irregular(&self, output: &Output, told: &Told, interrupt: &Interrupt) -> Result<Finding> {
         let artifact = self.artifact();
         if told.stats.executions == 0
@@ -120,7 +123,7 @@ impl Campaign {
         }
         let class = match output.exit {
             Exit::Code(70) | Exit::TimedOut => FindingClass::Timeout,
-            // What nobody catches comes from outside: the kernel, where memory runs out, or a person.
+            // SIGKILL comes from outside: the kernel when memory runs out, or a person.
             Exit::Code(71) | Exit::Signal(libc::SIGKILL) => FindingClass::OutOfMemory,
             Exit::Code(0) => FindingClass::SilentExit,
             _ if told.exit_in_port => FindingClass::SilentExit,
@@ -142,7 +145,7 @@ impl Campaign {
         Ok(Finding { class, what, input, args, oracle, subject: Vec::new() })
     }
 
-    /// How many inputs there are before the run: they are run whatever time it takes.
+    /// The number of inputs before the run; they run in any case, even beyond the time limit.
     fn known(&self) -> Result<u64> {
         let mut known = 0;
         for dir in self.corpora() {
@@ -152,22 +155,22 @@ impl Campaign {
     }
 }
 
-/// libFuzzer's last `cov:` figure; for information only.
+/// libFuzzer's last `cov:` value, for information only.
 fn edges(stderr: &str) -> Option<u64> {
     stderr.lines().rev().find_map(|line| line.split("cov: ").nth(1)?.split_whitespace().next()?.parse().ok())
 }
 
-/// One line of a crash report, for people.
+/// A one-line summary of a crash report, for people.
 pub(super) fn summary(stderr: &str) -> String {
     reported(stderr).unwrap_or_else(|| "the port ended the process".to_owned())
 }
 
-/// The same where there is a report.
+/// The same; `None` without a report.
 pub(super) fn reported(stderr: &str) -> Option<String> {
     let line = |mark: &str| stderr.lines().find(|line| line.contains(mark));
     let text = line("SUMMARY:").or_else(|| line("ERROR:"))?;
     let text = text.split("SUMMARY: ").last().unwrap_or(text).trim();
-    // Paths of this machine and build ids, both in parentheses, say nothing to the reader.
+    // Remove parentheses, which contain paths of this machine and build ids.
     let mut depth = 0;
     let kept: String = text
         .chars()

@@ -1,5 +1,5 @@
-//! The long part of a campaign: inputs with lengths beyond the contract's inferred `max`, such as 65,536. A difference is the
-//! port's; what C cannot do with inputs that long says nothing.
+//! The long part of a campaign: inputs with lengths beyond the contract's inferred `max`, such as 65,536. A
+//! difference is the port's fault; inputs that are too long for C are ignored.
 
 use super::campaign::{Budget, Campaign, Known, Leg, Written};
 use super::libfuzzer_process::Ended;
@@ -8,16 +8,16 @@ use crate::platform::process::Interrupt;
 use crate::verdict::{Finding, RunStats, Verdict};
 use std::time::Duration;
 
-/// The most time and executions: each costs as much as a hundred others.
+/// Maximum time and number of executions; each input costs as much as a hundred others.
 const MOST: Leg = Leg { time: Duration::from_secs(5), executions: Some(512), known: Known::InTime };
 
 impl Campaign {
-    /// What long inputs find out about the port, in a quarter of the budget at most.
+    /// The finding from long inputs, if any, within at most a quarter of the budget.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
     pub(super) fn long_inputs(&self, budget: Budget, interrupt: &Interrupt) -> Result<Option<Box<Finding>>> {
-        // They stay out of the corpus, of which coverage and both sides apart make use.
+        // Keep them out of the corpus, which coverage and isolated replay use.
         let own = Campaign { work: self.work.join("long"), regressions: Vec::new(), ..self.clone() };
         own.write_boundaries(Written::Long, interrupt)?;
         if !own.has_inputs() {

@@ -1,4 +1,4 @@
-//! Building the fuzz binary and running it.
+//! Builds the fuzz binary and runs it.
 
 pub mod coverage;
 mod runtime;

@@ -1,5 +1,5 @@
-//! Measures a harness: runs the C original against itself, which must never differ, and against its mutants,
-//! which should.
+//! Runs that measure a harness: the C original against itself, which must never differ, and against its
+//! mutants, which should.
 
 use super::campaign::{Budget, Campaign, Known, Leg, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
@@ -16,23 +16,24 @@ use std::time::{Duration, Instant};
 #[derive(Debug, Clone, Default)]
 pub struct MutantRun {
     pub stats: RunStats,
-    /// By number; number 0 is the function's text as it is, which should not be among them.
+    /// Killed mutants by number. Number 0 is the unchanged copy, which should not be among them.
     pub killed: BTreeMap<usize, Kill>,
-    /// Why the run ended before its time, where it did.
+    /// Why the run ended early, if so.
     pub broken: Option<String>,
 }
 
-/// How often a mutant may bring the process down before the rest is given up.
+/// Maximum number of mutants that may end the process; after that the others are given up.
 const ENDS: usize = 16;
-/// How often the process may be too slow while the original runs.
+/// Maximum number of stalls while the original runs.
 pub(super) const STALLS: usize = 2;
-/// No table of mutants is longer.
+/// An upper bound for the size of tables of mutants.
 const TABLE: usize = 1 << 12;
-/// A mutant that needs longer than this for what the original does in less hangs. Milliseconds of processor time.
+/// A mutant that takes longer than this hangs, if the original takes less. Milliseconds of processor time.
 pub(super) const CALL_TIMEOUT_MS: u64 = 200;
 
 impl Campaign {
-    /// The original against itself, from an empty corpus: statistics, and what differs all the same.
+    /// Runs the original against itself, from an empty corpus. Returns the statistics and a difference, if
+    /// any.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -51,8 +52,9 @@ impl Campaign {
         })
     }
 
-    /// All mutants but for the `equal` ones side by side on the same inputs, those of the run before first, until none is
-    /// left or the budget is spent: every mutant gets every input until it is found out.
+    /// Runs all mutants, without those in `equal`, side by side on the same inputs, starting with those of
+    /// the last run, until all are killed or the budget is used up. Every mutant runs on every input until it
+    /// is killed.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -67,8 +69,8 @@ impl Campaign {
         self.kill((&of_c, ENDS), equal, budget, interrupt, see)
     }
 
-    /// All mutants of the port side by side, on the inputs that the run before kept and on new ones. `count` says how many
-    /// there are: each may end the process once.
+    /// Runs all mutants of the port side by side, on the inputs that the last run kept and on new ones.
+    /// `count` is their number: each may end the process once.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -79,7 +81,8 @@ impl Campaign {
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<MutantRun> {
-        // What is found here must not change what the port itself was judged on.
+        // Use another directory: these findings must not change the inputs on which the port itself was
+        // judged.
         let mut regressions = self.regressions.clone();
         regressions.push(self.corpus());
         let own = Campaign { work: self.work.join("port-mutants"), regressions, ..self.clone() };
@@ -97,7 +100,7 @@ impl Campaign {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<MutantRun> {
         let mut run = MutantRun::default();
-        // Those that ran when a process ended and did not end one alone.
+        // Mutants that ran when a process ended but do not end it alone.
         let (mut aside, mut stalls) = (BTreeSet::new(), 0);
         let deadline = Instant::now() + Duration::from_secs(budget.seconds.max(1));
         for _ in 0..ends {
@@ -122,7 +125,7 @@ impl Campaign {
                 if matches!(output.exit, Exit::TimedOut | Exit::Signal(libc::SIGKILL) | Exit::Code(70))
                     && stalls < STALLS
                 {
-                    // A busy machine does that, too.
+                    // A busy machine can cause this too.
                     stalls += 1;
                     continue;
                 }
@@ -140,9 +143,10 @@ impl Campaign {
         Ok(run)
     }
 
-    /// Whether a mutant that ran when the process ended gives itself away on the same input alone, and how if it was not by
-    /// ending the process once more: time and memory were those of all mutants that were tried before it. Without an input
-    /// it was the mutant itself that ended the process.
+    /// Runs a mutant that ran when the process ended alone on the same input, because the time and memory
+    /// were shared with all mutants before it. `None` if it is not killed; `Some(None)` if it ends the
+    /// process again, or if there is no input, because then the mutant itself ended the process; else how it
+    /// was killed.
     fn repeats(
         &self,
         number: usize,
@@ -165,13 +169,13 @@ impl Campaign {
     }
 }
 
-/// What ran when the process ended, by the file that survives it; none where that was no mutant.
+/// The entry that ran when the process ended, read from a file that survives the process; `None` if none ran.
 pub(super) fn ran_last(current: &Path) -> Option<u64> {
     let number = u64::from_ne_bytes(fs::read(current).ok()?.try_into().ok()?);
     (number != u64::MAX).then_some(number)
 }
 
-/// The numbers of all mutants but for one, as the process is told which to leave out.
+/// All numbers except one, in the format of the list of skipped mutants.
 pub(super) fn all_but(number: usize) -> String {
     (0..TABLE).filter(|n| *n != number).map(|n| n.to_string()).collect::<Vec<_>>().join(",")
 }

@@ -1,7 +1,8 @@
-//! The overlay: a copy of the port crate in which candidates are tried. The user's tree stays untouched until a port
-//! is accepted.
+//! The overlay: a copy of the port crate in which candidates are built. The user's tree stays unchanged until
+//! a port is accepted.
 //!
-//! The copy persists between runs and only changed files are written, so that cargo rebuilds only the edit.
+//! The copy persists between runs and only changed files are written, so that cargo rebuilds only what
+//! changed.
 
 use super::leftovers::remove_others;
 use super::runtime;
@@ -13,21 +14,20 @@ use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The copy.
 #[derive(Debug)]
 pub struct Overlay {
     dir: PathBuf,
-    /// The harness runtime, which is not in the copy.
+    /// The directory of the harness runtime, which is shared and therefore outside the copy.
     runtime: PathBuf,
 }
 
-/// What is never copied: build output and what the fuzzer writes.
+/// Files that are not copied: build output and files that the fuzzer writes.
 const LEFT_OUT: [&str; 6] = ["target", "corpus", "artifacts", "coverage", "seeds", "contracts"];
 
 impl Overlay {
-    /// Brings the copy at `dir` to the state of `source`, with `replaced` files (paths below `source`) instead of
-    /// what stands there. What all copies have in common goes to `target_dir`, where they are built. The copy can
-    /// run the fuzz targets of `symbols`, and those that it had before.
+    /// Updates the copy at `dir` from `source`, with `replaced` files (paths below `source`) in place of the
+    /// originals. Shared files go to `target_dir`, where the copies are built. The copy can run the fuzz
+    /// targets of `symbols` and those that it had before.
     pub fn sync(
         source: &Path,
         dir: &Path,
@@ -61,14 +61,15 @@ impl Overlay {
         self.dir.join("fuzz/Cargo.toml")
     }
 
-    /// The manifest of the harness runtime that it is built with.
+    /// The manifest of the harness runtime.
     pub fn runtime_manifest(&self) -> PathBuf {
         self.runtime.join("Cargo.toml")
     }
 }
 
-/// The list of fuzz targets for a copy: those of `symbols`, those that they use, and those in the copy so far, which cost
-/// nothing if they are compiled and the next command may ask for again. `None` if the crate has no list.
+/// The list of fuzz targets for a copy: those of `symbols`, those that they use, and those already in the
+/// copy, which are compiled already and which the next command may need again. `None` if the crate has no
+/// list.
 fn targets(source: &Path, dir: &Path, symbols: &[&SymbolName]) -> Result<Option<String>> {
     let list = source.join(REGISTRY_FILE);
     if !list.exists() {
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(has(&["max"]), ["max"]);
         assert_eq!(has(&[]), ["max"]);
         assert_eq!(has(&["list_len"]), ["list_len", "list_new", "list_free", "max"]);
-        // A function that the library has no longer.
+        // A function that the library no longer has.
         put("src/harness/mod.rs", &registry::print(&["list_new", "list_free", "sum"]));
         assert_eq!(has(&["sum"]), ["list_new", "list_free", "sum"]);
     }
@@ -220,7 +221,7 @@ mod tests {
         assert_eq!((&first, first.0.as_str()), (&second, "runtime"));
         assert_eq!(other.0, "another");
         assert_ne!(first.1, other.1);
-        // What somebody put there does not stay.
+        // Foreign changes are undone.
         std::fs::write(first.1.join("src/lib.rs"), "cheat").unwrap();
         assert_eq!(copy(&[]), first);
     }

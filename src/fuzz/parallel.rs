@@ -1,5 +1,5 @@
-//! Runs several functions concurrently, one to a core, and reports results in order, as if they had run one after the
-//! other.
+//! Runs several functions concurrently, one per core, and reports results in order, as if they had run one
+//! after the other.
 
 use crate::error::Result;
 use crate::platform::process::Interrupt;
@@ -8,23 +8,24 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// What is told of a job.
+/// A message about a job.
 #[derive(Debug)]
 pub enum Word<R> {
-    /// All before it are done.
+    /// All jobs before it are done.
     Begun,
-    /// What its run has measured so far.
+    /// The statistics of its run so far.
     Stats(RunStats),
     Ended(R),
 }
 
-/// Does a job, and shows what it measures on the way.
+/// Does a job and reports its statistics on the way.
 type Work<'w, J, R> = &'w (dyn Fn(&J, &mut dyn FnMut(&RunStats)) -> Result<R> + Sync);
 
-/// Does all `jobs`, as many at a time as there are cores. `tell` is called on this thread.
+/// Does all `jobs`, as many concurrently as there are cores. Calls `tell` on this thread.
 ///
 /// # Errors
-/// The first one, in the order of the jobs, of a job or of `tell`; jobs that have begun are done before it is returned.
+/// The first error, in the order of the jobs, of a job or of `tell`. Jobs that have started are finished
+/// before.
 pub fn abreast<J: Sync, R: Send>(
     jobs: &[J],
     work: Work<J, R>,
@@ -54,13 +55,13 @@ pub fn abreast<J: Sync, R: Send>(
 }
 
 fn one<J, R>(at: usize, job: &J, work: Work<J, R>, send: &Sender<(usize, Word<Result<R>>)>) {
-    // Nobody listens any more where something failed.
+    // After an error the receiver is gone, so a failed send is ignored.
     let mut see = |stats: &RunStats| drop(send.send((at, Word::Stats(stats.clone()))));
     let ended = work(job, &mut see);
     drop(send.send((at, Word::Ended(ended))));
 }
 
-/// Hands on what is told of the first job that is not done yet, and keeps how others ended until it is their turn.
+/// Passes on the messages of the first unfinished job, and keeps the results of later jobs until their turn.
 fn in_order<R>(
     jobs: usize,
     receive: Receiver<(usize, Word<Result<R>>)>,
@@ -93,7 +94,7 @@ mod tests {
     use crate::error::{Error, ErrorKind};
     use std::time::Duration;
 
-    /// What is told of jobs that take so many milliseconds each, and the error, if there is one.
+    /// The messages about jobs that take these numbers of milliseconds, and the error, if any.
     fn told(jobs: &[u64], failing: Option<u64>) -> (Vec<String>, Option<String>) {
         let mut told = Vec::new();
         let work = |millis: &u64, see: &mut dyn FnMut(&RunStats)| {

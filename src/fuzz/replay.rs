@@ -10,49 +10,51 @@ use std::path::{Path, PathBuf};
 /// Counts of replayed inputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inputs {
-    /// Also those that are changed copies of others.
+    /// Includes changed copies of inputs.
     pub replayed: u64,
-    /// Those from which the C original returned.
+    /// Inputs from which the C original returned.
     pub accepted: u64,
-    /// Those from which the port returned.
+    /// Inputs from which the port returned.
     pub returned: u64,
-    /// Those of them on which the port did something else than C.
+    /// Among those, the inputs on which the port differed from C.
     pub differed: u64,
-    /// Those that the process did not survive.
+    /// Inputs that ended the process.
     pub crashed: u64,
 }
 
 /// Which inputs are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// Those that there are, and copies of them with small changes.
+    /// The kept inputs, and copies of them with small changes.
     WithCopies,
-    /// Those that there are.
+    /// The kept inputs only.
     Exact,
 }
 
 /// The result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replay {
-    /// The raw profile.
+    /// The raw profile of the replay.
     Counted(Inputs, PathBuf),
-    /// No run has left an input.
+    /// There are no kept inputs.
     NoInputs,
-    /// The C original ends the process again and again.
+    /// The C original ended the process too often.
     GivenUp(Inputs),
 }
 
-/// How often the port may end the process before the rest is for the C original alone; and how often that may.
+/// Maximum number of process ends before the C original runs alone; and then the maximum number of ends
+/// without the port.
 pub const ENDS: u64 = 4;
 
 impl Campaign {
-    /// Whether a run has left inputs, or a counterexample is kept.
+    /// Whether a run kept inputs, or there is a counterexample.
     pub fn has_inputs(&self) -> bool {
         let is_filled = |dir: &PathBuf| fs::read_dir(dir).is_ok_and(|mut entries| entries.next().is_some());
         self.corpora().iter().any(is_filled)
     }
 
-    /// Runs all inputs: of the last run, boundaries, counterexamples. `binary` must be the one that counts sources.
+    /// Runs all inputs: those of the last run, boundary inputs, counterexamples. `binary` must be the
+    /// coverage build.
     ///
     /// # Errors
     /// Those of starting the process, and Ctrl-C.
@@ -86,8 +88,8 @@ impl Campaign {
         }
     }
 
-    /// From where the last process was ended, to the end of the inputs or of this process: how many there are, if it got
-    /// there, and what it said.
+    /// Continues after the input that ended the last process. Returns the number of inputs, if it reached the
+    /// end, and the output.
     fn replay_on(
         &self,
         (kept, profile): (&Path, &Path),
@@ -97,14 +99,14 @@ impl Campaign {
         let dirs = std::env::join_paths(self.corpora()).map_err(|error| {
             Error::new(ErrorKind::Config, format!("a directory has an unusual name: {error}"))
         })?;
-        // A port that takes all memory ends its process, not the machine.
+        // Limit the memory, so that the port ends its process before the machine runs out.
         let asan = format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb);
         let mut job = self
             .job()
             .env("IMPLFUZZ_MODE", "replay")
             .env("IMPLFUZZ_PATH", dirs)
             .env("IMPLFUZZ_KEPT", kept)
-            // Wall time, as when fuzzing.
+            // Wall time, as in a campaign.
             .env("IMPLFUZZ_INPUT_SECONDS", self.call_timeout_seconds().to_string())
             .env("LLVM_PROFILE_FILE", profile)
             .env("ASAN_OPTIONS", asan)
@@ -118,7 +120,7 @@ impl Campaign {
     }
 }
 
-/// What stands at the beginning of the file that the processes go on with: the next input, and three counts.
+/// The numbers at the start of the file that the processes share: the next input, and three counts.
 fn numbers(kept: &Path) -> [u64; 4] {
     let bytes = fs::read(kept).unwrap_or_default();
     let at = |n: usize| bytes.get(n * 8..n * 8 + 8).and_then(|part| part.try_into().ok());

@@ -4,7 +4,7 @@ use crate::verdict::{Finding, FindingClass, RunStats};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// How a mutant gave itself away.
+/// How a mutant was killed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kill {
     pub what: String,
@@ -15,34 +15,34 @@ pub struct Kill {
 pub struct Told {
     pub stats: RunStats,
     pub found: Option<Found>,
-    /// The regular end was reported.
+    /// The process reported its regular end.
     pub done: bool,
     /// The process ended while the port ran.
     pub exit_in_port: bool,
-    /// Answer of a `show` run: arguments and what C makes of them.
+    /// The result of a `show` run: arguments and C's results.
     pub shown: Option<(Parts, Parts)>,
-    /// What one side alone made of the inputs, and whether it got through them.
+    /// The results of one side alone, and whether it finished all inputs.
     pub alone: Vec<Alone>,
     pub alone_done: bool,
     /// Killed mutants, by number.
     pub killed: BTreeMap<usize, Kill>,
-    /// The decoded meaning of written inputs, by number.
+    /// The decoded written inputs, by number.
     pub read: BTreeMap<usize, Said>,
-    /// Inputs with the mutants that they tell from the original, and whether all were tried.
+    /// Pairs of an input and a mutant that it kills, and whether all inputs were run.
     pub kills: Vec<(usize, usize)>,
     pub kills_done: bool,
-    /// Inputs that the original did not answer when its mutants stood beside it.
+    /// Inputs that the original did not answer when mutants ran beside it.
     pub not_again: Vec<usize>,
-    /// A replay came to its end: so many inputs there are.
+    /// The number of inputs, once a replay has finished.
     pub replayed: Option<usize>,
 }
 
-/// What a run found.
+/// A finding of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     /// With the smallest input that shows the same class.
     pub smallest: Finding,
-    /// As it was before its input was made smaller, where it was.
+    /// The finding before its input was minimised, if it was.
     pub first: Option<Finding>,
 }
 
@@ -52,34 +52,34 @@ impl From<Finding> for Found {
     }
 }
 
-/// How a harness decodes a written input.
+/// The decoded form of a written input.
 #[derive(Debug)]
 pub struct Said {
     pub input: Vec<u8>,
-    /// The same, as the fuzz process writes it.
+    /// Its arguments in the fuzz process's text.
     pub plain: String,
-    /// Why it is none, if so.
+    /// The reason if the input is invalid, else empty.
     pub what: String,
 }
 
-/// What one side alone made of an input.
+/// The result of one side alone on an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alone {
     pub number: usize,
     pub outcome: AloneOutcome,
-    /// For people, where they were asked for.
+    /// The effects for people, if requested.
     pub shown: Parts,
-    /// The input, and what is left, as the fuzz process writes them, likewise.
+    /// The arguments and the effects in the fuzz process's text, if requested.
     pub given: String,
     pub plain: String,
 }
 
-/// How a call of one side alone ended.
+/// How a call on one side alone ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AloneOutcome {
-    /// The parts of what it left behind, each with its hash.
+    /// The call's effects, each part with its hash.
     Done(Parts),
-    /// C broke, or the contract rules the input out.
+    /// C broke, or the contract excludes the input.
     Rejected(String),
     Failed(FindingClass, String),
 }
@@ -121,7 +121,7 @@ struct Line {
 }
 
 impl Told {
-    /// Takes one line; ignores lines of other runs.
+    /// Parses one line; ignores lines of other runs.
     pub fn take(&mut self, line: &[u8], nonce: &str) {
         let Ok(line) = serde_json::from_slice::<Line>(line) else { return };
         if line.nonce != nonce {
@@ -146,7 +146,7 @@ impl Told {
                     oracle: line.oracle,
                     subject: line.subject,
                 };
-                // First as it was found, then made small.
+                // The finding is reported first with its original input, then minimised.
                 let first = self.found.take().map(|found| found.first.unwrap_or(found.smallest));
                 self.found = Some(Found { smallest: finding, first });
             }
@@ -190,7 +190,7 @@ impl Told {
     }
 }
 
-/// The text with places in the overlay named as in the tree: the overlay is the tool's own.
+/// Replaces paths in the overlay with those in the tree, because users do not know the overlay.
 fn in_the_tree(text: &str) -> String {
     const OVERLAY: &str = "/.implfuzz/overlay/";
     let words = text.split(' ').map(|word| match word.split_once(OVERLAY) {

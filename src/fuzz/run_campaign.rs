@@ -1,4 +1,5 @@
-//! Runs a campaign: libFuzzer in a child process with limits, its verdict over the pipe. `libfuzzer_process` runs one process.
+//! Runs a campaign: libFuzzer in a child process with limits, which reports its verdict over a pipe.
+//! `libfuzzer_process` runs one process.
 
 use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
@@ -10,7 +11,8 @@ use fs_err as fs;
 use std::path::{Path, PathBuf};
 
 impl Campaign {
-    /// A run with all boundary inputs, those that earlier gates found in `hidden`, and another way through the space.
+    /// Runs with all boundary inputs, with counterexamples in `hidden` from earlier gates, and with another
+    /// seed.
     ///
     /// # Errors
     /// Those of starting the fuzz process, and Ctrl-C.
@@ -26,8 +28,9 @@ impl Campaign {
         own.judge_with(None, budget, interrupt, see)
     }
 
-    /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation, the last quarter with
-    /// value profiles, which solve chains of comparisons. A port that passes gets long inputs, too.
+    /// Fuzzes within the budget: boundary inputs and old counterexamples first, then mutation; the last
+    /// quarter uses value profiles, which solve chains of comparisons. A port that passes is then run on long
+    /// inputs.
     pub fn judge(
         &self,
         budget: Budget,
@@ -77,8 +80,8 @@ impl Campaign {
         Ok(told.shown.unwrap_or_default())
     }
 
-    /// Runs libFuzzer on the user's terminal with flags of their own.
-    /// Findings go to `artifacts`, unless the flags name another place.
+    /// Runs libFuzzer on the user's terminal with the user's flags. Findings go to `artifacts`, unless the
+    /// flags name another place.
     pub fn run_by_hand(&self, flags: &[String], artifacts: &Path, interrupt: &Interrupt) -> Result<Exit> {
         self.write_boundaries(Written::Usual, interrupt)?;
         fs::create_dir_all(artifacts)?;
@@ -123,7 +126,7 @@ impl Campaign {
         Err(Error::new(ErrorKind::Internal, format!("the fuzz binary wrote no seeds: {}", text.trim())))
     }
 
-    /// The first is the one that libFuzzer writes to.
+    /// The input directories. libFuzzer writes to the first one.
     pub(super) fn corpora(&self) -> Vec<PathBuf> {
         let read = [self.boundaries()].into_iter().chain(self.regressions.iter().cloned());
         [self.corpus()].into_iter().chain(read.filter(|dir| dir.is_dir())).collect()
@@ -201,7 +204,7 @@ impl Campaign {
 
 type Parts = Vec<(String, String)>;
 
-/// Zero of zero is no evidence.
+/// The verdict on a run without a finding. A run without executions is inconclusive.
 pub(super) fn conclude(stats: RunStats) -> Verdict {
     let reason = if stats.executions == 0 {
         "nothing was executed".to_owned()

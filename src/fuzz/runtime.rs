@@ -1,6 +1,6 @@
-//! Compiles the harness runtime once for all copies of a port crate, and for all port crates that share a target
-//! directory. Its text is the same everywhere; only the harnesses differ. Each copy therefore refers to the runtime in
-//! the target directory.
+//! Compiles the harness runtime once for all copies of a port crate, and for all port crates that share a
+//! target directory. The runtime's text is the same in all of them; only the harnesses differ. Each copy
+//! therefore refers to the runtime in the target directory.
 
 use super::leftovers::remove_others;
 use crate::digest::of_parts;
@@ -11,27 +11,27 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use toml_edit::DocumentMut;
 
-/// Where the runtime stands in the port's crate.
+/// The runtime's folder in the port crate.
 pub(super) const FOLDER: &str = "fuzz/runtime";
 
-/// The manifest that names it.
+/// The manifest that refers to the runtime.
 const MANIFEST: &str = "fuzz/Cargo.toml";
 
-/// Where the runtime of all copies stands in a target directory.
+/// The folder of the shared runtime in a target directory.
 pub(super) const SHARED: &str = "runtime";
 
-/// What is in the target directory.
+/// The shared runtime.
 pub(super) struct Shared {
-    /// A folder named by what it says.
+    /// A folder named after a hash of its content.
     pub(super) dir: PathBuf,
-    /// The manifest of the fuzz crate that names it.
+    /// The path and the new text of the fuzz crate's manifest, which refers to that folder.
     pub(super) manifest: (PathBuf, String),
 }
 
-/// Puts the runtime of the crate at `source` into the target directory.
+/// Copies the runtime of the crate at `source` into the target directory.
 ///
 /// # Errors
-/// `Config` where the fuzz crate's manifest does not name a runtime, and those of reading and writing.
+/// `Config` if the fuzz crate's manifest does not refer to a runtime.
 pub(super) fn share(source: &Path, target_dir: &Path, replaced: &[(PathBuf, String)]) -> Result<Shared> {
     let text = |path: &Path| match replaced.iter().find(|(other, _)| other == path) {
         Some((_, text)) => Ok(text.clone().into_bytes()),
@@ -66,7 +66,7 @@ pub(super) fn share(source: &Path, target_dir: &Path, replaced: &[(PathBuf, Stri
     Ok(Shared { dir, manifest: (manifest, manifest_text) })
 }
 
-/// The manifest with the runtime at `dir`.
+/// The manifest with a reference to the runtime at `dir`.
 fn renamed(manifest: &str, dir: &Path) -> std::result::Result<String, String> {
     let mut manifest: DocumentMut = manifest.parse().map_err(|error| format!("{error}"))?;
     let runtime = manifest.get_mut("dependencies").and_then(|all| all.get_mut("implfuzz-runtime"));

@@ -8,17 +8,17 @@ use crate::error::Result;
 use crate::platform::process::Interrupt;
 use serde::{Deserialize, Serialize};
 
-/// Whether the crate of the port stands on its own.
+/// Whether the port crate links without C.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standalone {
-    /// A library with the C names was linked from the port alone.
+    /// Whether a library with the C names was linked from the port alone.
     pub links: bool,
-    /// Why not.
+    /// The reason why not.
     pub why: Option<String>,
 }
 
 impl Standalone {
-    /// Not even tried.
+    /// The result if linking was not attempted.
     pub fn no(why: impl Into<String>) -> Self {
         Self { links: false, why: Some(why.into()) }
     }
@@ -28,8 +28,8 @@ impl Standalone {
 const TOLD: usize = 3;
 
 impl Builder<'_> {
-    /// Links the port of an overlay, without the feature that brings the C original, as a shared library that exports the
-    /// C names and may leave nothing open.
+    /// Links the port of an overlay as a shared library that exports the C names, without the feature that
+    /// adds the C original. No symbol may stay undefined.
     ///
     /// # Errors
     /// Those of starting cargo, Ctrl-C, and a full disk.
@@ -51,7 +51,7 @@ impl Builder<'_> {
     }
 }
 
-/// What is said without the lines of sources in it, which begin with their number and a bar.
+/// The compiler's output without quoted source lines, which begin with their number and a bar.
 fn unquoted(stderr: &str) -> String {
     let is_quote = |line: &&str| {
         let behind = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());

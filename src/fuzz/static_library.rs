@@ -9,21 +9,21 @@ use crate::platform::process::Interrupt;
 use cargo_metadata::Message;
 use std::path::Path;
 
-/// What rustc says before the libraries that a C linker must be given beside its own.
+/// The start of rustc's message that lists the libraries that a C linker must also be given.
 const NATIVE: &str = "native-static-libs:";
 
 /// How many lines of compiler output are reported.
 const TOLD: usize = 15;
 
 impl Builder<'_> {
-    /// Builds the crate of an overlay without the C original, puts the library to `to`, and returns what must be linked
-    /// behind it (`-lpthread` and the like).
+    /// Builds the crate of an overlay without the C original, copies the library to `to`, and returns the
+    /// linker arguments that must follow it (`-lpthread` and the like).
     ///
     /// # Errors
-    /// Those of starting cargo, Ctrl-C, and `Build` where the port does not compile.
+    /// `Build` if the port does not compile, and Ctrl-C.
     pub fn static_library(&self, overlay: &Overlay, to: &Path, interrupt: &Interrupt) -> Result<Vec<String>> {
         fs_err::create_dir_all(&self.target_dir)?;
-        // Ports of other repositories may have the same name, and the library's file with it.
+        // Ports of other repositories may have the same name, and so the same library file.
         let _lock = self.lock_builds(interrupt)?;
         let job = cargo(self.toolchain, &self.user_dir)?
             .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--no-default-features"])
@@ -34,7 +34,7 @@ impl Builder<'_> {
             .args(["--", "--print=native-static-libs"]);
         let output = job.run(interrupt)?;
         let (mut library, mut native) = (None, None);
-        // What is said of a place in a source, and of none.
+        // Errors with a position in a source, and errors without one.
         let (mut errors, mut placeless) = (String::new(), String::new());
         for message in Message::parse_stream(output.stdout.as_slice()) {
             match message? {

@@ -1,27 +1,28 @@
-//! Decides from runs of the C original alone whether the port or C is at fault. Pure; `attribution` does the runs.
+//! Decides from runs of the C original alone whether the port or C is at fault. It runs nothing;
+//! `attribution` does.
 //!
-//! If C returns, and always with the same result, the port is at fault. In every other case the port is not blamed.
+//! The port is at fault if C always returns the same result. In every other case the port is not blamed.
 
 use crate::verdict::{Attribution, CFaultKind, FindingClass};
 
 type Parts = Vec<(String, String)>;
 
-/// What one run of the C original alone showed.
+/// The result of one run of the C original alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CRun {
-    /// It returned: the hashes of what it left behind, and the same for people.
+    /// It returned: the hashes of its effects, and the effects for people.
     Returned { record: Parts, shown: Parts },
     /// A sanitizer stopped it, or it ended the process.
     Broke(String),
-    /// It used up the processor time that it had.
+    /// It exceeded its limit of processor time.
     Hung,
-    /// It took too long by the clock, which on a busy machine says nothing by itself.
+    /// It exceeded its limit of wall time, which alone says nothing on a busy machine.
     Late,
-    /// The contract rules the input out: neither side was ever called with it.
+    /// The contract excludes the input, so neither side was called.
     RuledOut,
 }
 
-/// The verdict over all runs of C on one input.
+/// Who is at fault, from all runs of C on one input.
 pub fn attribute(runs: &[CRun]) -> Attribution {
     if runs.iter().any(|run| matches!(run, CRun::Broke(_))) {
         return Attribution::CFault(CFaultKind::Breaks);
@@ -39,7 +40,7 @@ pub fn attribute(runs: &[CRun]) -> Attribution {
     }
 }
 
-/// Two runs that disagree, and the first part in which they do; nothing where one of them did not return.
+/// Two runs with different results, and the first part that differs; `None` if there are no such runs.
 pub fn disagree(runs: &[CRun]) -> Option<(&Parts, &Parts, String)> {
     fn returned(run: &CRun) -> Option<(&Parts, &Parts)> {
         match run {
@@ -55,7 +56,7 @@ pub fn disagree(runs: &[CRun]) -> Option<(&Parts, &Parts, String)> {
     })
 }
 
-/// The class of what C does, by the harness' word and the sanitizer's report.
+/// The class of a C fault, from the harness's reason and the sanitizer's report.
 pub fn class(reason: &str, report: &str) -> FindingClass {
     use FindingClass::*;
     let ubsan: &[(&str, FindingClass)] = &[
@@ -83,7 +84,7 @@ pub fn class(reason: &str, report: &str) -> FindingClass {
         ("FPE", IntegerUb),
     ];
     if let Some(kind) = reason.strip_prefix("ubsan ") {
-        // `shift_out_of_bounds` is about numbers.
+        // `shift_out_of_bounds` is about integers.
         let known = ubsan.iter().find(|(word, _)| kind.starts_with(word));
         return known.map_or(IntegerUb, |(_, class)| *class);
     }
@@ -115,10 +116,11 @@ mod tests {
         let broke = || CRun::Broke("asan store1".into());
         let (same, other) = (|| returned("1"), || returned("2"));
         let table = [
-            // C answers, always the same: a bug of the port, whether it differs, panics, aborts or hangs.
+            // C always returns the same result: a bug of the port, whether it differs, panics, aborts or
+            // hangs.
             (vec![same(), same(), same()], Attribution::Port),
             (vec![same()], Attribution::Port),
-            // The sanitizers report, once is enough.
+            // One sanitizer report is enough.
             (vec![broke(), broke(), broke()], Attribution::CFault(CFaultKind::Breaks)),
             (vec![same(), broke(), same()], Attribution::CFault(CFaultKind::Breaks)),
             (vec![CRun::Hung, broke()], Attribution::CFault(CFaultKind::Breaks)),
@@ -130,12 +132,12 @@ mod tests {
             // C hangs.
             (vec![CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
             (vec![CRun::Hung, CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
-            // A machine that is busy is not C's fault; what waits in every run is.
+            // A busy machine is not C's fault, but exceeding the wall time in every run is.
             (vec![same(), CRun::Late], Attribution::Port),
             (vec![same(), other(), CRun::Late], Attribution::CFault(CFaultKind::Differs)),
             (vec![CRun::Late, CRun::Hung], Attribution::CFault(CFaultKind::Hangs)),
             (vec![CRun::Late, CRun::Late], Attribution::CFault(CFaultKind::Hangs)),
-            // What C was never called with says nothing in favour of the port.
+            // If C was never called, nothing speaks for the port.
             (vec![CRun::RuledOut, CRun::RuledOut], Attribution::Port),
             (vec![CRun::RuledOut, CRun::Hung], Attribution::Port),
             (vec![], Attribution::Port),

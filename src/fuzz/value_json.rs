@@ -1,9 +1,10 @@
-//! Bytes, floats and elements in the JSON of `docs/testgen.md`: strings, `{"hex": …}`, `{"float": …}`, `{"bits": …}`,
-//! `{"repeat": …, "times": n}`. The role of the parameter decides whether an object is one of these or a struct.
+//! Bytes, floats and elements in the JSON of `docs/testgen.md`: strings, `{"hex": …}`, `{"float": …}`,
+//! `{"bits": …}`, `{"repeat": …, "times": n}`. The role of the parameter decides whether an object is one of
+//! these or a struct.
 
 use serde_json::{Map, Number, Value, json};
 
-/// Characters of JSON that a repetition of elements may become.
+/// Maximum size in characters of the JSON to which a repetition of elements expands.
 const REPEATED: usize = 4 << 20;
 
 /// The content of a buffer.
@@ -13,7 +14,8 @@ pub enum Many {
     Elements(Vec<Value>),
 }
 
-/// A string, `{"hex": …}`, an array, or `{"repeat": …, "times": n}`, of `most` bytes or elements; none where the value is no content.
+/// Decodes a string, `{"hex": …}`, an array, or `{"repeat": …, "times": n}`, of at most `most` bytes or
+/// elements; `None` if the value has none of these forms.
 pub fn many(value: &Value, most: usize) -> Option<Result<Many, String>> {
     let many = match value {
         Value::String(text) => Ok(Many::Bytes(text.clone().into_bytes())),
@@ -43,7 +45,7 @@ fn repeated(piece: &Value, times: &Value, most: usize) -> Result<Many, String> {
         Many::Elements(piece) => {
             let all = piece.len().saturating_mul(times);
             within(all, most)?;
-            // Elements may be large themselves, and repeated already.
+            // Elements may be large, and may contain repetitions that are already expanded.
             let text: usize = piece.iter().map(|element| element.to_string().len()).sum();
             if all > 0 && text.saturating_mul(times) > REPEATED {
                 return Err(format!("`repeat` becomes more than {REPEATED} characters"));
@@ -60,7 +62,7 @@ fn within(length: usize, most: usize) -> Result<(), String> {
     }
 }
 
-/// `{"float": …}` or `{"bits": …}`; none where the object says no float.
+/// Decodes `{"float": …}` or `{"bits": …}`; `None` for any other object.
 pub fn named_float(fields: &Map<String, Value>) -> Option<Result<f64, String>> {
     let string = |name: &str| fields.get(name).filter(|_| fields.len() == 1)?.as_str();
     let bits = |word: &str| {
@@ -77,7 +79,7 @@ pub fn named_float(fields: &Map<String, Value>) -> Option<Result<f64, String>> {
     string("float").map(float).or_else(|| string("bits").map(bits))
 }
 
-/// A float in the canonical way: with all its bits.
+/// A float in canonical JSON, which keeps all its bits.
 pub fn of_float(float: f64) -> Value {
     let named = |name: &str| json!({ "float": name });
     match Number::from_f64(float) {
@@ -89,7 +91,7 @@ pub fn of_float(float: f64) -> Value {
     }
 }
 
-/// Bytes in the canonical way: as a string where all of them are printable ASCII.
+/// Bytes in canonical JSON: a string if all are printable ASCII.
 pub fn of_bytes(bytes: &[u8]) -> Value {
     match std::str::from_utf8(bytes) {
         Ok(text) if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) => Value::from(text),
@@ -97,12 +99,12 @@ pub fn of_bytes(bytes: &[u8]) -> Value {
     }
 }
 
-/// Two hexadecimal digits a byte.
+/// Two hexadecimal digits per byte.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The inverse of [`hex`]; spaces between the digits are nothing.
+/// The inverse of [`hex`]; ignores spaces between the digits.
 pub fn unhex(digits: &str) -> Result<Vec<u8>, String> {
     let shown: String = digits.chars().take(20).collect();
     let bad = || format!("`{shown}` is not an even number of hexadecimal digits");

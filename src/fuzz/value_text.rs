@@ -1,20 +1,21 @@
-//! Converts inputs and results between JSON and the simpler text of the fuzz process (`runtime/plain.rs`), which needs
-//! no JSON parser. This module knows the form only; `plain.rs` gives a value its meaning for a parameter.
+//! Converts inputs and results between JSON and the simpler text of the fuzz process (`runtime/plain.rs`),
+//! which has no JSON parser. This module handles the syntax only; `plain.rs` interprets a value for a
+//! parameter.
 
 use crate::fuzz::value_json::{self as json, Many, hex, unhex};
 use serde_json::{Map, Number, Value};
 
-/// Bytes or elements of a buffer.
+/// Maximum number of bytes or elements of a buffer.
 const REPEATED: usize = 1 << 20;
-/// Nothing is deeper; the fuzz process has the same limit.
+/// Maximum nesting depth; the fuzz process has the same limit.
 const DEPTH: usize = 32;
-/// Bytes of a text: repetitions within lists, or many of them side by side, are small as JSON and large here.
+/// Maximum size of a text in bytes. Nested or numerous repetitions are small as JSON but large here.
 const TEXT: usize = 16 << 20;
 
-/// As the fuzz process reads it.
+/// Converts a value to the text that the fuzz process reads.
 ///
 /// # Errors
-/// In words, for whoever wrote the JSON.
+/// The reason, for the author of the JSON.
 pub fn to_text(value: &Value) -> Result<String, String> {
     let mut text = String::new();
     write(value, &mut text, DEPTH)?;
@@ -35,7 +36,7 @@ fn write(value: &Value, text: &mut String, depth: usize) -> Result<(), String> {
             text.push(']');
         }
         Value::Object(fields) => {
-            // Which of both is meant the role says to which it is given.
+            // The parameter's role decides between the two forms, so write both.
             if let Some(meant) = meant(value, fields) {
                 text.push('?');
                 write_meant(meant, text, depth)?;
@@ -52,7 +53,7 @@ fn write(value: &Value, text: &mut String, depth: usize) -> Result<(), String> {
     within(text, 0)
 }
 
-/// Whether the text stays within its limit with so much more.
+/// Checks that the text stays within its limit with this number of additional bytes.
 fn within(text: &str, more: usize) -> Result<(), String> {
     match text.len().saturating_add(more) <= TEXT {
         true => Ok(()),
@@ -82,13 +83,13 @@ fn bytes(bytes: &[u8], text: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// What an object may stand for.
+/// The special meaning of an object.
 enum Meant {
     Float(f64),
     Many(Many),
 }
 
-/// What an object says that may stand for bytes, elements or a float, or what is wrong with it as one of these.
+/// The special meaning of an object that may denote bytes, elements or a float, or why it is invalid as such.
 fn meant(value: &Value, fields: &Map<String, Value>) -> Option<Result<Meant, String>> {
     match json::named_float(fields) {
         Some(float) => Some(float.map(Meant::Float)),
@@ -96,19 +97,19 @@ fn meant(value: &Value, fields: &Map<String, Value>) -> Option<Result<Meant, Str
     }
 }
 
-/// `Err` is about the whole text; what is only wrong as bytes, elements or a float stands in it.
+/// Writes the special form; its error, if it is invalid, is part of the text. `Err` is about the whole text.
 fn write_meant(meant: Result<Meant, String>, text: &mut String, depth: usize) -> Result<(), String> {
     match meant {
         Ok(Meant::Float(float)) => text.push_str(&float_text(float)),
         Ok(Meant::Many(Many::Bytes(content))) => bytes(&content, text)?,
-        // As deep as the object itself at most.
+        // The nesting is at most that of the object itself.
         Ok(Meant::Many(Many::Elements(list))) => write(&Value::Array(list), text, depth)?,
         Err(why) => text.push_str(&format!("!{};", hex(why.as_bytes()))),
     }
     Ok(())
 }
 
-/// What the fuzz process wrote, in the one way in which the tool writes it.
+/// Converts the fuzz process's text to canonical JSON.
 pub fn of_text(text: &str) -> Option<Value> {
     let mut rest = text;
     let value = read(&mut rest, DEPTH)?;
@@ -156,7 +157,7 @@ fn word<'a>(rest: &mut &'a str) -> Option<&'a str> {
     Some(word)
 }
 
-/// Beyond 64 bits as digits.
+/// An integer; beyond 64 bits as a string of digits.
 fn integer(digits: &str) -> Option<Value> {
     let number: i128 = digits.parse().ok()?;
     let small = i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from));
