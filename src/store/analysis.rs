@@ -1,5 +1,5 @@
-//! Cached results of reading the C library, valid until their inputs change. The store sees bytes; `c` and
-//! `project` know their meaning.
+//! Cached results of reading the C library, valid until their inputs change. The store treats them as bytes;
+//! `c` and `project` interpret them.
 
 use super::Store;
 use super::columns::{from_json, json};
@@ -7,19 +7,19 @@ use crate::error::Result;
 use rusqlite::{OptionalExtension, TransactionBehavior, params};
 use std::collections::BTreeMap;
 
-/// What a kept value is.
+/// The kind of a cached value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum AnalysisKind {
-    /// What libclang says of a unit.
+    /// libclang's facts about a unit.
     Facts,
-    /// What bindgen says of a unit.
+    /// bindgen's output for a unit.
     Declarations,
-    /// What the C compiler says of a unit.
+    /// The C compiler's results for a unit.
     Translation,
     /// The whole library.
     Library,
-    /// That the tree is as the library wants it.
+    /// The fact that the generated files fit the library.
     Sync,
 }
 
@@ -29,18 +29,18 @@ impl AnalysisKind {
     }
 }
 
-/// A kept value with what it came from.
+/// A cached value with its inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// Of everything that is no file: versions, flags, settings.
+    /// Hash of all inputs that are not files: versions, flags, settings.
     pub fingerprint: String,
-    /// Every file that was read, with its SHA-256; empty for one that was not there.
+    /// Every file that was read, with its SHA-256; empty for a file that did not exist.
     pub inputs: BTreeMap<String, String>,
     pub value: Vec<u8>,
 }
 
 impl Store {
-    /// The value that is kept of a kind for a subject, if its fingerprint is the same.
+    /// The cached value of this kind for a subject, if it has this fingerprint.
     pub fn kept(&self, kind: AnalysisKind, subject: &str, fingerprint: &str) -> Result<Option<Kept>> {
         self.query(|connection| {
             let mut select = connection.prepare_cached(
@@ -79,7 +79,7 @@ impl Store {
         })
     }
 
-    /// Deletes the values of a kind for all other subjects.
+    /// Deletes the values of this kind for all other subjects.
     pub fn keep_only(&mut self, kind: AnalysisKind, subjects: &[&str]) -> Result<()> {
         self.run(|connection| {
             let list = json(&subjects);

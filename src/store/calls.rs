@@ -6,28 +6,28 @@ use crate::error::Result;
 use crate::symbol::SymbolKey;
 use rusqlite::{Row, TransactionBehavior, params};
 
-/// One candidate, or one reply that became none.
+/// A candidate, or a reply that contained none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt {
     pub run: RunId,
     pub symbol: SymbolKey,
     pub role: String,
-    /// A model's name, or `c2rust`; absent in rows from before it was kept.
+    /// A model's name, or `c2rust`; `None` in rows from before this was stored.
     pub maker: Option<String>,
     /// One word: `accepted`, `refuted`, `does-not-compile`, …
     pub outcome: String,
     pub millis: u64,
 }
 
-/// One question to a model, whether it was answered or not. A request that was sent again is still the same question.
+/// One question to a model, answered or not. All retries of a request belong to the same question.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelCall {
-    /// The symbol it was about.
+    /// The symbol of the question.
     pub symbol: Option<SymbolKey>,
     pub role: String,
-    /// `compilation` or `optimization`; absent in rows from before phases were kept.
+    /// `compilation` or `optimization`; `None` in rows from before phases were stored.
     pub phase: Option<String>,
-    /// The step that asked; absent in such rows too.
+    /// The step that asked; also `None` in such rows.
     pub step: Option<StepId>,
     pub provider: String,
     pub model: String,
@@ -35,29 +35,29 @@ pub struct ModelCall {
     pub output_tokens: u64,
     /// Input tokens read from the provider's cache.
     pub cached_tokens: u64,
-    /// Input tokens written into it.
+    /// Input tokens written into the provider's cache.
     pub cache_write_tokens: u64,
-    /// The provider gave no counts; these are guessed from the text.
+    /// Whether the token counts are estimated from the text, because the provider gave none.
     pub estimated: bool,
-    /// In the currency of the prices; absent without a known price, and where no answer came.
+    /// In the currency of the prices; `None` if the price is unknown or no answer came.
     pub cost: Option<f64>,
-    /// Failed tries and the waits between them included.
+    /// Includes failed requests and the waits between them.
     pub latency_ms: u64,
-    /// How often the request was sent again; absent where no answer came.
+    /// The number of retries; `None` if no answer came.
     pub retries: Option<u32>,
     pub stop_reason: Option<String>,
     pub error: Option<String>,
 }
 
 impl ModelCall {
-    /// The model, whether it answered under its own name or is known as its provider's.
+    /// The model's name. If the provider's name is its prefix, the prefix is removed.
     pub fn maker(&self) -> &str {
         let behind = self.model.strip_prefix(self.provider.as_str());
         behind.and_then(|name| name.strip_prefix('/')).unwrap_or(&self.model)
     }
 }
 
-/// A model call with the run that paid for it.
+/// A model call with the run to which it is charged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PaidCall {
     pub run: RunId,
@@ -65,7 +65,7 @@ pub struct PaidCall {
 }
 
 impl Store {
-    /// Takes note of an attempt.
+    /// Stores an attempt.
     pub fn add_attempt(&mut self, attempt: &Attempt) -> Result<()> {
         self.run(|connection| {
             connection.execute(
@@ -83,7 +83,7 @@ impl Store {
         })
     }
 
-    /// The attempts of a run, or of all runs (absent), in order.
+    /// The attempts of a run, or of all runs (`None`), in order.
     pub fn attempts(&self, run: Option<RunId>) -> Result<Vec<Attempt>> {
         self.query(|connection| {
             let sql = "SELECT * FROM attempts WHERE ?1 IS NULL OR run = ?1 ORDER BY id";
@@ -91,7 +91,7 @@ impl Store {
         })
     }
 
-    /// Takes note of a question to a model.
+    /// Stores a question to a model.
     pub fn add_model_call(&mut self, run: RunId, call: &ModelCall) -> Result<()> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -119,7 +119,7 @@ impl Store {
                     call.retries,
                 ],
             )?;
-            // A provider that was chosen late is known only now.
+            // If the provider was chosen during the run, its name is known only now.
             transaction.execute(
                 "UPDATE runs SET provider = coalesce(provider, ?2), model = coalesce(model, ?3) WHERE id = ?1",
                 params![run.0, call.provider, call.model],
@@ -128,7 +128,7 @@ impl Store {
         })
     }
 
-    /// The calls of a run, or of all runs (absent), about a symbol, or about all (absent), in order.
+    /// The calls of a run, or of all runs (`None`), about a symbol, or about all (`None`), in order.
     pub fn calls(&self, run: Option<RunId>, symbol: Option<&SymbolKey>) -> Result<Vec<PaidCall>> {
         let sql = "SELECT * FROM model_calls WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR symbol = ?2) ORDER BY id";
         self.query(|connection| {

@@ -1,4 +1,4 @@
-//! Converts the crate's types to and from columns.
+//! Converts between the crate's types and columns.
 
 use jiff::Timestamp;
 use rusqlite::types::Type;
@@ -6,7 +6,7 @@ use rusqlite::{Result, Row};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// `SQLite` has signed 64-bit integers; no count comes near the end of them.
+/// `SQLite` has signed 64-bit integers; no count comes close to their limit.
 pub(super) fn int(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
@@ -32,7 +32,7 @@ pub(super) fn from_json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<
     serde_json::from_str(&text).map_err(|error| unreadable(column, error))
 }
 
-/// The same of a column that may be empty.
+/// The same for a nullable column.
 pub(super) fn from_json_opt<T: DeserializeOwned>(row: &Row, column: &str) -> Result<Option<T>> {
     if row.get_ref(column)? == rusqlite::types::ValueRef::Null {
         Ok(None)
@@ -41,13 +41,13 @@ pub(super) fn from_json_opt<T: DeserializeOwned>(row: &Row, column: &str) -> Res
     }
 }
 
-/// Reads a column that holds one word of an enum, as serde spells it.
+/// Reads a column that holds an enum value as one word, in serde's spelling.
 pub(super) fn word<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
     let text: String = row.get(column)?;
     serde_json::from_value(text.into()).map_err(|error| unreadable(column, error))
 }
 
-/// The same of a column that may be empty.
+/// The same for a nullable column.
 pub(super) fn word_opt<T: DeserializeOwned>(row: &Row, column: &str) -> Result<Option<T>> {
     if row.get_ref(column)? == rusqlite::types::ValueRef::Null {
         Ok(None)
@@ -56,13 +56,12 @@ pub(super) fn word_opt<T: DeserializeOwned>(row: &Row, column: &str) -> Result<O
     }
 }
 
-/// Reads a date.
 pub(super) fn date(row: &Row, column: &str) -> Result<Timestamp> {
     let text: String = row.get(column)?;
     text.parse().map_err(|error: jiff::Error| unreadable(column, error))
 }
 
-/// Reads a date that may be missing.
+/// Reads a date from a nullable column.
 pub(super) fn date_opt(row: &Row, column: &str) -> Result<Option<Timestamp>> {
     if row.get_ref(column)? == rusqlite::types::ValueRef::Null {
         Ok(None)

@@ -1,4 +1,4 @@
-//! How the last run that did not port a function ended. History: it is shown, and decides nothing.
+//! How the last unsuccessful run on each function ended. This history is shown, but decides nothing.
 
 use super::{RunId, Store};
 use crate::error::Result;
@@ -6,7 +6,7 @@ use crate::symbol::SymbolKey;
 use rusqlite::params;
 use std::collections::BTreeMap;
 
-/// How a run left a function without a port.
+/// How a run ended that left a function without a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastEnd {
     pub run: RunId,
@@ -16,7 +16,6 @@ pub struct LastEnd {
 }
 
 impl LastEnd {
-    /// In one line.
     pub fn text(&self) -> String {
         let first = self.reason.lines().next().unwrap_or_default();
         let why = if first.is_empty() { String::new() } else { format!(": {first}") };
@@ -25,7 +24,8 @@ impl LastEnd {
 }
 
 impl Store {
-    /// Keeps how a run left a function; nothing where it has a port now.
+    /// Stores how a run on a function ended; with `None`, deletes the entry, because the function has a port
+    /// now.
     pub fn put_end(&mut self, symbol: &SymbolKey, end: Option<&LastEnd>) -> Result<()> {
         self.run(|connection| match end {
             Some(LastEnd { run, word, reason }) => {
@@ -36,7 +36,7 @@ impl Store {
         })
     }
 
-    /// How runs left functions.
+    /// The stored ends, by symbol.
     pub fn ends(&self) -> Result<BTreeMap<SymbolKey, LastEnd>> {
         self.query(|connection| {
             let mut select = connection.prepare("SELECT symbol, run, word, reason FROM ends")?;

@@ -1,4 +1,4 @@
-//! The last verdict of this machine on each symbol: history beside `implfuzz.lock`, which alone decides a grade.
+//! This machine's last verdict on each symbol. It is history; only `implfuzz.lock` decides a grade.
 
 use super::Store;
 use super::columns::{date, from_json, int, json, unsigned, word};
@@ -8,7 +8,7 @@ use crate::verdict::{Grade, Proofs, RunStats};
 use jiff::Timestamp;
 use rusqlite::{OptionalExtension, Row, params};
 
-/// The last verdict of this machine on one port, and the texts that it was about.
+/// This machine's last verdict on a port, with the hashes of the judged texts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     pub symbol: SymbolKey,
@@ -17,21 +17,21 @@ pub struct Evidence {
     pub harness_hash: String,
     pub rust_hash: String,
     pub grade: Grade,
-    /// What keeps it from being better.
+    /// The reasons why the grade is not better.
     pub shortcomings: Vec<String>,
     pub proofs: Proofs,
     pub executions: u64,
-    /// Share of inputs that the C original accepted, 0 to 1; absent when unmeasured.
+    /// The share of inputs that the C original accepted, from 0 to 1; `None` if unmeasured.
     pub accept_rate: Option<f64>,
-    /// Callees that still ran as C.
+    /// Callees that still run as C.
     pub callees_in_c: Vec<SymbolName>,
-    /// Who wrote the port: `hand`, or provider and model.
+    /// The author of the port: `hand`, or provider and model.
     pub provenance: String,
     pub date: Timestamp,
 }
 
 impl Evidence {
-    /// The evidence of a run that ended now; the hashes are empty and to be filled in.
+    /// The evidence of a run that ended just now. The hashes are empty; the caller sets them.
     pub fn of_run(symbol: SymbolKey, grade: Grade, stats: &RunStats) -> Self {
         Self {
             symbol,
@@ -52,7 +52,7 @@ impl Evidence {
 }
 
 impl Store {
-    /// Replaces the evidence.
+    /// Stores the evidence in place of the earlier one.
     pub fn put_evidence(&mut self, evidence: &Evidence) -> Result<()> {
         let e = evidence;
         self.run(|connection| {
@@ -80,7 +80,6 @@ impl Store {
         })
     }
 
-    /// The evidence of a symbol.
     pub fn evidence(&self, symbol: &SymbolKey) -> Result<Option<Evidence>> {
         self.query(|connection| {
             let mut select = connection.prepare_cached("SELECT * FROM evidence WHERE symbol = ?1")?;

@@ -1,4 +1,4 @@
-//! Findings: inputs on which the two sides disagree, each stored once.
+//! Findings: inputs on which the two sides differ, each stored once.
 
 use super::columns::{date, from_json, from_json_opt, json, word, word_opt};
 use super::{RunId, Store, now};
@@ -10,11 +10,11 @@ use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
-/// Number of a finding, as on the command line.
+/// Id of a finding, as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FindingId(pub i64);
 
-/// Whose bug it is.
+/// The side that is at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -30,7 +30,7 @@ impl Side {
     }
 }
 
-/// A finding to be kept.
+/// A finding to be stored.
 #[derive(Debug, Clone)]
 pub struct NewFinding<'a> {
     pub symbol: &'a SymbolKey,
@@ -42,14 +42,14 @@ pub struct NewFinding<'a> {
     pub c_fault: Option<CFaultNote<'a>>,
 }
 
-/// What is known of a finding about C beside the input.
+/// The additional data of a finding about C.
 #[derive(Debug, Clone, Copy)]
 pub struct CFaultNote<'a> {
     pub fault: CFaultKind,
     pub report: &'a str,
 }
 
-/// A finding that was kept.
+/// A stored finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FindingRow {
     pub id: FindingId,
@@ -58,19 +58,19 @@ pub struct FindingRow {
     pub finding: Finding,
     pub run: Option<RunId>,
     pub candidate_sha256: Option<String>,
-    /// Of a finding about C.
+    /// Set for a finding about C.
     pub fault: Option<CFaultKind>,
     pub report: String,
-    /// What a model makes of it, where one was asked.
+    /// A model's explanation, if one was asked.
     pub explanation: Option<String>,
-    /// Whether callers can bring it about, as a model says.
+    /// A model's opinion on whether callers can cause it.
     pub reachability: Option<Reachability>,
     pub created: Timestamp,
 }
 
 impl Store {
-    /// Keeps a finding. One with the same symbol, class, description and input is kept already: it is from now on about
-    /// the newer text, and its number comes back.
+    /// Stores a finding. If one with the same symbol, class, description and input exists, it is updated to
+    /// the newer text, and its id is returned.
     pub fn add_finding(&mut self, new: &NewFinding) -> Result<FindingId> {
         let finding = new.finding;
         let hash = sha256(&finding.input);
@@ -102,13 +102,13 @@ impl Store {
         })
     }
 
-    /// Keeps what a model makes of a finding.
+    /// Stores a model's explanation of a finding.
     pub fn explain(&mut self, id: FindingId, (text, said): (&str, Option<&Reachability>)) -> Result<()> {
         let sql = "UPDATE findings SET explanation = ?2, reachability = ?3 WHERE id = ?1";
         self.run(|connection| connection.execute(sql, params![id.0, text, said.map(json)]).map(drop))
     }
 
-    /// The findings of a symbol, or all (absent), oldest first.
+    /// The findings of a symbol, or all (`None`), oldest first.
     pub fn findings(&self, symbol: Option<&SymbolKey>) -> Result<Vec<FindingRow>> {
         let sql = "SELECT * FROM findings WHERE ?1 IS NULL OR symbol = ?1 ORDER BY id";
         self.query(|connection| {

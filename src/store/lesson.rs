@@ -1,29 +1,30 @@
-//! Lessons from earlier ports: their confidence, how they age, and the choice of the few for a prompt. Plain data and
-//! formulas; `port::lessons` decides when to learn and to use them, and the store holds the rows.
+//! Lessons from earlier ports: their confidence, how it decreases with time, and the selection of a few for a
+//! prompt. Plain data and formulas only; `port::lessons` decides when to learn and use them, and the store
+//! has the rows.
 
 use crate::symbol::SymbolKey;
 use serde::{Deserialize, Serialize};
 
 /// The maximum number of lessons in a prompt.
 pub const TOLD: usize = 3;
-/// After so many iterations without being confirmed, a lesson counts half.
+/// The number of iterations without confirmation after which a lesson's weight is halved.
 pub const HALF_LIFE: f64 = 20.0;
 /// Lessons below this confidence are not used.
 pub const LEAST: f64 = 0.1;
 /// Maximum bytes of all lessons in a prompt: 1,000 tokens of two bytes each, as budgets count them.
 pub const MOST_BYTES: usize = 2_000;
 
-/// What a lesson is about.
+/// The kind of a lesson.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, strum::IntoStaticStr,
 )]
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Kind {
-    /// What cured a failure.
+    /// A change that fixed a failure.
     #[strum(serialize = "known_fix")]
     KnownFix,
-    /// Nothing useful was proposed for a function: no model is asked again, and no prompt shows it.
+    /// Models proposed nothing useful for a function, so none is asked again. It never enters a prompt.
     Decision,
 }
 
@@ -37,22 +38,22 @@ impl Kind {
 /// Where a lesson was learned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
-    /// At more than one function.
+    /// At several functions.
     Library,
     Symbol(SymbolKey),
 }
 
 impl Scope {
-    /// Of a lesson that was learned at both.
+    /// The scope of a lesson that was learned in both scopes.
     fn joined(&self, other: &Self) -> Self {
         if self == other { self.clone() } else { Self::Library }
     }
 }
 
-/// How near a lesson is to the function that is ported.
+/// How close the place where a lesson was learned is to the function that is ported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
-    /// Somewhere in the library.
+    /// Learned somewhere in the library.
     Library,
     /// Learned at a callee, or at a function of the same kind.
     Kin,
@@ -61,7 +62,7 @@ pub enum Nearness {
 }
 
 impl Nearness {
-    /// What a lesson counts there.
+    /// The weight of a lesson at this distance.
     pub fn relevance(self) -> f64 {
         match self {
             Self::Library => 0.4,
@@ -71,7 +72,7 @@ impl Nearness {
     }
 }
 
-/// The number of a function's port among all that were tried here, from 1: by it lessons age.
+/// The number of ports tried so far in this repository, from 1. Lessons age by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(transparent)]
 pub struct Iteration(pub u64);
@@ -85,12 +86,11 @@ impl Confidence {
     /// The confidence of a lesson seen once.
     pub const START: Self = Self(0.5);
 
-    /// The nearest number that is one; what is no number is none at all.
+    /// The nearest valid confidence; NaN becomes 0.
     pub fn new(share: f64) -> Self {
         Self(if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) })
     }
 
-    /// From 0 to 1.
     pub fn share(self) -> f64 {
         self.0
     }
@@ -106,7 +106,6 @@ impl Confidence {
     }
 }
 
-/// A lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lesson {
     pub kind: Kind,
@@ -115,13 +114,13 @@ pub struct Lesson {
     pub key: String,
     /// One line.
     pub text: String,
-    /// Who said so.
+    /// The author of the lesson.
     pub source: String,
     /// Confirmed by a run. An unproven lesson never enters a prompt.
     pub proven: bool,
 }
 
-/// A lesson and what became of it.
+/// A lesson and its history.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     pub lesson: Lesson,
@@ -132,12 +131,12 @@ pub struct Item {
 }
 
 impl Item {
-    /// Of a lesson that is new.
+    /// A new lesson.
     pub fn new(lesson: Lesson, now: Iteration) -> Self {
         Self { lesson, confidence: Confidence::START, created: now, last_used: now }
     }
 
-    /// The same lesson once more. One that is not proven confirms nothing.
+    /// Records that the same lesson was learned again. An unproven lesson confirms nothing.
     pub fn merge(&mut self, lesson: Lesson, now: Iteration) {
         let is_first_proof = !self.lesson.proven;
         let scope = self.lesson.scope.joined(&lesson.scope);
@@ -149,7 +148,7 @@ impl Item {
         if is_first_proof {
             self.lesson = Lesson { scope, ..lesson };
         } else if self.lesson.text == lesson.text || self.confidence >= Confidence::START {
-            // A text that never failed stays: another one must not come to the trust that it has earned.
+            // Keep a text that never failed: another text must not inherit its confidence.
             self.lesson.scope = scope;
             self.confidence = self.confidence.confirmed();
         } else {
@@ -158,7 +157,7 @@ impl Item {
         }
     }
 
-    /// The lesson was in a prompt, and the failure that it should prevent came again.
+    /// Records that the lesson was in a prompt and the failure that it should prevent occurred again.
     pub fn fail(&mut self) {
         self.confidence = self.confidence.failed();
     }
@@ -172,20 +171,20 @@ impl Item {
     }
 }
 
-/// What is left after a time: one half after each [`HALF_LIFE`].
+/// The factor for the time since: one half after each [`HALF_LIFE`].
 fn faded(since: Iteration, now: Iteration) -> f64 {
     let age = now.0.saturating_sub(since.0) as f64;
     0.5_f64.powf(age / HALF_LIFE)
 }
 
-/// The few that are worth most, best first; of equals the one that stands first.
+/// The [`TOLD`] items with the highest scores, best first; of equal ones, the first.
 pub fn best<T>(scored: impl IntoIterator<Item = (f64, T)>) -> Vec<T> {
     let mut all: Vec<(f64, T)> = scored.into_iter().collect();
     all.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     all.into_iter().take(TOLD).map(|(_, item)| item).collect()
 }
 
-/// The lines, as long as all of them together have room; one that has none is left out.
+/// The lines that fit into [`MOST_BYTES`] together; lines that do not fit are left out.
 pub fn within(lines: Vec<String>) -> Vec<String> {
     let mut room = MOST_BYTES;
     let fits = |line: &String| {

@@ -1,4 +1,4 @@
-//! Measurements of a function that need no port.
+//! Measurements of a function that do not depend on its port.
 
 use super::Store;
 use super::columns::{from_json, json};
@@ -8,7 +8,6 @@ use rusqlite::{OptionalExtension, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Kinds of measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum MeasureKind {
@@ -23,7 +22,7 @@ impl MeasureKind {
 }
 
 impl Store {
-    /// Replaces a measurement; it is valid while `about` is unchanged.
+    /// Stores a measurement in place of the earlier one. It is valid while the hash `about` is unchanged.
     pub fn put_measure<T: Serialize>(
         &mut self,
         (symbol, kind): (&SymbolKey, MeasureKind),
@@ -39,7 +38,7 @@ impl Store {
         })
     }
 
-    /// The measurement stored under the same `about`.
+    /// The measurement that was stored with the same `about`.
     pub fn measure<T: DeserializeOwned>(
         &self,
         (symbol, kind): (&SymbolKey, MeasureKind),

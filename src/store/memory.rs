@@ -1,4 +1,4 @@
-//! The rows of lessons. `lesson` decides how they merge and age.
+//! The rows of lessons. `lesson` has the formulas for merging and ageing.
 
 use super::Store;
 use super::columns::{int, unsigned, word};
@@ -7,11 +7,11 @@ use crate::store::lesson::{Confidence, Item, Iteration, Kind, Lesson, Scope};
 use crate::symbol::SymbolKey;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-/// Number of a lesson, as on the command line.
+/// Id of a lesson, as on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MemoryId(pub i64);
 
-/// A lesson that is kept.
+/// A stored lesson.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryRow {
     pub id: MemoryId,
@@ -19,12 +19,13 @@ pub struct MemoryRow {
 }
 
 impl Store {
-    /// How many ports were begun so far: one symbol in one run is one. The steps are the count, so that none is forgotten.
+    /// The number of ports begun so far; one symbol in one run counts once. It is counted from the steps, so
+    /// that no port is missed.
     pub fn iteration(&self) -> Result<Iteration> {
         self.query(iteration)
     }
 
-    /// All lessons, the last confirmed first.
+    /// All lessons, the most recently confirmed first.
     pub fn memory(&self) -> Result<Vec<MemoryRow>> {
         self.query(|connection| {
             let sql = "SELECT * FROM memory ORDER BY last_used DESC, id DESC";
@@ -32,10 +33,10 @@ impl Store {
         })
     }
 
-    /// Keeps a lesson, or merges it into the one of its kind and key.
+    /// Stores a lesson, or merges it into the one with the same kind and key.
     pub fn learn(&mut self, lesson: Lesson) -> Result<MemoryId> {
         self.run(|connection| {
-            // Another process may learn the same.
+            // Another process may learn the same lesson.
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let now = iteration(&transaction)?;
             let sql = "SELECT * FROM memory WHERE kind = ?1 AND key = ?2";
@@ -67,7 +68,7 @@ impl Store {
         })
     }
 
-    /// Removes lessons, all or none.
+    /// Deletes lessons, all or none.
     pub fn forget(&mut self, ids: &[MemoryId]) -> Result<()> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -105,7 +106,7 @@ fn insert(connection: &Connection, item: &Item) -> rusqlite::Result<MemoryId> {
     Ok(MemoryId(connection.last_insert_rowid()))
 }
 
-/// What may change of a lesson.
+/// Updates the mutable columns of a lesson.
 fn write(connection: &Connection, id: MemoryId, item: &Item) -> rusqlite::Result<()> {
     let sql =
         "UPDATE memory SET symbol = ?2, text = ?3, confidence = ?4, source = ?5, proven = ?6, last_used = ?7

@@ -1,10 +1,10 @@
-//! The database's schema, version by version. A migration that was released is never edited: a new one follows it.
+//! The database's schema, version by version. A released migration is never edited; changes need a new one.
 
 use super::Store;
 use crate::error::{Error, ErrorKind, Result};
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Migration `i` leads from version `i` to `i + 1`; the version is `PRAGMA user_version`.
+/// Migration `i` converts version `i` to `i + 1`; the version is in `PRAGMA user_version`.
 pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_start.sql"),
     include_str!("migrations/0002_analysis.sql"),
@@ -23,14 +23,14 @@ pub(super) const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0015_best_by_context.sql"),
 ];
 
-/// Brings the database to the newest version known here, or says that it is newer still.
+/// Migrates the database to the newest version known here. `Err` if the database is newer.
 pub(super) fn migrate(store: &mut Store) -> Result<()> {
     let newest = MIGRATIONS.len();
     let found = store.run(|connection| {
         if version(connection)? == newest {
             return Ok(newest);
         }
-        // The version is read again under the write lock: another process may have been faster.
+        // Read the version again under the write lock, because another process may have migrated meanwhile.
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = version(&transaction)?;
         for sql in MIGRATIONS.iter().skip(found) {

@@ -1,8 +1,8 @@
-//! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, the steps of ports,
-//! attempts, model calls, findings, lessons, generated tests.
+//! The database `.implfuzz/state.db`: the analysis of the C library, symbols, evidence, runs, the steps of
+//! ports, attempts, model calls, findings, lessons, generated tests.
 //!
-//! The only module with SQL. Callers see typed rows; a row refers to its symbol by key, and the symbol must have been
-//! saved before ([`Store::save_symbols`]).
+//! The only module with SQL. Callers see typed rows. A row refers to its symbol by key, and the symbol must
+//! already be saved ([`Store::save_symbols`]).
 
 pub mod lesson;
 pub mod stats;
@@ -40,10 +40,10 @@ use rusqlite::{Connection, ErrorCode};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a writer waits for another one.
+/// How long a writer waits for another writer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// An open database. One per thread; several may be open at once, writes wait for each other.
+/// An open database. Each thread needs its own; several may be open at once, and writes wait for each other.
 #[derive(Debug)]
 pub struct Store {
     connection: Connection,
@@ -51,8 +51,8 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database, made where it is missing, and brings it to this version. Runs whose process is gone are
-    /// marked interrupted.
+    /// Opens the database, creates it if it is missing, and migrates it to this version. Marks runs whose
+    /// process is gone as interrupted.
     ///
     /// Errors (`Store`): not a database or damaged, written by a newer version, not writable.
     pub fn open(path: &Path) -> Result<Self> {
@@ -64,7 +64,7 @@ impl Store {
         store.run(|connection| {
             connection.busy_timeout(PATIENCE)?;
             write_ahead(connection)?;
-            // With a write-ahead log this loses at most the last commits in a power cut, and corrupts nothing.
+            // With a write-ahead log, a power cut can lose at most the last commits, and corrupts nothing.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             connection.pragma_update(None, "foreign_keys", true)
         })?;
@@ -78,13 +78,14 @@ impl Store {
         work(&mut self.connection).map_err(|error| explain(&self.path, &error))
     }
 
-    /// As [`Store::run`], for reading.
+    /// Like [`Store::run`], for reading.
     fn query<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
         work(&self.connection).map_err(|error| explain(&self.path, &error))
     }
 }
 
-/// Turns the write-ahead log on. `SQLite` does not wait when another connection is doing the same, so this does.
+/// Turns on the write-ahead log. `SQLite` does not wait if another connection is doing the same, so this
+/// function does.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let mut tries = 0;
     loop {
@@ -98,7 +99,7 @@ fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     }
 }
 
-/// The present moment, in whole milliseconds so that what is written is what is read.
+/// The present time in whole milliseconds, so that reading returns the value that was written.
 fn now() -> Timestamp {
     let millis = Timestamp::now().as_millisecond();
     Timestamp::from_millisecond(millis).expect("a moment stays in range without its microseconds")

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 
-/// Number of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RunId(pub i64);
 
@@ -16,13 +15,12 @@ pub struct RunId(pub i64);
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum RunOutcome {
-    /// Everything asked for was done.
+    /// Everything requested was done.
     Done,
-    /// Some symbols were left as they were.
+    /// Some symbols were left unchanged.
     Incomplete,
-    /// A port was refuted.
     Refuted,
-    /// A budget ran out.
+    /// A budget was used up.
     Budget,
     /// The tool or its environment failed.
     Failed,
@@ -40,7 +38,7 @@ impl RunOutcome {
 /// A run that begins.
 #[derive(Debug, Clone, Default)]
 pub struct NewRun {
-    /// The command line's verb and what it was about: `port --all`.
+    /// The command's verb and its arguments: `port --all`.
     pub command: String,
     pub workflow: Option<String>,
     pub provider: Option<String>,
@@ -48,7 +46,6 @@ pub struct NewRun {
     pub tool_version: String,
 }
 
-/// A run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub id: RunId,
@@ -59,12 +56,12 @@ pub struct Run {
     pub tool_version: String,
     pub started: Timestamp,
     pub finished: Option<Timestamp>,
-    /// Absent while it runs.
+    /// `None` while it runs.
     pub outcome: Option<RunOutcome>,
 }
 
 impl Store {
-    /// Begins a run of this process.
+    /// Stores the start of a run in this process.
     pub fn start_run(&mut self, run: &NewRun) -> Result<RunId> {
         let pid = std::process::id();
         self.run(|connection| {
@@ -86,7 +83,7 @@ impl Store {
         })
     }
 
-    /// Ends a run; the first outcome given stays.
+    /// Stores the end of a run; the first outcome stays.
     pub fn finish_run(&mut self, run: RunId, outcome: RunOutcome) -> Result<()> {
         self.run(|connection| {
             connection.execute(
@@ -104,7 +101,7 @@ impl Store {
         })
     }
 
-    /// Marks the runs whose process is gone.
+    /// Marks the runs whose process is gone as interrupted.
     pub(super) fn mark_interrupted(&mut self) -> Result<()> {
         let unfinished: Vec<(i64, u32, String)> = self.query(|connection| {
             let sql = "SELECT id, process, process_start FROM runs WHERE outcome IS NULL";
@@ -120,11 +117,11 @@ impl Store {
     }
 }
 
-/// When a process began, in the kernel's ticks since boot: with the number it names a process for good. Absent when
-/// there is none.
+/// The start time of a process, in the kernel's ticks since boot. Together with the process id it identifies
+/// a process uniquely. `None` if there is no such process.
 fn process_start(pid: u32) -> Option<String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Field 22; the name in field 2 may hold spaces and parentheses, so counting starts behind it.
+    // It is field 22. The name in field 2 may contain spaces and parentheses, so count from its end.
     let (_, fields) = stat.rsplit_once(')')?;
     fields.split_whitespace().nth(19).map(str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! The trace of the supervisor: one row a step, with its reason and its outcome.
+//! The trace of the supervisor: one row per step, with its reason and its outcome.
 
 use super::columns::{date, int, unsigned32};
 use super::{RunId, Store, now};
@@ -7,16 +7,16 @@ use crate::symbol::SymbolKey;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 
-/// Number of a step, over all runs.
+/// Id of a step, unique over all runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StepId(pub i64);
 
-/// The two halves of a port; `stats` divides its cost by them.
+/// The two phases of a port; `stats` reports costs by phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Until a candidate was built and linked, and a run has called it and the C original.
     Compilation,
-    /// From then on, whatever becomes of later candidates.
+    /// From then on, whatever the results of later candidates.
     Optimization,
 }
 
@@ -42,18 +42,17 @@ pub struct NewStep<'a> {
     pub why: &'a str,
 }
 
-/// A step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StepRow {
     pub id: StepId,
     pub run: RunId,
     pub symbol: SymbolKey,
-    /// From 1, over the steps for a symbol in a run.
+    /// From 1, within a symbol and a run.
     pub number: u32,
     pub phase: String,
     pub step: String,
     pub why: String,
-    /// One word; absent where it was under way when the process ended, as are its milliseconds.
+    /// One word. It and `millis` are `None` if the process ended during the step.
     pub outcome: Option<String>,
     pub detail: String,
     pub millis: Option<u64>,
@@ -61,7 +60,7 @@ pub struct StepRow {
 }
 
 impl Store {
-    /// Takes note of a step that is about to be taken.
+    /// Stores a step that is about to begin.
     pub fn begin_step(&mut self, new: &NewStep) -> Result<StepId> {
         let sql = "INSERT INTO steps (run, symbol, number, phase, step, why, detail, created)
                    SELECT ?1, ?2, coalesce(max(number), 0) + 1, ?3, ?4, ?5, '', ?6
@@ -73,7 +72,7 @@ impl Store {
         })
     }
 
-    /// What came of it: a word, and what there is to say of that.
+    /// Stores the outcome of a step: a word, and details.
     pub fn end_step(&mut self, id: StepId, (outcome, detail): (&str, &str), millis: u64) -> Result<()> {
         self.run(|connection| {
             let sql = "UPDATE steps SET outcome = ?2, detail = ?3, millis = ?4 WHERE id = ?1";
@@ -81,7 +80,8 @@ impl Store {
         })
     }
 
-    /// The steps of a run, or of all runs (absent), for a symbol, or for all (absent), in the order in which they were taken.
+    /// The steps of a run, or of all runs (`None`), for a symbol, or for all (`None`), in the order in which
+    /// they began.
     pub fn steps(&self, run: Option<RunId>, symbol: Option<&SymbolKey>) -> Result<Vec<StepRow>> {
         let sql =
             "SELECT * FROM steps WHERE (?1 IS NULL OR run = ?1) AND (?2 IS NULL OR symbol = ?2) ORDER BY id";

@@ -1,4 +1,4 @@
-//! The symbols of the C library: every other row refers to one.
+//! The symbols of the C library, to which all other rows refer.
 
 use super::Store;
 use crate::error::Result;
@@ -6,7 +6,6 @@ use crate::symbol::{Function, SymbolKey, SymbolName};
 use rusqlite::{Row, TransactionBehavior};
 use std::collections::BTreeMap;
 
-/// A symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolRow {
     pub key: SymbolKey,
@@ -14,14 +13,14 @@ pub struct SymbolRow {
 }
 
 impl SymbolRow {
-    /// That of a function.
     pub fn of(function: &Function) -> Self {
         Self { key: function.key.clone(), name: function.name.clone() }
     }
 }
 
 impl Store {
-    /// Keeps symbols under their present names. Those that the library has no longer stay, for the rows about them.
+    /// Stores symbols with their present names. Symbols that the library no longer has stay, for the rows
+    /// about them.
     pub fn save_symbols(&mut self, symbols: &[SymbolRow]) -> Result<()> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -36,7 +35,7 @@ impl Store {
         })
     }
 
-    /// The names of all symbols that there ever were, for rows that outlive them.
+    /// The names of all symbols ever stored, because rows outlive their symbols.
     pub fn names(&self) -> Result<BTreeMap<SymbolKey, SymbolName>> {
         self.query(|connection| {
             let mut select = connection.prepare("SELECT key, name FROM symbols")?;

@@ -234,7 +234,7 @@ fn a_run_ends_once_and_a_killed_one_is_interrupted() {
     let [done, killed, reused, alive] = [0; 4].map(|_| store.start_run(&NewRun::default()).unwrap());
     store.finish_run(done, RunOutcome::Done).unwrap();
     store.finish_run(done, RunOutcome::Failed).unwrap();
-    // No process has this number; another process has the other's.
+    // No process has this id; another process has the id of the other run.
     let gone = "UPDATE runs SET process = 4194999 WHERE id = ?1";
     store.connection.execute(gone, [killed.0]).unwrap();
     store.connection.execute("UPDATE runs SET process_start = '1' WHERE id = ?1", [reused.0]).unwrap();

@@ -1,5 +1,4 @@
-//! Sums over model calls. Unknown values stay unknown: a call without a price does not count as a
-//! cost of 0.
+//! Sums over model calls. Unknown values stay unknown: a call without a price does not count as a cost of 0.
 
 use super::{ModelCall, RunId, Store};
 use crate::error::Result;
@@ -11,25 +10,25 @@ use std::collections::BTreeMap;
 pub struct Totals {
     /// Questions to a model.
     pub calls: u64,
-    /// Those of them that brought no answer.
+    /// Questions without an answer.
     pub failed: u64,
-    /// How often requests were sent again, as far as it is known.
+    /// Number of retries, as far as known.
     pub retries: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
     pub cached_tokens: u64,
     pub cache_write_tokens: u64,
-    /// Some counts are guessed.
+    /// Whether some counts are estimated.
     pub estimated: bool,
-    /// Over the calls with a known price, in the currency of the prices; absent without such a call.
+    /// Sum over the calls with a known price, in the currency of the prices; `None` without such a call.
     pub cost: Option<f64>,
     /// Calls without a known price.
     pub unpriced: u64,
     /// Time spent waiting for models, milliseconds.
     pub latency_ms: u64,
-    /// Of the calls that were answered; absent where none was.
+    /// Median latency of the answered calls in milliseconds; `None` without such a call.
     pub median_ms: Option<u64>,
-    /// How often models stopped for which reason, calls without an answer as `failed`.
+    /// Number of calls by stop reason; calls without an answer count as `failed`.
     pub stops: BTreeMap<String, u64>,
 }
 
@@ -65,13 +64,13 @@ impl Totals {
         *self.stops.entry(stop.unwrap_or("unknown").to_owned()).or_default() += 1;
     }
 
-    /// Sent and received.
+    /// Input and output.
     pub fn tokens(&self) -> u64 {
         self.input_tokens + self.output_tokens
     }
 }
 
-/// The middle one, or the mean of the two in the middle; none of nothing.
+/// The median; `None` for an empty list.
 pub fn median(mut values: Vec<u64>) -> Option<u64> {
     values.sort_unstable();
     let upper = *values.get(values.len() / 2)?;
@@ -80,12 +79,12 @@ pub fn median(mut values: Vec<u64>) -> Option<u64> {
 }
 
 impl Store {
-    /// What a run spent, or all runs (absent).
+    /// The sums of a run, or of all runs (`None`).
     pub fn totals(&self, run: Option<RunId>) -> Result<Totals> {
         Ok(Totals::of(self.calls(run, None)?.iter().map(|paid| &paid.call)))
     }
 
-    /// What was spent on a symbol in a run, or in all runs (absent).
+    /// The sums for a symbol in a run, or in all runs (`None`).
     pub fn totals_of(&self, run: Option<RunId>, symbol: &SymbolKey) -> Result<Totals> {
         Ok(Totals::of(self.calls(run, Some(symbol))?.iter().map(|paid| &paid.call)))
     }

@@ -13,33 +13,33 @@ use crate::symbol::{SymbolKey, SymbolName};
 use passes::Fate;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tokens a trial in the published figures of the design that this tool follows.
+/// Tokens per trial in the published figures of the design that this tool follows: lowest and highest.
 pub const PUBLISHED_TOKENS: (u64, u64) = (20_000, 55_000);
 
-/// What the statistics are made of.
+/// The rows from which the statistics are computed.
 #[derive(Debug, Clone, Default)]
 pub struct Records {
     pub calls: Vec<PaidCall>,
     pub attempts: Vec<Attempt>,
     pub steps: Vec<StepRow>,
-    /// Of each run; runs that ported nothing have none.
+    /// By run; runs that ported nothing are absent.
     pub workflows: BTreeMap<RunId, String>,
-    /// Runs that Ctrl-C or a kill has ended.
+    /// Runs that ended by Ctrl-C or a kill.
     pub interrupted: BTreeSet<RunId>,
     pub names: BTreeMap<SymbolKey, SymbolName>,
 }
 
-/// One symbol in one run.
+/// A trial: one symbol in one run.
 type Trial<'r> = (RunId, &'r SymbolKey);
 
 /// One line of the statistics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// The symbol, role, phase or workflow; absent where that was not kept.
+    /// The symbol, role, phase or workflow; `None` if it was not stored.
     pub name: Option<String>,
     pub spent: Totals,
     pub passes: Passes,
-    /// Time of the trials in it, model and machine together; of a role, nobody has measured it.
+    /// Time of its trials, for models and machine together; `None` for roles, where it was not measured.
     pub millis: Option<u64>,
 }
 
@@ -49,14 +49,14 @@ pub struct PerSymbol {
     pub calls: f64,
     pub tokens: f64,
     pub millis: Option<f64>,
-    /// Absent unless the price of every call is known.
+    /// `None` unless the price of every call is known.
     pub cost: Option<f64>,
 }
 
 impl Group {
-    /// What one symbol took in one run; none where none was begun.
+    /// The means per trial; `None` without a trial.
     pub fn per_symbol(&self) -> Option<PerSymbol> {
-        // What was spent has the interrupted ones in it.
+        // The costs include those of interrupted trials, so these count too.
         let trials = self.passes.begun();
         let mean = |sum: f64| sum / trials as f64;
         (trials > 0).then(|| PerSymbol {
@@ -68,7 +68,7 @@ impl Group {
     }
 }
 
-/// A median over some of the counts, and whether one of them is estimated.
+/// A median of token counts over `over` trials, and whether one of the counts is estimated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Middle {
     pub tokens: u64,
@@ -76,31 +76,31 @@ pub struct Middle {
     pub estimated: bool,
 }
 
-/// What was spent and what came of it.
+/// Costs and results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stats {
-    /// A trial passes when its port is accepted.
+    /// A trial passes if its port is accepted.
     pub symbols: Vec<Group>,
-    /// A reply passes when it is the one that is accepted.
+    /// A reply passes if its candidate is accepted.
     pub roles: Vec<Group>,
-    /// As for roles: models, and c2rust.
+    /// Like `roles`, for each model and for c2rust.
     pub makers: Vec<Group>,
-    /// A trial passes `compilation` when it gets to `optimization`, and that when its port is accepted.
+    /// A trial passes `compilation` if it reaches `optimization`, and `optimization` if its port is accepted.
     pub phases: Vec<Group>,
-    /// As for symbols; what c2rust has ported is apart.
+    /// Like `symbols`; ports by c2rust form a separate group.
     pub workflows: Vec<Group>,
     pub total: Group,
-    /// Tokens of a trial, sent and received.
+    /// Tokens per trial, input and output.
     pub trial: Option<Middle>,
-    /// Tokens of the first prompt that was answered in the last trial of each symbol.
+    /// Tokens of the first answered prompt in the last trial of each symbol.
     pub first_prompt: Option<Middle>,
 }
 
 impl Records {
-    /// What the store has of a run, or of all (absent), about these symbols, or about all (none named).
+    /// The rows of a run, or of all runs (`None`), about these symbols, or about all (empty).
     ///
     /// # Errors
-    /// `Usage` where there is no such run; those of reading the store.
+    /// `Usage` if there is no such run.
     pub fn read(store: &Store, run: Option<RunId>, symbols: &[SymbolKey]) -> Result<Self> {
         let runs = store.runs()?;
         if let Some(wanted) = run.filter(|id| runs.iter().all(|run| run.id != *id)) {
@@ -127,14 +127,14 @@ impl Records {
         Ok(records)
     }
 
-    /// Every function that something was done for in a run: its port, whatever became of it, or its tests.
+    /// Every function with any step, attempt or call in a run, for its port or for its tests.
     fn trials(&self) -> BTreeSet<Trial<'_>> {
         let of_calls = self.calls.iter().filter_map(|paid| Some((paid.run, paid.call.symbol.as_ref()?)));
         let of_attempts = self.attempts.iter().map(|attempt| (attempt.run, &attempt.symbol));
         of_calls.chain(of_attempts).chain(self.steps.iter().map(|step| (step.run, &step.symbol))).collect()
     }
 
-    /// Every port that was begun, whatever became of it.
+    /// Every port that was begun, whatever its result.
     fn ports(&self) -> BTreeSet<Trial<'_>> {
         let for_tests = |paid: &&PaidCall| TEST_ROLES.contains(&paid.call.role.as_str());
         let of_calls = self.calls.iter().filter(|paid| !for_tests(paid));
@@ -148,8 +148,8 @@ impl Records {
         accepted.map(|attempt| (attempt.run, &attempt.symbol)).collect()
     }
 
-    /// Trials whose last step was cut off: by the end of the run, which leaves its word, or by a kill, which leaves none. Of a run that ended
-    /// so, also what was asked about and never begun.
+    /// Trials whose last step was interrupted: it has the outcome `interrupted`, or no outcome in a run that
+    /// ended by a kill. In such a run, also symbols that a model was asked about without any step or attempt.
     fn cut_off(&self) -> BTreeSet<Trial<'_>> {
         let mut last: BTreeMap<Trial, &StepRow> = BTreeMap::new();
         for step in &self.steps {
@@ -167,7 +167,7 @@ impl Records {
         self.ports().into_iter().filter(is_cut_off).collect()
     }
 
-    /// What became of each port.
+    /// The result of each port.
     fn fates(&self) -> BTreeMap<Trial<'_>, Fate> {
         let (accepted, cut_off) = (self.accepted(), self.cut_off());
         let fate = |trial: &Trial| match cut_off.contains(trial) {
@@ -177,7 +177,7 @@ impl Records {
         self.ports().into_iter().map(|trial| (trial, fate(&trial))).collect()
     }
 
-    /// Trials whose port is c2rust's.
+    /// Trials in which c2rust's port was accepted.
     fn translated(&self) -> BTreeSet<Trial<'_>> {
         let is_one = |attempt: &&Attempt| {
             attempt.outcome == "accepted" && attempt.maker.as_deref() == Some(Maker::C2rust.word())
@@ -185,7 +185,7 @@ impl Records {
         self.attempts.iter().filter(is_one).map(|attempt| (attempt.run, &attempt.symbol)).collect()
     }
 
-    /// The phases that a trial got to; none where they were not kept.
+    /// The phases that each trial reached; absent if phases were not stored.
     fn phases(&self) -> BTreeMap<Trial<'_>, BTreeSet<&str>> {
         let mut phases: BTreeMap<Trial, BTreeSet<&str>> = BTreeMap::new();
         for step in &self.steps {
@@ -194,7 +194,7 @@ impl Records {
         phases
     }
 
-    /// How long each trial took: by its steps, or by its attempts where steps were not kept.
+    /// The duration of each trial: of its steps, or of its attempts if steps were not stored.
     fn millis(&self) -> BTreeMap<Trial<'_>, u64> {
         let mut millis: BTreeMap<Trial, u64> = BTreeMap::new();
         for step in &self.steps {
@@ -216,7 +216,7 @@ impl Records {
 }
 
 impl Stats {
-    /// Counts and sums.
+    /// Computes the statistics.
     pub fn of(records: &Records) -> Self {
         let (trials, ports) = (records.trials(), records.ports());
         let everything = |_: &Trial| Some(String::new());
@@ -228,7 +228,7 @@ impl Stats {
             makers: by_maker(records),
             phases: by_phase(records, &ports),
             workflows: by_trial(records, &trials, &|trial| match translated.contains(trial) {
-                // It asked nobody in whichever workflow.
+                // c2rust involves no model, so the workflow does not matter.
                 true => Some(Maker::C2rust.word().to_owned()),
                 false => records.workflows.get(&trial.0).cloned(),
             }),
@@ -266,7 +266,7 @@ fn by_trial(
     groups.into_iter().map(group).collect()
 }
 
-/// Groups replies by who was asked.
+/// Groups replies by model role.
 fn by_role(records: &Records) -> Vec<Group> {
     let of_calls = records.calls.iter().map(|paid| paid.call.role.as_str());
     let roles: BTreeSet<&str> = of_calls.chain(replies(records).map(|reply| reply.role.as_str())).collect();
@@ -279,7 +279,7 @@ fn by_role(records: &Records) -> Vec<Group> {
     roles.into_iter().map(group).collect()
 }
 
-/// Groups replies by what answered. Calls that failed are of the model that was asked.
+/// Groups replies by candidate source. Failed calls count for the model that was asked.
 fn by_maker(records: &Records) -> Vec<Group> {
     let of_calls = records.calls.iter().map(|paid| Some(paid.call.maker()));
     let makers: BTreeSet<Option<&str>> =
@@ -293,17 +293,17 @@ fn by_maker(records: &Records) -> Vec<Group> {
     makers.into_iter().map(group).collect()
 }
 
-/// What became of a reply: those that were never judged are not kept.
+/// The result of a reply. Replies that were never judged are not stored.
 fn fate_of(reply: &Attempt) -> Fate {
     Fate::of(reply.outcome == "accepted")
 }
 
-/// Attempts in which somebody was asked.
+/// Attempts with a reply or a candidate; an attempt that ended for its budget has none.
 fn replies(records: &Records) -> impl Iterator<Item = &Attempt> {
     records.attempts.iter().filter(|attempt| attempt.outcome != "budget")
 }
 
-/// Groups calls and steps by phase; what is from before phases were kept has a group of its own.
+/// Groups calls and steps by phase; rows from before phases were stored form a separate group.
 fn by_phase(records: &Records, ports: &BTreeSet<Trial>) -> Vec<Group> {
     let (fates, reached) = (records.fates(), records.phases());
     let in_phase = |trial: &&Trial, phase: Option<&str>| match (reached.get(*trial), phase) {
@@ -338,7 +338,7 @@ fn calls(records: &Records, is_meant: impl Fn(&PaidCall) -> bool) -> impl Iterat
 
 /// The last trial of each symbol.
 fn last<'r>(trials: &BTreeSet<Trial<'r>>) -> BTreeSet<Trial<'r>> {
-    // They are in the order of their runs, so that later ones replace earlier ones.
+    // Trials are in the order of their runs, so later ones replace earlier ones.
     let last: BTreeMap<&SymbolKey, RunId> = trials.iter().map(|(run, key)| (*key, *run)).collect();
     last.into_iter().map(|(key, run)| (run, key)).collect()
 }

@@ -25,7 +25,7 @@ impl Fate {
 }
 
 impl Passes {
-    /// Counts each of these.
+    /// Counts these results.
     pub(super) fn of(all: impl IntoIterator<Item = Fate>) -> Self {
         all.into_iter().fold(Self::default(), |sum, fate| Self {
             passed: sum.passed + u64::from(fate == Fate::Passed),

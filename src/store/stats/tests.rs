@@ -1,5 +1,5 @@
-//! Two runs over three symbols: one accepted after a repair, one given up, one whose model failed; and rows from before
-//! phases were kept.
+//! Two runs on three symbols: one was accepted after a repair, one was given up, one had a failing model; and
+//! rows from before phases were stored.
 
 use super::*;
 use crate::store::StepId;
@@ -113,7 +113,7 @@ fn who_passes_is_counted_by_what_a_group_is_about() {
         passes(&stats.roles),
         [(Some("c2rust"), 0, 1), (Some("enhancer"), 1, 1), (Some("prototyper"), 0, 3)]
     );
-    // From before makers were kept nobody knows whose an attempt was.
+    // For rows from before makers were stored, the author of an attempt is unknown.
     assert_eq!(
         passes(&stats.makers),
         [(None, 0, 1), (Some("c2rust"), 0, 1), (Some("cheap"), 0, 2), (Some("strong"), 1, 1)]
@@ -138,7 +138,7 @@ fn every_call_is_in_one_group_of_each_kind() {
     }
     let total = &stats.total.spent;
     assert_eq!((total.calls, total.tokens(), total.cost, total.unpriced), (5, 1_540, Some(1.0), 1));
-    // 100, 200, 300 and 900; the failed one says nothing of how long an answer takes.
+    // 100, 200, 300 and 900; the failed call does not count as an answer.
     assert_eq!(total.median_ms, Some(250));
     assert_eq!(stats.symbols[2].spent.cost, None, "unknown is not 0");
 }
@@ -196,7 +196,8 @@ fn nothing_gives_nothing() {
     assert_eq!((stats.total.spent.calls, stats.total.passes.rate()), (0, None));
 }
 
-/// Run 4, which Ctrl-C ended: `a` in its optimization, `b` before any candidate was run, `c` had been given up.
+/// Run 4, which Ctrl-C ended: `a` was in optimization, `b` had not yet run a candidate, `c` had been given
+/// up.
 fn interrupted() -> Records {
     let ended = |symbol: &str, phase: &str, number: u32, outcome: Option<&str>| StepRow {
         number,
@@ -223,13 +224,13 @@ fn what_was_interrupted_has_neither_passed_nor_failed() {
     assert_eq!(cut_off(&stats.symbols), [1, 1, 0]);
     assert_eq!(passes(&stats.workflows), [(Some("three-step"), 0, 2), (Some("unified"), 1, 3)]);
     assert_eq!(cut_off(&stats.workflows), [2, 0]);
-    // `a` had passed the compilation before.
+    // `a` had passed compilation before.
     assert_eq!(
         passes(&stats.phases),
         [(Some("compilation"), 2, 5), (Some("optimization"), 1, 1), (None, 0, 1)]
     );
     assert_eq!(cut_off(&stats.phases), [1, 1, 0]);
-    // What it took is in the means.
+    // The means include its time.
     assert_eq!(stats.workflows[0].per_symbol().unwrap().millis, Some(1.0));
     assert_eq!((stats.total.passes.attempted, stats.total.passes.interrupted), (5, 2));
 }
@@ -242,7 +243,7 @@ fn a_kill_leaves_a_step_without_an_end_and_a_call_without_a_step() {
     records.calls.push(call(4, "b", "analyst", None, 5));
     let fate = |records: &Records| Stats::of(records).workflows[0].passes;
     assert_eq!(fate(&records), Passes { passed: 0, attempted: 1, interrupted: 2 });
-    // Where the run itself went on, nobody has cut them off.
+    // In a run that was not interrupted, no trial is interrupted.
     records.interrupted.clear();
     assert_eq!(fate(&records), Passes { passed: 0, attempted: 3, interrupted: 0 });
 }

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use serde::Serialize;
 
-/// The kind that all functions are of.
+/// The kind that includes all functions.
 pub const GLOBAL: &str = "_global_";
 
 /// The best configuration for a kind of function.
@@ -16,23 +16,23 @@ pub const GLOBAL: &str = "_global_";
 pub struct BestConfig {
     /// The kind in one word, or [`GLOBAL`].
     pub task_type: String,
-    /// Runs in other contexts ask for other tests: they do not count.
+    /// The context of the runs. Runs in other contexts do not count, because they request other tests.
     pub context: TestGenContext,
     pub config: ConfigId,
-    /// Its run with the highest score; of equals the first.
+    /// The run of the configuration with the highest score; of equal ones the first.
     pub run: RunId,
-    /// Mean over its runs with a score.
+    /// Mean over its runs that have a score.
     pub score: f64,
-    /// Runs that came to its least comprehensiveness.
+    /// Runs that reached the configuration's minimum comprehensiveness.
     pub pass_count: u64,
     pub total_runs: u64,
-    /// There is one for [`GLOBAL`], and it is another one.
+    /// Whether there is a best configuration for [`GLOBAL`] and it is another one.
     pub is_override: bool,
     #[serde(serialize_with = "crate::test_record::date::serialize")]
     pub updated_at: Timestamp,
 }
 
-/// What a configuration's runs came to.
+/// The results of a configuration's runs.
 struct Standing {
     config: i64,
     run: String,
@@ -50,8 +50,9 @@ impl Store {
         })
     }
 
-    /// The configuration that a run on a function of this kind uses where nobody names one: the best one of its kind, else
-    /// of all, in this context. A current one that has no score there yet comes first, so that it gets one.
+    /// The configuration for a run on a function of this kind, if the user names none: the best one of the
+    /// kind, else of all kinds, in this context. If the current configuration has no score there yet, it is
+    /// used, so that it gets one.
     pub fn testgen_config_for(
         &mut self,
         task_type: Option<&str>,
@@ -73,7 +74,7 @@ impl Store {
         Ok(current)
     }
 
-    /// The best configurations of all contexts and kinds, in the order of their words; [`GLOBAL`] comes first.
+    /// The best configurations of all contexts and kinds, in alphabetical order; [`GLOBAL`] comes first.
     pub fn testgen_bests(&self) -> Result<Vec<BestConfig>> {
         self.query(|connection| {
             let sql = "SELECT * FROM testgen_best_configs ORDER BY context, task_type <> ?1, task_type";
@@ -81,9 +82,9 @@ impl Store {
         })
     }
 
-    /// Finds the configuration with the highest mean score over its runs in a context on functions of a kind ([`GLOBAL`]: of
-    /// all kinds), among all that there are. Where the best one of before has the same mean, it stays; its numbers are told as
-    /// they are now. Says whether the best one is another one than before.
+    /// Finds the configuration with the highest mean score over its runs in a context on functions of a kind
+    /// ([`GLOBAL`]: of all kinds). The earlier best one stays if its mean is as high; its numbers are
+    /// updated. Returns whether another configuration became the best.
     pub fn update_testgen_best(&mut self, task_type: &str, context: &TestGenContext) -> Result<bool> {
         let of = (task_type, context.to_string());
         self.run(|connection| {
@@ -99,7 +100,8 @@ impl Store {
     }
 }
 
-/// The first by mean score; of equals the one that held the place, else the oldest. None where no run has a score.
+/// The configuration with the highest mean score; of equal ones the earlier best, else the oldest. `None` if
+/// no run has a score.
 fn leader(
     connection: &Connection,
     (task_type, context): (&str, &str),
@@ -145,7 +147,7 @@ fn write(
             context,
         ],
     )?;
-    // The row of all kinds decides about every other one.
+    // The global row determines `is_override` of every other row.
     let sql = "UPDATE testgen_best_configs SET is_override = coalesce(config <>
                    (SELECT config FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2), 0)
                WHERE context = ?2";

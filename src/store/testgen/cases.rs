@@ -7,7 +7,7 @@ use crate::test_record::{GeneratedTest, RecordedTest, RunId};
 use rusqlite::{Connection, Row, params};
 
 impl Store {
-    /// The tests of a run in the order in which they came.
+    /// The tests of a run in order of arrival.
     pub fn testgen_tests(&self, run: &RunId) -> Result<Vec<RecordedTest>> {
         self.query(|connection| {
             let mut select =
@@ -17,7 +17,7 @@ impl Store {
     }
 }
 
-/// Inside of the caller's transaction.
+/// Runs inside the caller's transaction.
 pub(super) fn insert(connection: &Connection, run: &RunId, tests: &[RecordedTest]) -> rusqlite::Result<()> {
     let sql = "INSERT INTO testgen_tests (run, number, id, category, input, predicted_output, measured_output, reasoning,
                    confidence, valid, dropped, kills, cheats, kept)

@@ -1,4 +1,4 @@
-//! Configurations of the generator, each stored once, and the current one.
+//! Configurations of the test generator, each stored once, and the current one.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, TransactionBehavior, named_params};
 use serde::Serialize;
 
-/// A configuration that is kept.
+/// A stored configuration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfigRow {
     pub id: ConfigId,
     pub config_hash: String,
-    /// New runs use it; at most one is.
+    /// Whether new runs use it; at most one is current.
     pub is_current: bool,
     #[serde(serialize_with = "crate::test_record::date::serialize")]
     pub created_at: Timestamp,
@@ -22,9 +22,9 @@ pub struct ConfigRow {
 }
 
 impl Store {
-    /// Keeps a configuration; the same one is kept once and has one number.
+    /// Stores a configuration. The same one is stored once and has one id.
     ///
-    /// Errors (`Config`): it cannot be used.
+    /// Errors (`Config`): the configuration is not valid.
     pub fn save_testgen_config(&mut self, config: &TestGenConfig) -> Result<ConfigId> {
         let problems = config.problems();
         if !problems.is_empty() {
@@ -39,22 +39,22 @@ impl Store {
         })
     }
 
-    /// The configuration with this number.
+    /// The configuration with this id.
     pub fn testgen_config(&self, id: ConfigId) -> Result<Option<ConfigRow>> {
         self.query(|connection| find(connection, "id = ?1", id.0))
     }
 
-    /// The configuration with this hash.
     pub fn testgen_config_by_hash(&self, hash: &str) -> Result<Option<ConfigRow>> {
         self.query(|connection| find(connection, "config_hash = ?1", hash))
     }
 
-    /// The configuration that new runs use; none where nobody has chosen one.
+    /// The configuration that new runs use; `None` if none was chosen.
     pub fn current_testgen_config(&self) -> Result<Option<ConfigRow>> {
         self.query(|connection| find(connection, "is_current = ?1", true))
     }
 
-    /// The configuration that a run uses where nobody names one: the current one, else the defaults, which become it.
+    /// The configuration for a run if the user names none: the current one, else the defaults, which become
+    /// current.
     pub fn testgen_config_in_use(&mut self) -> Result<ConfigRow> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -72,7 +72,7 @@ impl Store {
 
     /// Makes a configuration the current one.
     ///
-    /// Errors (`Usage`): there is none with this number; the current one stays.
+    /// Errors (`Usage`): there is none with this id; the current one stays.
     pub fn set_current_testgen_config(&mut self, id: ConfigId) -> Result<()> {
         let is_there = self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -97,7 +97,8 @@ impl Store {
     }
 }
 
-/// Inside of the caller's transaction, which is not to be committed where this says that there is no such configuration.
+/// Runs inside the caller's transaction. Returns `false` if there is no such configuration; then the caller
+/// must not commit.
 pub(super) fn make_current(connection: &Connection, id: ConfigId) -> rusqlite::Result<bool> {
     connection.execute("UPDATE testgen_configs SET is_current = 0 WHERE is_current = 1", [])?;
     connection
@@ -105,7 +106,7 @@ pub(super) fn make_current(connection: &Connection, id: ConfigId) -> rusqlite::R
         .map(|rows| rows == 1)
 }
 
-/// The first one of which this holds.
+/// The first configuration for which the condition holds.
 pub(super) fn find(
     connection: &Connection,
     condition: &str,
@@ -115,7 +116,7 @@ pub(super) fn find(
     connection.prepare_cached(&sql)?.query_row([value], read).optional()
 }
 
-/// The number of a configuration, which is kept where it is not there yet. Inside of the caller's transaction.
+/// The id of a configuration, which is stored if it is new. Runs inside the caller's transaction.
 fn once(connection: &Connection, config: &TestGenConfig) -> rusqlite::Result<ConfigId> {
     let hash = config.config_hash();
     match find(connection, "config_hash = ?1", &hash)? {

@@ -1,4 +1,4 @@
-//! How configurations evolved: one row a round, whatever its result.
+//! How configurations evolved: one row per round, whatever its result.
 
 use super::configs::{find, make_current};
 use crate::error::Result;
@@ -9,18 +9,18 @@ use jiff::Timestamp;
 use rusqlite::{Row, TransactionBehavior, params};
 use serde::Serialize;
 
-/// A round that is kept.
+/// A stored round.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvolutionRow {
     pub id: i64,
     pub from: ConfigId,
     pub to: Option<ConfigId>,
     pub change: TestGenConfigChange,
-    /// Mean gain of the score, in points; absent where it was not measured.
+    /// Mean gain of the score, in points; `None` if it was not measured.
     pub actual_improvement: Option<f64>,
-    /// The lower end of the 95 % interval of that mean; it decides whether the candidate is accepted.
+    /// The lower end of the 95 % interval of that mean. It decides whether the candidate is accepted.
     pub lower_bound: Option<f64>,
-    /// The pairs that were compared; absent where no candidate was tried, and in rounds of databases before version 11.
+    /// The compared pairs; `None` if no candidate was run, and in rounds of databases before version 11.
     pub scores: Option<Vec<ScorePair>>,
     pub quality_delta: Option<f64>,
     pub accepted: bool,
@@ -30,9 +30,9 @@ pub struct EvolutionRow {
 }
 
 impl Store {
-    /// Keeps a round, and returns it as it was kept. Where its candidate was accepted, it becomes the current configuration in the
-    /// same transaction, unless another one than the incumbent is current by now: what a person chose meanwhile stays, and
-    /// the round is not an accepted one.
+    /// Stores a round and returns it as stored. An accepted candidate becomes the current configuration in
+    /// the same transaction. But if the current configuration is no longer the incumbent, because a person
+    /// chose another one meanwhile, that choice stays, and the round is stored as not accepted.
     pub fn add_testgen_evolution(&mut self, mut round: EvolutionRound) -> Result<EvolutionRound> {
         let to = round.to.as_ref().map(|to| to.id);
         self.run(|connection| {

@@ -1,5 +1,5 @@
-//! Generated tests: configurations, runs with their tests, the best configurations, and how configurations evolved. The
-//! records are in `crate::test_record`.
+//! Generated tests: configurations, runs with their tests, the best configurations, and how configurations
+//! evolved. The record types are in `crate::test_record`.
 
 mod best;
 mod cases;

@@ -11,8 +11,8 @@ use crate::test_record::{
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, named_params, params};
 
 impl Store {
-    /// Keeps a run and its tests, all or nothing. Which run of the symbol is the best one is found anew; what the run
-    /// itself says of that does not count.
+    /// Stores a run and its tests, all or nothing. Recomputes which run of the symbol is the best; the run's
+    /// own `is_best` is ignored.
     pub fn save_testgen_run(&mut self, run: &TestGenRun, tests: &[RecordedTest]) -> Result<()> {
         self.run(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -23,7 +23,7 @@ impl Store {
         })
     }
 
-    /// The run with this name.
+    /// The run with this id.
     pub fn testgen_run(&self, id: &RunId) -> Result<Option<TestGenRun>> {
         self.query(|connection| {
             let mut select = connection.prepare_cached("SELECT * FROM testgen_runs WHERE run_id = ?1")?;
@@ -31,7 +31,7 @@ impl Store {
         })
     }
 
-    /// The last runs, newest first, at most `limit`; all, or those on one symbol.
+    /// The last runs, newest first, at most `limit`, on one symbol or on all (`None`).
     pub fn recent_testgen_runs(&self, limit: usize, symbol: Option<&SymbolKey>) -> Result<Vec<TestGenRun>> {
         self.query(|connection| {
             let sql = "SELECT * FROM testgen_runs WHERE ?1 IS NULL OR symbol = ?1 ORDER BY id DESC LIMIT ?2";
@@ -41,7 +41,7 @@ impl Store {
         })
     }
 
-    /// The best run on a symbol, as `is_best` says; the last one where no test of any was kept.
+    /// The best run on a symbol, by `is_best`; the last one if no run kept any test.
     pub fn best_testgen_run(&self, symbol: &SymbolKey) -> Result<Option<TestGenRun>> {
         self.query(|connection| {
             let sql = "SELECT * FROM testgen_runs WHERE symbol = ?1 ORDER BY is_best DESC, id DESC LIMIT 1";
@@ -49,7 +49,8 @@ impl Store {
         })
     }
 
-    /// Adds to a run what was proposed after it, by whom, and, once that is known, whether it was accepted.
+    /// Adds to a run the change that was proposed after it, the proposing model, and, once known, whether it
+    /// was accepted.
     ///
     /// Errors (`Usage`): there is no such run.
     pub fn note_testgen_change(
@@ -72,8 +73,9 @@ impl Store {
     }
 }
 
-/// The run whose tests tell the most is the best one of its symbol: by mutants and branches, then by cheats, then by how many they
-/// are; of equals the last. Scores do not say that: one category is balanced by itself, and tokens tell nothing from C.
+/// Marks the best run of a symbol: the run whose tests show the most, by mutants and branches, then by
+/// cheats, then by number of tests; of equal ones the last. Scores do not show that: a single category is
+/// always balanced, and tokens say nothing about differences from C.
 fn mark_best(connection: &Connection, symbol: &SymbolKey) -> rusqlite::Result<()> {
     let sql = "UPDATE testgen_runs SET is_best = id IS (
                    SELECT id FROM testgen_runs WHERE symbol = ?1 AND kept > 0

@@ -7,7 +7,7 @@ use crate::symbol::SymbolKey;
 use crate::test_record::{ConfigId, Means, Moment, SymbolStats, TestGenStats};
 use rusqlite::{Connection, Row};
 
-/// `avg` leaves out what is NULL, and is NULL where nothing is left.
+/// `avg` ignores NULLs, and is NULL if there is nothing else.
 const MEANS: &str = "count(*) AS runs, count(score) AS scored, avg(score) AS score, max(score) AS best_score,
     avg(comprehensiveness) AS comprehensiveness, avg(category_balance) AS category_balance,
     avg(anti_cheat_coverage) AS anti_cheat_coverage, avg(parameter_discovery) AS parameter_discovery,
@@ -15,10 +15,10 @@ const MEANS: &str = "count(*) AS runs, count(score) AS scored, avg(score) AS sco
     avg(tokens) AS tokens, avg(duration_ms) AS duration_ms";
 
 impl Store {
-    /// Counts and means over all runs, by symbol, and over time.
+    /// Counts and means over all runs, per symbol, and over time.
     pub fn testgen_stats(&self) -> Result<TestGenStats> {
         self.query(|connection| {
-            // One moment's view: another process may be writing.
+            // Read everything in one transaction, because another process may be writing.
             let view = connection.unchecked_transaction()?;
             let mut stats = counts(&view)?;
             stats.overall = view.query_row(&format!("SELECT {MEANS} FROM testgen_runs"), [], means)?;

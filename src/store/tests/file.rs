@@ -7,7 +7,7 @@ fn names(store: &Store) -> Vec<String> {
     store.names().unwrap().into_values().map(|name| name.to_string()).collect()
 }
 
-/// A database as the tool of an earlier version left it, with these rows.
+/// A database with these rows, as an earlier version of the tool left it.
 fn of_version(version: usize, rows: &str) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");

@@ -1,4 +1,4 @@
-//! Lessons: merged, doubted, forgotten.
+//! Lessons: merging, doubting, deleting.
 
 use super::*;
 use crate::store::lesson::{Confidence, Iteration, Kind, Lesson, Scope};

@@ -1,4 +1,5 @@
-//! Generated tests in the store: what these tests stand on, and the tables themselves. Configurations and runs have a room each.
+//! Generated tests in the store: common helpers, and tests of the tables. Configurations and runs have their
+//! own modules.
 
 mod configs;
 mod runs;
@@ -11,11 +12,11 @@ use crate::test_record::{
 };
 use serde_json::json;
 
-/// Kinds of functions, as contracts call them.
+/// Kinds of functions, as contracts name them.
 const PURE: &str = "pure function";
 const TEXT: &str = "string function";
 
-/// A database with two symbols and as many configurations.
+/// A database with two symbols and two configurations.
 fn with_configs() -> (tempfile::TempDir, Store, ConfigId, ConfigId) {
     let (dir, mut store) = fresh();
     store.save_symbols(&[symbol("a"), symbol("b")]).unwrap();
@@ -36,7 +37,7 @@ fn name(number: u32) -> TestGenRunId {
     TestGenRunId::new("2026-01-31T10:00:00Z".parse().unwrap(), number)
 }
 
-/// A run with nothing measured but its score.
+/// A run with a score and no other measurements.
 fn run(number: u32, at: &str, config: ConfigId, score: Option<u32>) -> TestGenRun {
     TestGenRun {
         run_id: name(number),
@@ -49,7 +50,7 @@ fn run(number: u32, at: &str, config: ConfigId, score: Option<u32>) -> TestGenRu
 fn case(id: &str) -> RecordedTest {
     let test = GeneratedTest {
         id: id.into(),
-        // Keys stay in the order of the parameters.
+        // The keys stay in the order of the parameters.
         input: json!({"src": "x", "n": 3, "dst": {"hex": "00ff"}}),
         predicted_output: None,
         expected_output: Some(json!({"return": 7})),

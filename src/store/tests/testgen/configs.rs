@@ -133,7 +133,8 @@ fn the_best_configuration_is_the_best_of_all_that_ran() {
     }
     assert!(store.update_testgen_best(PURE, &TestGenContext::Benchmark).unwrap());
     assert_eq!(best(&store), Some((first, 900.0)));
-    // The last run is of the second one, and the first one falls behind; the third one is better than both.
+    // The last run uses the second configuration, and the first one falls behind; the third is better than
+    // both.
     store.save_testgen_run(&run(4, "a", first, Some(300)), &[]).unwrap();
     store.save_testgen_run(&run(5, "a", other, Some(720)), &[]).unwrap();
     assert!(store.update_testgen_best(PURE, &TestGenContext::Benchmark).unwrap());
@@ -186,7 +187,7 @@ fn a_run_uses_the_best_configuration_of_its_kind_and_context() {
     save(&mut store, 1, first, &benchmark, 900);
     assert_eq!(used(&mut store, Some(PURE), &benchmark), other, "the current one has no score yet");
     save(&mut store, 2, other, &benchmark, 500);
-    // A run in another context says nothing here.
+    // A run in another context does not count here.
     save(&mut store, 3, other, &mecha, 950);
     assert_eq!(used(&mut store, Some(PURE), &benchmark), first);
     assert_eq!(used(&mut store, Some(TEXT), &benchmark), first, "of all kinds");
@@ -242,7 +243,7 @@ fn rounds_of_evolution_are_kept_and_what_was_accepted_is_current() {
         assert_eq!(store.add_testgen_evolution(wrong).unwrap_err().kind(), ErrorKind::Store);
     }
     assert_eq!((store.testgen_evolution().unwrap().len(), current(&store)), (3, other));
-    // It is current already, whoever made it so; then a third one is.
+    // The candidate is already current; then a third one is.
     assert!(store.add_testgen_evolution(accepted.clone()).unwrap().accepted);
     let third = store.save_testgen_config(&config("3.0.0")).unwrap();
     store.set_current_testgen_config(third).unwrap();

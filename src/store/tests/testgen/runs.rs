@@ -84,7 +84,7 @@ fn a_run_and_its_tests_are_kept_together_or_not_at_all() {
 #[test]
 fn what_c_left_comes_back_bit_for_bit() {
     let (_dir, mut store, first, _) = with_configs();
-    // Each was once read as its neighbour.
+    // Each was once read back as its neighbour.
     let floats = [6.934698245112694e276, 8.383658838626809e-78, -7.803913958627244e173, 5e-324, 0.1];
     let mut measured = case("t1");
     measured.test.expected_output = Some(json!({ "return": floats }));
@@ -100,7 +100,7 @@ fn what_c_left_comes_back_bit_for_bit() {
 #[test]
 fn a_kill_between_a_run_and_its_tests_leaves_neither() {
     let (dir, mut store, first, _) = with_configs();
-    // The first test is written for ever, so that there is a moment between the run and its tests.
+    // Writing the first test never ends, so the process can be killed between the run and its tests.
     let endless = "CREATE TRIGGER endless BEFORE INSERT ON testgen_tests BEGIN
                        SELECT count(*) FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x FROM n);
                    END";
@@ -110,7 +110,7 @@ fn a_kill_between_a_run_and_its_tests_leaves_neither() {
     std::thread::scope(|scope| {
         let saved = scope.spawn(|| store.save_testgen_run(&run(1, "a", first, None), &[case("t1")]));
         is_being_written(&dir.path().join("state.db"));
-        // What a process that is killed now leaves behind is what stands in its files.
+        // A copy of the files is what a process that is killed now would leave behind.
         for file in std::fs::read_dir(dir.path()).unwrap().flatten() {
             std::fs::copy(file.path(), killed.path().join(file.file_name())).unwrap();
         }
@@ -122,7 +122,7 @@ fn a_kill_between_a_run_and_its_tests_leaves_neither() {
     assert_eq!(count(&left, "testgen_configs"), 2);
 }
 
-/// Waits until somebody writes, and what is done before a trigger is done.
+/// Waits until another connection is writing, after the statements before the trigger.
 fn is_being_written(path: &Path) {
     let other = Connection::open(path).unwrap();
     other.busy_timeout(Duration::ZERO).unwrap();
@@ -184,7 +184,7 @@ fn the_best_run_of_a_symbol_is_the_one_whose_tests_tell_the_most() {
             anti_cheat_coverage: cheats,
             ..TestGenAnalysis::default()
         };
-        // A score says nothing here: the more is reached, the lower it is.
+        // Scores must not matter here: the more is reached, the lower the score.
         let score = reached.map(|reached| 1_000 - (100.0 * reached) as u32);
         TestGenRun { analysis, kept, is_best: true, ..run(number, at, first, score) }
     };
