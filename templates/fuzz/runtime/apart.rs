@@ -1,5 +1,6 @@
-//! One side alone in its process: what one does to the memory of the other, or to the judge, then changes nothing. The
-//! parent compares what both processes tell. Written by cargo-implfuzz.
+//! Runs one side alone in a process, so that it cannot change the memory of the other side or of the code
+//! that judges. The parent compares the reports of both processes.
+//! Written by cargo-implfuzz.
 
 use super::driver::{Case, panic_text};
 use super::guard::{self, Broke};
@@ -12,7 +13,8 @@ use super::watch;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// What is told where it is asked for: for people, and for the parent the input and what is left.
+/// Details that are reported on request: the effects for people, and for the parent the arguments and the
+/// effects.
 struct Told {
     parts: Parts,
     given: Plain,
@@ -26,8 +28,8 @@ enum End {
     OutOfBounds(String),
 }
 
-/// Runs the side that IMPLFUZZ_SUBJECT names over the inputs in `file`, each behind its length, from the one with the
-/// number IMPLFUZZ_FROM on, for IMPLFUZZ_SECONDS; tells what each left behind.
+/// Runs the side that IMPLFUZZ_SUBJECT names on the inputs in `file`, from number IMPLFUZZ_FROM on, for
+/// IMPLFUZZ_SECONDS seconds; reports the effects of each call. Each input in the file follows its length.
 pub fn run<C: Case>(file: &[u8]) {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let from = number("IMPLFUZZ_FROM").unwrap_or(0) as usize;
@@ -65,7 +67,7 @@ pub fn run<C: Case>(file: &[u8]) {
     report::send("alone-done", &[]);
 }
 
-/// Each behind its length in four bytes.
+/// Each input follows its length, four bytes.
 pub(super) fn inputs(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (length, tail) = rest.split_first_chunk::<4>()?;

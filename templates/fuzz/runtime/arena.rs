@@ -1,4 +1,5 @@
-//! Blocks past the sanitizer, by lengths: given out and taken back in a few steps. Written by cargo-implfuzz.
+//! Memory blocks by size class, outside the sanitizer, allocated and freed in a few steps.
+//! Written by cargo-implfuzz.
 
 use super::space::{READ_WRITE, SPACE, Space};
 use std::cell::UnsafeCell;
@@ -7,33 +8,34 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const PART: usize = SPACE / 16;
 const PAGE: usize = 4096;
-/// Blocks of 16 bytes to 64 KiB, each twice as long as the one before; there are no longer ones.
+/// Classes of blocks from 16 bytes to 64 KiB, each twice as long as the one before. Longer blocks do not come
+/// from here.
 const CLASSES: usize = 13;
 const SHORTEST: usize = 16;
-/// Tries until another thread has changed what it changes: it may never end, where a signal has come in between.
+/// Number of attempts to get the lock. The holder may never release it, if a signal interrupted it.
 const PATIENCE: usize = 1 << 16;
 
-/// Blocks of certain lengths, each kind in a part of the space, with a list of those that nobody has.
+/// Blocks in size classes. Each class has a part of the space and a list of free blocks.
 pub(super) struct Arena {
     space: Space,
-    /// While a kind is changed; other threads seldom allocate.
+    /// Set while a class is being changed; other threads seldom allocate.
     busy: AtomicBool,
     kinds: UnsafeCell<[Kind; CLASSES]>,
 }
 
-/// What is known of the blocks of one length.
+/// The blocks of one length.
 struct Kind {
     free: *mut Free,
-    /// Bytes of its part that were ever given out.
+    /// Number of bytes in its part that were ever used.
     used: usize,
 }
 
-/// A block that nobody has.
+/// A free block.
 struct Free {
     next: *mut Free,
 }
 
-// SAFETY: `kinds` is touched only by whoever has set `busy`.
+// SAFETY: `kinds` is accessed only by the thread that has set `busy`.
 unsafe impl Sync for Arena {}
 
 impl Arena {
@@ -42,25 +44,25 @@ impl Arena {
         Self { space: Space::new(), busy: AtomicBool::new(false), kinds }
     }
 
-    /// Changes a kind, one thread at a time; none where another one does not end.
+    /// Changes a class, one thread at a time; `None` if another thread does not release the lock.
     fn with<R>(&self, class: usize, change: impl FnOnce(&mut Kind) -> R) -> Option<R> {
         let take = || self.busy.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok();
         if !(0..PATIENCE).any(|_| take()) {
             return None;
         }
-        // SAFETY: nobody else has set `busy`.
+        // SAFETY: no other thread has set `busy`.
         let kinds = unsafe { &mut *self.kinds.get() };
         let result = change(&mut kinds[class]);
         self.busy.store(false, Ordering::Release);
         Some(result)
     }
 
-    /// A block; null where there is no room.
+    /// Allocates a block; null if there is no space.
     pub(super) fn take(&self, class: usize) -> *mut u8 {
         let taken = self.with(class, |kind| {
             let first = kind.free;
             if !first.is_null() {
-                // SAFETY: a block in a list was written by `give`.
+                // SAFETY: `give` initialised each block in the list.
                 kind.free = unsafe { (*first).next };
                 return first.cast();
             }
@@ -76,7 +78,7 @@ impl Arena {
         taken.unwrap_or(null_mut())
     }
 
-    /// The class of a block of these.
+    /// The class of a block of this arena.
     fn class_of(&self, at: *mut u8) -> Option<usize> {
         self.space.offset(at).map(|offset| offset / PART).filter(|class| *class < CLASSES)
     }
@@ -85,13 +87,13 @@ impl Arena {
         self.class_of(at).is_some()
     }
 
-    /// Takes a block back; false where it is none of these.
+    /// Frees a block; `false` if it is not from this arena.
     pub(super) fn give(&self, at: *mut u8) -> bool {
         let Some(class) = self.class_of(at) else { return false };
-        // Where it cannot be given back, nobody has it any more.
+        // If the lock cannot be taken, the block is lost.
         self.with(class, |kind| {
             let block: *mut Free = at.cast();
-            // SAFETY: the caller gives a block back, which nobody has any more.
+            // SAFETY: the caller frees the block, so it is not used any more.
             unsafe { block.write(Free { next: kind.free }) };
             kind.free = block;
         });

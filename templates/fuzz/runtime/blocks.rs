@@ -1,5 +1,5 @@
-//! Blocks of memory that change hands: one that a function returns, and those that it is given to free. Written by
-//! cargo-implfuzz.
+//! Memory blocks whose owner changes: a returned block, and blocks that the function must free.
+//! Written by cargo-implfuzz.
 
 use super::codec::show_bytes;
 use super::digest::Digest;
@@ -8,22 +8,22 @@ use super::record::Record;
 use super::report::Parts;
 use std::ffi::c_void;
 
-/// Neither side gets a longer block: what asks for more is told that there is none.
+/// Maximum length of a block for either side; longer allocations fail.
 const LONGEST: usize = 1 << 20;
 
-/// From here on what is allocated and freed is a call's.
+/// From now on, allocations and frees belong to the call.
 pub fn begin() {
     ledger::start();
     ledger::limit(LONGEST);
 }
 
-/// A block that a side's own allocator made, for the function.
+/// A block for the function, allocated with the side's own allocator.
 pub struct Given(*mut c_void);
 
 impl Given {
     pub fn new(content: &[u8]) -> Self {
         let _watch = ledger::Watch::on();
-        // SAFETY: a new block, as long as what is copied into it.
+        // SAFETY: a new block, as long as the content that is copied into it.
         unsafe {
             let at = libc::malloc(content.len());
             assert!(!at.is_null(), "there is memory for a few bytes");
@@ -37,11 +37,11 @@ impl Given {
     }
 }
 
-/// What a returned pointer leads to.
+/// The target of a returned pointer.
 enum Returned {
     Null,
     Block(Vec<u8>),
-    /// Memory that nobody allocated in this call.
+    /// Memory that was not allocated in this call.
     Foreign,
 }
 
@@ -55,22 +55,23 @@ impl Returned {
     }
 }
 
-/// What a call leaves behind of all blocks.
+/// The state of all blocks after a call.
 pub struct Blocks {
     returned: Returned,
-    /// What stands in those that it was given, where they are not freed.
+    /// The contents of the given blocks; `None` for freed ones.
     given: Vec<(&'static str, Option<Vec<u8>>)>,
-    /// How many others are not freed.
+    /// Number of other blocks that are not freed.
     more: usize,
     bad_frees: usize,
 }
 
-/// Looks at everything after a call, and frees what is left. `returned` is null where no block is returned.
+/// Records the state after a call, and frees the remaining blocks. `returned` is null if no block is
+/// returned.
 pub fn end(given: &[(&'static str, Option<&Given>)], returned: *const c_void) -> Blocks {
     let all = ledger::blocks();
     let live: Vec<Piece> = all.iter().copied().filter(|piece| piece.live).collect();
     let is_given = |piece: &Piece| given.iter().any(|(_, block)| block.is_some_and(|b| b.0 as usize == piece.at));
-    // Those that were given came first: what was freed may have been given out again.
+    // The given blocks are the oldest: after a free, an address may have been allocated again.
     let left = |block: &Given| {
         let piece = all.iter().find(|piece| piece.at == block.0 as usize).filter(|piece| piece.live);
         piece.map(|piece| ledger::copy(*piece))
@@ -88,12 +89,12 @@ pub fn end(given: &[(&'static str, Option<&Given>)], returned: *const c_void) ->
 }
 
 impl Blocks {
-    /// Whether what was returned is null or was allocated: else nothing says what it is.
+    /// Whether the returned pointer is null or allocated; otherwise nothing is known about its target.
     pub fn is_own(&self) -> bool {
         !matches!(self.returned, Returned::Foreign)
     }
 
-    /// What differs, if anything does; what C has never written counts as anything.
+    /// The first difference. Bytes that C never wrote are equal to anything.
     pub fn differs(&self, port: &Self) -> Option<String> {
         if self.bad_frees != port.bad_frees {
             return Some("memory is freed twice, or was never allocated".into());
@@ -143,7 +144,8 @@ impl Blocks {
         parts
     }
 
-    /// What C has never written of a returned block is known only where both stand side by side: then nothing is said of its content.
+    /// Which bytes of a returned block C never wrote is known only if both sides run in one process.
+    /// Otherwise its content is left out.
     pub fn put(&self, record: &mut Record) {
         let length = match &self.returned {
             Returned::Null => 0,

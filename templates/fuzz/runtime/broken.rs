@@ -1,4 +1,5 @@
-//! An input on which the C original breaks, made small. Written by cargo-implfuzz.
+//! Minimises an input on which the C original breaks.
+//! Written by cargo-implfuzz.
 
 use super::driver::Case;
 use super::shrink::smaller;
@@ -7,17 +8,17 @@ use super::stretch;
 use super::tally::broken;
 use std::time::{Duration, Instant};
 
-/// Tells the smallest input on which C breaks as on this one; nothing where it does not break.
+/// Reports the smallest input on which C breaks in the same way; nothing if it does not break.
 pub fn run<C: Case>(data: &[u8]) {
     let Some(reason) = breaks::<C>(data) else { return };
-    // Told at once: a smaller input may well bring the process down. What is told last counts.
+    // Report it now, because a smaller input may end the process. The last report counts.
     broken(&reason, data);
     let end = Instant::now() + Duration::from_millis(300);
     let small = smaller(data.to_vec(), end, &mut |other| breaks::<C>(other).as_ref() == Some(&reason));
     broken(&reason, &small);
 }
 
-/// How C breaks on an input that the contract admits, if it does.
+/// How C breaks on an input that the contract admits; `None` if it does not.
 fn breaks<C: Case>(data: &[u8]) -> Option<String> {
     let args = stretch::args::<C>(data);
     if !C::admits(&args) {

@@ -1,4 +1,5 @@
-//! Functions that the harness hands to a side: every call is recorded with its arguments, and answered from the input.
+//! Callbacks that the harness passes to a side. Every call is recorded with its arguments, and its answer
+//! comes from the input.
 //! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer, show_bytes};
@@ -10,32 +11,32 @@ use super::report::Parts;
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
 
-/// Calls behind these are counted, not recorded; what they answer is zero.
+/// Maximum number of recorded calls. Further calls are counted only, and answered with zero.
 const RECORDED: usize = 4096;
-/// A call of C that calls back so often has no end that anybody wants to wait for.
+/// Maximum number of callbacks in one call of C; after that, the input is given up.
 const ENDLESS: usize = 1 << 16;
-/// Elements of an order, and numbers, are no longer than this.
+/// Maximum size of compared elements and of numbers, bytes.
 const WIDEST: usize = 16;
-/// A text is read to its end, or so far.
+/// Maximum number of bytes read of a text.
 const TEXT: usize = 256;
 
-/// Where a pointer points to; addresses differ between the sides.
+/// The target of a pointer. Addresses themselves differ between the sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Place {
-    /// A number is no pointer.
+    /// Not a pointer but a number.
     None,
     Null,
     Token(usize),
-    /// In memory that the side was given, so many bytes behind its start.
+    /// In memory that the side was given, this many bytes after its start.
     Known(&'static str, usize),
     Other,
 }
 
-/// An argument as it was seen.
+/// An argument of a callback as it was recorded.
 #[derive(Clone)]
 pub struct Seen {
     place: Place,
-    /// What is there, as an input would have it.
+    /// The content there, as in an input.
     held: [u8; WIDEST],
     size: usize,
     long: Vec<u8>,
@@ -50,7 +51,6 @@ impl Seen {
         Self { place, held: [0; WIDEST], size: 0, long: Vec::new(), same, show, digest }
     }
 
-    /// A number.
     pub fn value(kind: Kind, at: *const u8) -> Self {
         assert!(kind.size <= WIDEST, "no number is wider");
         let mut seen = Self::of(Place::None, kind.same, kind.show);
@@ -60,12 +60,11 @@ impl Seen {
         seen
     }
 
-    /// A pointer to anything.
+    /// A pointer to data of unknown type.
     pub fn place(at: *const c_void) -> Self {
         Self::of(session().place(at), |_, _| true, |_| String::new())
     }
 
-    /// A pointer to an element.
     fn element(at: *const c_void, size: usize) -> Self {
         let mut seen = Self::of(session().place(at), |a, b| a == b, show_bytes);
         seen.size = size.min(WIDEST);
@@ -73,7 +72,6 @@ impl Seen {
         seen
     }
 
-    /// A pointer to one number.
     pub fn one(kind: Kind, at: *const c_void) -> Self {
         if at.is_null() {
             return Self::place(at);
@@ -82,7 +80,7 @@ impl Seen {
         Self { place: element.place, ..Self::value(kind, element.held.as_ptr()) }
     }
 
-    /// A string.
+    /// A pointer to a string.
     pub fn text(at: *const c_void) -> Self {
         let mut seen = Self::element(at, 0);
         let mut byte = [0];
@@ -119,19 +117,19 @@ impl Seen {
     }
 }
 
-/// Copies what a side points to; where it may not be read, the guard skips the input if the side is C.
+/// Copies memory that a side points to. If C gave an invalid pointer, the guard skips the input.
 fn read(at: *const c_void, to: &mut [u8]) {
     let was = guard::arm(session().is_c);
-    // SAFETY: enough room; what cannot be read is a fault of the side that gave the pointer. The call is routed through the
-    // guard, which asks ASan first.
+    // SAFETY: `to` has room; an invalid source pointer is a fault of the side that gave it. The call goes
+    // through the guard, which checks the pointer with ASan first.
     unsafe { libc::memcpy(to.as_mut_ptr().cast(), at, std::hint::black_box(to.len())) };
     guard::arm(was);
 }
 
-/// All calls that a side made, in order.
+/// All callback calls of a side, in order.
 #[derive(Default)]
 pub struct Trace {
-    /// The name, and where its arguments begin.
+    /// The name of the callback, and the index of its first argument.
     calls: Vec<(&'static str, usize)>,
     arguments: Vec<Seen>,
     count: usize,
@@ -144,14 +142,14 @@ impl Trace {
     }
 }
 
-/// Memory that a side was given.
+/// The name, address and size of memory that a side was given.
 pub type Known = (&'static str, *const c_void, usize);
 
-/// What holds from [`begin`] to [`end`].
+/// The state between [`begin`] and [`end`].
 struct Session {
     is_c: bool,
     known: Vec<Known>,
-    /// For each callback what it answers, and how much of that is used up.
+    /// For each callback, its answers and the number of bytes already used.
     answers: Vec<(Vec<u8>, usize)>,
     element: usize,
     trace: Trace,
@@ -171,7 +169,7 @@ static SESSION: Shared = Shared(UnsafeCell::new(Session {
 }));
 
 fn session() -> &'static mut Session {
-    // SAFETY: one thread, and no reference outlives the expression that it is used in.
+    // SAFETY: one thread, and each reference ends with the expression that uses it.
     unsafe { &mut *SESSION.0.get() }
 }
 
@@ -190,28 +188,29 @@ impl Session {
     }
 }
 
-/// Pointers that are only handed on point here.
+/// The targets of pointers that are only passed on.
 static TOKENS: [u64; 16] = [0; 16];
 
-/// The pointer that stands for parameter `index`.
+/// The user-data pointer for parameter `index`.
 pub fn token(index: usize) -> *const c_void {
     (&raw const TOKENS[index % TOKENS.len()]).cast()
 }
 
-/// Before a call: what the callbacks answer, the memory that the side was given, and the size of an element of `void`.
+/// Starts recording before a call: with the answers of the callbacks, the memory that the side was given, and
+/// the element size for `void`.
 pub fn begin(is_c: bool, answers: Vec<Vec<u8>>, known: Vec<Known>, element: usize) {
     let answers = answers.into_iter().map(|bytes| (bytes, 0)).collect();
     *session() = Session { is_c, known, answers, element, trace: Trace::default() };
 }
 
-/// After it: what was recorded.
+/// Ends recording after a call.
 pub fn end() -> Trace {
     let session = session();
     (session.known, session.answers) = (Vec::new(), Vec::new());
     std::mem::take(&mut session.trace)
 }
 
-/// Runs the body of a callback: nothing of ours may be left by a jump.
+/// Runs the body of a callback with the guard disarmed, so that no jump leaves Rust code.
 pub fn called<R>(body: impl FnOnce() -> R) -> R {
     if session().is_c && session().trace.count >= ENDLESS {
         guard::give_up();
@@ -232,7 +231,7 @@ pub fn record<const N: usize>(name: &'static str, arguments: [Seen; N]) {
     }
 }
 
-/// What is left of a callback's answers; the next one takes so many bytes of it.
+/// The unused answers of a callback; the next answer takes `width` bytes of them.
 pub fn answers_left(index: usize, width: usize) -> &'static [u8] {
     let (bytes, used) = &mut session().answers[index];
     let rest = bytes.get(*used..).unwrap_or_default();
@@ -240,8 +239,8 @@ pub fn answers_left(index: usize, width: usize) -> &'static [u8] {
     rest
 }
 
-/// An order of elements, the same for every call with the same input; records the call too. `size` is the element's, where
-/// its type says it.
+/// Compares two elements in an order that is the same for all calls with one input, and records the call.
+/// `size` is the element size, if its type determines it.
 pub fn order(index: usize, name: &'static str, a: *const c_void, b: *const c_void, size: Option<usize>) -> i32 {
     let size = size.unwrap_or(session().element).min(WIDEST);
     let (left, right) = (Seen::element(a, size), Seen::element(b, size));
@@ -256,7 +255,7 @@ pub fn order(index: usize, name: &'static str, a: *const c_void, b: *const c_voi
     how as i32 * if mode & 4 == 0 { 1 } else { 1 << 20 }
 }
 
-/// The first call in which two sides differ.
+/// The first difference between the calls of two sides.
 pub fn differs(a: &Trace, b: &Trace) -> Option<String> {
     for at in 0..a.calls.len().min(b.calls.len()) {
         let both = a.arguments(at).iter().zip(b.arguments(at));
@@ -267,7 +266,7 @@ pub fn differs(a: &Trace, b: &Trace) -> Option<String> {
     (a.count != b.count).then(|| "how often it calls back".to_owned())
 }
 
-/// The whole trace as two processes can compare it; nothing of it is an address.
+/// Adds the trace to a record, without addresses, so that two processes can compare it.
 pub fn put(trace: &Trace, record: &mut Record) {
     for at in 0..trace.calls.len() {
         let mut digest = Digest::new();
@@ -281,7 +280,7 @@ pub fn put(trace: &Trace, record: &mut Record) {
     record.number("how often it calls back", trace.count as u64);
 }
 
-/// The calls for people.
+/// The calls, for people.
 pub fn shown(trace: &Trace) -> Parts {
     const SHOWN: usize = 8;
     let one = |at: usize| {
@@ -293,7 +292,7 @@ pub fn shown(trace: &Trace) -> Parts {
     parts
 }
 
-/// Elements of up to 16 bytes: their size and their bytes.
+/// Decodes elements of up to 16 bytes: their size and their content.
 pub fn decode_elements(reader: &mut Reader, max: usize) -> (usize, Vec<u8>) {
     let size = usize::from(reader.array::<1>()[0] % 16) + 1;
     let count = reader.length(max).min(reader.left().div_ceil(size));
@@ -307,7 +306,7 @@ pub fn encode_elements(writer: &mut Writer, (size, bytes): &(usize, Vec<u8>), ma
     writer.put(bytes);
 }
 
-/// Elements worth trying first.
+/// Elements for boundary inputs.
 pub fn boundary_elements(max: usize) -> Vec<(usize, Vec<u8>)> {
     let mut all = Vec::new();
     for (size, count) in [(1, 0), (1, 1), (4, 2), (1, 5), (2, 9), (4, 7), (8, 3), (3, 4), (16, 5), (1, max)] {
@@ -320,11 +319,11 @@ pub fn boundary_elements(max: usize) -> Vec<(usize, Vec<u8>)> {
     all
 }
 
-/// Answers worth trying first.
+/// Answers for boundary inputs.
 pub fn boundary_answers() -> Vec<Vec<u8>> {
     let ramp = |from: u8| (0..ANSWERS as u8).map(|n| from.wrapping_add(n)).collect::<Vec<u8>>();
     vec![Vec::new(), vec![1, 0, 0, 0, 0, 0, 0, 0], vec![0; 16], vec![0xff; 32], vec![1; ANSWERS], ramp(1), ramp(128)]
 }
 
-/// Bytes of answers that an input can hold.
+/// Maximum number of bytes of answers in an input.
 pub const ANSWERS: usize = 64;

@@ -1,10 +1,12 @@
-//! Chance and clocks (`chance.c`): both sides get the same from the input, and ask as often. Written by cargo-implfuzz.
+//! Random numbers and clocks (`chance.c`): both sides get the same values from the input, and must draw
+//! equally often.
+//! Written by cargo-implfuzz.
 
 use super::record::Record;
 use super::report::Parts;
 use std::os::raw::c_uchar;
 
-/// What a side did with them.
+/// The number of draws of a side, by kind.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq)]
 pub struct Drawn {
@@ -20,18 +22,18 @@ unsafe extern "C" {
     fn implfuzz_chance_end() -> Drawn;
 }
 
-/// Bytes of an input that say what is drawn.
+/// Number of bytes in an input from which values are drawn.
 pub const BYTES: usize = 64;
 
-/// Before a call; the bytes stay where they are until [`end`].
+/// Starts drawing before a call; the bytes must stay valid until [`end`].
 pub fn begin(bytes: &[u8]) {
-    // SAFETY: so many bytes, which live as long as the arguments of the call.
+    // SAFETY: pointer and length are of one slice, which lives as long as the arguments of the call.
     unsafe { implfuzz_chance_begin(bytes.as_ptr(), bytes.len()) };
 }
 
-/// After it, or after a jump out of it.
+/// Ends drawing after a call, also one that was left by a jump.
 pub fn end() -> Drawn {
-    // SAFETY: gives a value.
+    // SAFETY: returns a value.
     unsafe { implfuzz_chance_end() }
 }
 
@@ -46,13 +48,12 @@ impl Drawn {
         ]
     }
 
-    /// The first in which two sides differ.
+    /// The first difference between two sides.
     pub fn differs(&self, other: &Self) -> Option<String> {
         let mut each = self.named().into_iter().zip(other.named());
         each.find(|(a, b)| a != b).map(|((name, _), _)| name.to_owned())
     }
 
-    /// For people.
     pub fn shown(&self) -> Parts {
         let used = self.named().into_iter().filter(|(_, count)| *count > 0);
         used.map(|(name, count)| (name.to_owned(), count.to_string())).collect()
@@ -65,7 +66,7 @@ impl Drawn {
     }
 }
 
-/// What is worth drawing first.
+/// Values for boundary inputs.
 pub fn boundaries() -> Vec<Vec<u8>> {
     let ramp = (0..BYTES as u8).map(|n| n.wrapping_mul(37)).collect();
     vec![Vec::new(), vec![0xff; BYTES], ramp, vec![1; BYTES], vec![0x80; 16]]

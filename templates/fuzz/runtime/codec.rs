@@ -1,32 +1,33 @@
-//! Fuzz input to bytes, lengths, strings and choices, and back. `decode` takes any bytes; `encode` is its inverse: decoding
-//! what was encoded gives the same. What is missing at the end reads as zero. Values of a type are in the generated crate's
-//! `value`, which alone can know the library's own types.
+//! Converts fuzz inputs to bytes, lengths, strings and choices, and back. `decode` accepts any bytes;
+//! `encode` is its inverse: decoding encoded values gives the same values. Bytes missing at the end read as
+//! zero. The generated crate's `value` converts the library's own types.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What libFuzzer is told of an input besides the code that it runs: how large each of the first values is, to four bits, whether
-/// it is negative, and whether the input ends before it. It keeps only accepted inputs, now of every size.
+/// Extra counters for libFuzzer, in addition to code coverage: for each of the first values its size in units
+/// of four bits, whether it is negative, and whether the input ends before it. So the corpus keeps accepted
+/// inputs with values of all sizes.
 #[cfg_attr(target_os = "linux", unsafe(link_section = "__libfuzzer_extra_counters"))]
 #[used]
 static SHAPES: [[AtomicU8; 32]; 32] = [const { [const { AtomicU8::new(0) }; 32] }; 32];
 
-/// Notes the size of a value that was read as number `at`, of which the input has `there` bytes.
+/// Records the size of value number `at`, of which `there` bytes are in the input.
 #[inline]
 fn note(at: usize, bytes: &[u8], there: usize) {
     let Some(shapes) = SHAPES.get(at) else { return };
     let negative = bytes.last().is_some_and(|last| *last >= 0x80);
     let fill = if negative { 0xff } else { 0 };
-    // The highest byte that says something, and whether its upper half does.
+    // The highest significant byte, and whether its upper half is significant.
     let half = |top: usize| usize::from((bytes[top] ^ fill) >= 0x10);
     let size = bytes.iter().rposition(|byte| *byte != fill).map_or(0, |top| 1 + 2 * top + half(top));
     let shape = if there < bytes.len() { 15 } else { size.min(14) + usize::from(negative) * 16 };
     shapes[shape].store(1, Ordering::Relaxed);
 }
 
-/// Reads values off a fuzz input.
+/// Reads values from a fuzz input.
 pub struct Reader<'a> {
     rest: &'a [u8],
-    /// How many values were read.
+    /// Number of values read so far.
     values: usize,
 }
 
@@ -48,7 +49,7 @@ impl<'a> Reader<'a> {
         bytes
     }
 
-    /// The next `n` bytes, or what is left of them.
+    /// The next `n` bytes, or fewer at the end of the input.
     #[inline]
     pub fn take(&mut self, n: usize) -> &'a [u8] {
         let (head, tail) = self.rest.split_at(n.min(self.rest.len()));
@@ -56,7 +57,7 @@ impl<'a> Reader<'a> {
         head
     }
 
-    /// A length of at most `max`, from two bytes, or four where two do not suffice.
+    /// A length of at most `max`: two bytes, or four if `max` needs them.
     #[inline]
     pub fn length(&mut self, max: usize) -> usize {
         if max <= usize::from(u16::MAX) {
@@ -66,27 +67,29 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many bytes are left.
+    /// Number of bytes left.
     #[inline]
     pub fn left(&self) -> usize {
         self.rest.len()
     }
 }
 
-/// What may stand behind an input: lengths that parts of its arguments get after decoding (`stretch.rs`).
+/// An optional tail of an input: lengths to which parts of its arguments are resized after decoding
+/// (`stretch.rs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tail {
-    /// Beyond the usual limits.
+    /// Whether the lengths may exceed the usual limits.
     pub is_long: bool,
-    /// Which parts, and how many elements they get.
+    /// The parts and their numbers of elements.
     pub lengths: [(u8, u32); 2],
 }
 
 impl Tail {
-    /// Of usual and of long inputs: no byte is the same, so that no mutation makes the one from the other.
+    /// The marks at the end of usual and of long inputs. They differ in every byte, so that no small mutation
+    /// turns one into the other.
     const MARKS: [[u8; 8]; 2] = [*b"\xf5stretch", *b"LONGEST\n"];
 
-    /// An input without its tail, and the tail, where it has one.
+    /// Splits an input into the part before its tail, and the tail, if it has one.
     #[inline]
     pub fn split(input: &[u8]) -> (&[u8], Option<Self>) {
         let Some((rest, mark)) = input.split_last_chunk() else { return (input, None) };
@@ -113,7 +116,7 @@ impl Tail {
     }
 }
 
-/// Writes values as a fuzz input.
+/// Writes values to a fuzz input.
 #[derive(Default)]
 pub struct Writer {
     pub bytes: Vec<u8>,
@@ -136,13 +139,14 @@ impl Writer {
     }
 }
 
-/// How many elements of a buffer are shown.
+/// Number of elements of a buffer that are shown.
 pub const SHOWN: usize = 300;
 
-/// Above this a buffer that repeats itself is shown once.
+/// Above this length, a buffer with repeating content is shown as one repetition.
 const LONG: usize = 4096;
 
-/// How many elements of an encoded buffer are shown: all up to [`SHOWN`], or one turn of a long one that repeats itself.
+/// Number of elements of an encoded buffer that are shown: all up to [`SHOWN`], or one period of a long
+/// buffer with repeating content.
 pub fn shown(bytes: &[u8], width: usize) -> usize {
     let count = bytes.len() / width.max(1);
     let repeats = |turn: &usize| bytes[turn * width..] == bytes[..bytes.len() - turn * width];
@@ -150,14 +154,14 @@ pub fn shown(bytes: &[u8], width: usize) -> usize {
     turn.unwrap_or(count.min(SHOWN))
 }
 
-/// Bytes as a person reads them.
+/// Bytes, for people.
 pub fn show_bytes(bytes: &[u8]) -> String {
     let first = shown(bytes, 1);
     let escaped = bytes[..first].iter().flat_map(|byte| std::ascii::escape_default(*byte)).map(char::from);
     format!("b\"{}\"{}", escaped.collect::<String>(), size(first, bytes.len(), "bytes"))
 }
 
-/// Elements as a person reads them, of which so many are there and the first ones are written.
+/// Elements, for people: `first` are the shown ones, `count` is the number of all.
 pub fn show_elements(first: &[String], count: usize) -> String {
     format!("[{}]{}", first.join(", "), size(first.len(), count, "elements"))
 }
@@ -171,7 +175,7 @@ fn size(first: usize, count: usize, of: &str) -> String {
     format!("{more} ({count} {of})")
 }
 
-/// One of `values`, by index; what is not among them maps onto them.
+/// One of `values`, by index; larger indexes wrap around.
 pub fn choose<T: Copy>(reader: &mut Reader, values: &[T]) -> T {
     values[usize::from(u16::from_le_bytes(reader.array())) % values.len()]
 }
@@ -207,7 +211,7 @@ pub fn encode_string(writer: &mut Writer, string: &[u8], max: usize, last: bool)
     }
 }
 
-/// A memory of unknown content for an output: `n` elements that repeat four bytes of the input.
+/// Memory for an output: `n` elements, filled with four repeated bytes of the input.
 pub fn decode_output(reader: &mut Reader, max: usize) -> (usize, [u8; 4]) {
     (reader.length(max), reader.array())
 }
@@ -215,7 +219,7 @@ pub fn decode_output(reader: &mut Reader, max: usize) -> (usize, [u8; 4]) {
 const LENGTHS: [usize; 24] =
     [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257];
 
-/// Contents that tell implementations apart: extremes of signs and carries, text, digits, encodings.
+/// Contents that distinguish implementations: extremes of signs and carries, text, digits, encodings.
 const CONTENTS: [&[u8]; 10] = [
     &[0xff],
     &[0],
@@ -229,7 +233,8 @@ const CONTENTS: [&[u8]; 10] = [
     &[1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233, 254, 129, 0, 77],
 ];
 
-/// Lengths around which behaviour may change: small ones, powers of two, the constants of the C text, the maximum.
+/// Lengths at which behaviour may change: small ones, powers of two, the constants of the C text, the
+/// maximum.
 pub fn boundary_lengths(max: usize, around: &[usize]) -> Vec<usize> {
     let near = around.iter().flat_map(|n| [n.saturating_sub(1), *n, n + 1]);
     let mut lengths: Vec<usize> =
@@ -239,16 +244,16 @@ pub fn boundary_lengths(max: usize, around: &[usize]) -> Vec<usize> {
     lengths
 }
 
-/// Bytes of buffers worth trying first, whose elements are so many bytes wide.
+/// Contents of buffers for boundary inputs; an element has `width` bytes.
 pub fn boundary_bytes(width: usize, max: usize, around: &[usize]) -> Vec<Vec<u8>> {
     let lengths = boundary_lengths(max, around);
     let each = CONTENTS.iter().flat_map(|content| lengths.iter().map(move |n| (content, n * width)));
     each.map(|(content, n)| content.iter().copied().cycle().take(n).collect()).collect()
 }
 
-/// Strings worth trying first.
+/// Strings for boundary inputs.
 pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
-    // The last number of each width and the first one beyond it.
+    // The last number of each width, and the first one beyond it.
     const NUMBERS: [&str; 34] = [
         "0", "-0", "+1", "127", "128", "-128", "-129", "255", "256", "32767", "32768", "-32768", "-32769",
         "65535", "65536", "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295",
@@ -264,7 +269,7 @@ pub fn boundary_strings(max: usize, around: &[usize]) -> Vec<Vec<u8>> {
     all
 }
 
-/// A string that is the same as another, or nearly so.
+/// A string that equals another, or nearly.
 pub fn alike(text: &[u8], turn: usize) -> Vec<u8> {
     let mut text = text.to_vec();
     match turn % 5 {
@@ -272,13 +277,13 @@ pub fn alike(text: &[u8], turn: usize) -> Vec<u8> {
         1 => text.iter_mut().filter(|b| b.is_ascii_alphabetic()).for_each(|b| *b ^= 0x20),
         2 => drop(text.pop()),
         3 => text.reverse(),
-        // Never to zero, which would end the string.
+        // Never zero, which would end the string.
         _ => text.last_mut().into_iter().for_each(|b| *b = b.wrapping_add(1).max(1)),
     }
     text
 }
 
-/// One of the texts that the C text looks for, or any.
+/// One of the texts that occur in the C text, or any text.
 pub fn decode_text(reader: &mut Reader, texts: &[&str], max: usize) -> Vec<u8> {
     let tag = reader.array::<1>()[0];
     match tag {

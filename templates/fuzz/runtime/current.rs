@@ -1,4 +1,6 @@
-//! A number in a file that survives this process: what it was at when it ended. Written by cargo-implfuzz.
+//! A number in a file that survives this process. It tells the parent what was running when the process
+//! ended.
+//! Written by cargo-implfuzz.
 
 use std::os::fd::AsRawFd;
 use std::sync::OnceLock;
@@ -7,12 +9,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Nothing is running.
 pub const NONE: u64 = u64::MAX;
 
-/// Notes down in the file IMPLFUZZ_CURRENT what runs from now on.
+/// Writes the number of what runs from now on to the file IMPLFUZZ_CURRENT.
 pub fn set(number: u64) {
     current().store(number, Ordering::Relaxed);
 }
 
-/// What runs right now.
+/// The number of what is running.
 pub fn get() -> u64 {
     current().load(Ordering::Relaxed)
 }
@@ -28,7 +30,7 @@ fn map() -> Option<&'static AtomicU64> {
     let path = std::env::var_os("IMPLFUZZ_CURRENT")?;
     let file = std::fs::OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).ok()?;
     file.set_len(SIZE as u64).ok()?;
-    // SAFETY: bytes of a file that is open; the mapping stays until the process ends.
+    // SAFETY: the file is open and has this size; the mapping stays until the process ends.
     let at = unsafe {
         libc::mmap(
             std::ptr::null_mut(),
@@ -39,6 +41,6 @@ fn map() -> Option<&'static AtomicU64> {
             0,
         )
     };
-    // SAFETY: a mapping begins at a page, which is aligned for any number.
+    // SAFETY: a mapping begins at a page boundary, which is aligned for any number.
     (at != libc::MAP_FAILED).then(|| unsafe { &*at.cast::<AtomicU64>() })
 }

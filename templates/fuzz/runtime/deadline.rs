@@ -1,4 +1,4 @@
-//! The end of a run by time, to the millisecond. Only where the parent asks for it.
+//! Ends a run at a deadline in milliseconds, if the parent sets one.
 
 use super::tally::send_stats;
 use std::sync::OnceLock;
@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 struct Deadline {
     at: Instant,
-    /// So many inputs are there before the run; they are run whatever time it takes.
+    /// Number of inputs that exist before the run; they run in any case.
     first: u64,
 }
 
 static DEADLINE: OnceLock<Deadline> = OnceLock::new();
 
-/// The time begins now.
+/// Starts the time.
 pub(super) fn set() {
     let number = |name| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     if let Some(millis) = number("IMPLFUZZ_RUN_MS") {
@@ -21,13 +21,13 @@ pub(super) fn set() {
     }
 }
 
-/// Ends the process before the input with this number is run, if the time is over.
+/// Ends the process before the input with this number runs, if the time is over.
 pub(super) fn end_if_over(number: u64) {
     let Some(deadline) = DEADLINE.get() else { return };
-    // libFuzzer begins with an input of its own.
+    // libFuzzer runs an additional input first.
     if number > deadline.first + 1 && Instant::now() >= deadline.at {
         send_stats("done");
-        // SAFETY: all is told, and libFuzzer has written what it keeps.
+        // SAFETY: the report is complete, and libFuzzer has written its corpus.
         unsafe { libc::_exit(0) };
     }
 }

@@ -1,6 +1,7 @@
-//! Values as a number that two processes can compare. Written by cargo-implfuzz.
+//! Hashes of values that two processes can compare.
+//! Written by cargo-implfuzz.
 
-/// A hash of 128 bits (FNV-1a).
+/// A 128-bit hash (FNV-1a).
 #[derive(Clone, Copy)]
 pub struct Digest(u128);
 
@@ -15,7 +16,7 @@ impl Digest {
         }
     }
 
-    /// As hexadecimal digits.
+    /// The hash as hexadecimal digits.
     pub fn text(self) -> String {
         format!("{:032x}", self.0)
     }

@@ -1,5 +1,5 @@
-//! One input through both sides: decode, C original, port, comparison. What is counted stands in `tally`, what ends the run
-//! in `finding`, what else the process can do in `modes`.
+//! Runs one input on both sides: decode, C original, port, comparison. `tally` counts, `finding` ends the run
+//! with a finding, and `modes` has the other tasks of the process.
 
 use super::codec::{Reader, Writer};
 use super::finding::stop;
@@ -22,52 +22,52 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::Ordering;
 
-/// What the generated code knows about a function.
+/// The generated code for one function.
 pub trait Case {
     type Args;
     type Effects;
     fn decode(reader: &mut Reader) -> Self::Args;
     fn encode(args: &Self::Args, writer: &mut Writer);
     fn show(args: &Self::Args) -> Parts;
-    /// As the parent writes and reads them.
+    /// Conversions between arguments and the parent's text.
     fn plain(args: &Self::Args) -> Plain;
     fn of_plain(plain: &Plain) -> Result<Self::Args, String>;
-    /// Inputs worth trying first.
+    /// Boundary inputs.
     fn boundaries() -> Vec<Self::Args>;
-    /// The parts whose length can be chosen.
+    /// The parts of the arguments with a variable length.
     fn extents() -> &'static [Extent] {
         &[]
     }
-    /// Gives a part so many elements, by leaving out or by repeating.
+    /// Resizes a part to `n` elements, by truncation or repetition.
     fn resize(_args: &mut Self::Args, _part: usize, _n: usize) {}
-    /// Whether the contract's preconditions hold.
+    /// Whether the contract's preconditions are met.
     fn admits(args: &Self::Args) -> bool;
-    /// The C original.
+    /// The address of the C original.
     fn original() -> *const c_void;
-    /// Calls the C original, or a function with the same signature in its place, on memory of its own.
+    /// Calls the C original, or `callee` with the same signature, on separate memory.
     fn oracle(args: &Self::Args, callee: *const c_void) -> Result<Self::Effects, Broke>;
-    /// Calls the port on memory of its own; `Err` names memory that it wrote outside of its bounds.
+    /// Calls the port on separate memory; `Err` names memory that it wrote out of bounds.
     fn subject(args: &Self::Args) -> Result<Self::Effects, String>;
-    /// What differs, if anything does.
+    /// The first difference.
     fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
     fn effects(effects: &Self::Effects) -> Parts;
-    /// What C was given in the end, as [`Case::plain`] says it.
+    /// The arguments that C finally received, in the form of [`Case::plain`].
     fn given(args: &Self::Args, _effects: &Self::Effects) -> Plain {
         Self::plain(args)
     }
-    /// For the parent to read.
+    /// The effects, for the parent.
     fn left(effects: &Self::Effects) -> Plain;
-    /// The same in full, for another process: equal where nothing differs.
+    /// Hashes of all effects, for comparison with another process: equal if there is no difference.
     fn record(effects: &Self::Effects) -> Record;
-    /// Whether memory is handed over whose content before the call is no input.
+    /// Whether there is output memory, whose content before the call is not an input.
     const OUTPUTS: bool = false;
-    /// The arguments that a point stands for, where there are so few that all can be tried.
+    /// The arguments of a point, if there are few enough inputs to enumerate.
     fn point(_digits: &mut Digits) -> Option<Self::Args> {
         None
     }
 }
 
-/// A function under test, as the registry of harnesses lists it.
+/// A function under test in the list of harnesses.
 pub struct Target {
     pub name: &'static str,
     pub fuzz: fn(&[u8]) -> Corpus,
@@ -75,17 +75,17 @@ pub struct Target {
     /// The same for long inputs.
     pub long: fn(&Path),
     pub show: fn(&[u8]),
-    /// Inputs from the parent's words, one a line.
+    /// Decodes inputs from the parent's text, one per line.
     pub read: fn(&str),
-    /// One input through both sides, and on, whatever comes of it.
+    /// Runs one input on both sides for a replay; continues after any result.
     pub replay: fn(&[u8]) -> Replayed,
-    /// One side alone over a file of inputs.
+    /// Runs one side alone on a file of inputs.
     pub apart: fn(&[u8]),
-    /// Mutants of C over a file of inputs.
+    /// Runs mutants of C on a file of inputs.
     pub kills: fn(&[u8]),
-    /// An input on which C breaks, made small.
+    /// Minimises an input on which C breaks.
     pub broken: fn(&[u8]),
-    /// Runs a range of points; writes the input that stands for one.
+    /// Runs a range of points, or writes the input of a point.
     pub points: fn(exhaustive::Task),
 }
 
@@ -107,13 +107,13 @@ impl Target {
     }
 }
 
-/// What stands in the place of the port where a harness is measured: the generated crate knows it.
+/// The mutants that replace the port when a harness is measured; the generated crate provides them.
 pub struct Mutants {
-    /// The text of the C function as it is, and its mutants.
+    /// The unchanged copy of the C function, and its mutants.
     pub of_c: fn(&str) -> Vec<mutants::Function>,
     /// The numbers of the mutants of a port.
     pub of_port: fn(&str) -> &'static [u32],
-    /// Makes the mutant with this number the port; 0 is the port as it is.
+    /// Activates the mutant with this number; 0 is the unchanged port.
     pub select: fn(u32),
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Found {
     pub(super) what: String,
     pub(super) oracle: Parts,
     pub(super) subject: Parts,
-    /// What stood in `errno` before the calls, where it is needed for the finding.
+    /// The value of `errno` before the calls, if the finding depends on it.
     pub(super) errno_decides: Option<i32>,
 }
 
@@ -141,7 +141,7 @@ pub(super) fn judge<C: Case>(data: &[u8]) -> Judged {
     judge_args::<C>(&stretch::args::<C>(data), &|| data.to_vec())
 }
 
-/// The same with 0 in `errno` before the calls.
+/// The same with `errno` set to 0 before the calls.
 pub(super) fn judge_without_errno<C: Case>(data: &[u8]) -> Judged {
     guard::keep_errno_zero();
     judge::<C>(data)
@@ -187,7 +187,7 @@ fn judge_args<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Judged {
     }
 }
 
-/// The port on these arguments; the outer error is a panic.
+/// Calls the port with these arguments; the outer error is a panic.
 fn call_port<C: Case>(args: &C::Args) -> std::thread::Result<Result<C::Effects, String>> {
     IN_SUBJECT.store(true, Ordering::Relaxed);
     let subject = catch_unwind(AssertUnwindSafe(|| C::subject(args)));
@@ -195,7 +195,8 @@ fn call_port<C: Case>(args: &C::Args) -> std::thread::Result<Result<C::Effects, 
     subject
 }
 
-/// Whether the port keeps more memory than C in each of some more calls: what is allocated once is no leak.
+/// Whether the port keeps more memory than C in each of three more calls. A one-time allocation is not a
+/// leak.
 fn leaks<C: Case>(args: &C::Args) -> bool {
     (0..3).all(|_| {
         let before = guard::held();
@@ -206,20 +207,20 @@ fn leaks<C: Case>(args: &C::Args) -> bool {
     })
 }
 
-/// What the last panic of this thread said.
+/// The message of this thread's last panic.
 pub fn panic_text() -> String {
     PANIC.with(|p| p.borrow().clone())
 }
 
-/// What stands beside the original.
+/// What the original is compared with.
 #[derive(Debug, Clone, Copy)]
 enum Subject {
     Port,
-    /// Nothing: the original alone is looked at.
+    /// Nothing: the original runs alone.
     Nobody,
-    /// The original once more: a harness that finds a difference then is wrong.
+    /// The original again: a difference shows an error in the harness.
     Original,
-    /// Mutants of the original: a harness that finds no difference then is blind.
+    /// Mutants of the original: a mutant without a difference shows a gap in the harness.
     Mutants,
     /// Mutants of the port.
     PortMutants,
@@ -239,25 +240,25 @@ fn again<C: Case>(args: &C::Args, oracle: &C::Effects) -> Judged {
     Judged::Found(Found { class: "mismatch", what, oracle: C::effects(oracle), subject, errno_decides: None })
 }
 
-/// After an input went through all mutants: the end where none is left.
+/// Continues after an input has run on all mutants; ends the process if no mutant is left.
 fn told(none_left: bool) -> Judged {
     if none_left {
         SUBJECT_CALLS.store(mutants::CALLS.load(Ordering::Relaxed), Ordering::Relaxed);
         send_stats("done");
-        // SAFETY: nothing is left to be found out.
+        // SAFETY: all mutants are killed, so there is nothing left to do.
         unsafe { libc::_exit(0) };
     }
     SUBJECT_CALLS.store(mutants::CALLS.load(Ordering::Relaxed), Ordering::Relaxed);
     Judged::Same
 }
 
-/// One execution of the fuzz target.
+/// Runs the fuzz target once.
 fn fuzz<C: Case>(data: &[u8]) -> Corpus {
     guard::choose_errno(data);
     execute::<C>(&stretch::args::<C>(data), &|| data.to_vec())
 }
 
-/// One execution, counted; a finding ends the process. What the calls find in `errno` is chosen.
+/// Runs one input, counts it, and ends the process on a finding. The caller has chosen `errno`.
 pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> Corpus {
     let executions = EXECUTIONS.fetch_add(1, Ordering::Relaxed) + 1;
     if executions % 4096 == 0 {
@@ -274,14 +275,14 @@ pub(super) fn execute<C: Case>(args: &C::Args, input: &dyn Fn() -> Vec<u8>) -> C
     }
 }
 
-/// The same arguments once more, under what another input chose for `errno`; not counted.
+/// Runs the same arguments again, with the `errno` that another input chose. Does not count it.
 pub(super) fn repeat<C: Case>(args: &C::Args, input: &[u8]) {
     if let Judged::Found(found) = judge_args::<C>(args, &|| input.to_vec()) {
         stop::<C>(input, found);
     }
 }
 
-/// Sets the process up: panics are recorded, the end is reported, `show` and `seeds` runs are answered.
+/// Prepares the process: records panics, reports its end, and answers `show` and `seeds` requests.
 pub fn init(target: &Target, known: &Mutants) {
     std::panic::set_hook(Box::new(|info| {
         let text = info.to_string().replace('\n', " ");
@@ -318,11 +319,11 @@ pub fn init(target: &Target, known: &Mutants) {
         }
         _ => return choose_subject(target, known),
     }
-    // SAFETY: the answer is given; nothing else is to run.
+    // SAFETY: the request is answered, so there is nothing left to do.
     unsafe { libc::_exit(0) };
 }
 
-/// Takes what is to stand beside the original; from here on the end of the process is reported.
+/// Selects what is compared with the original. From now on the end of the process is reported.
 fn choose_subject(target: &Target, known: &Mutants) {
     _ = SUBJECT.set(match std::env::var("IMPLFUZZ_SUBJECT").as_deref() {
         Ok("original") => Subject::Original,
@@ -336,6 +337,6 @@ fn choose_subject(target: &Target, known: &Mutants) {
         }
         _ => Subject::Port,
     });
-    // SAFETY: registers a function that lives as long as the process.
+    // SAFETY: the registered function lives as long as the process.
     unsafe { libc::atexit(at_exit) };
 }

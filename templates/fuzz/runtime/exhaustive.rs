@@ -1,4 +1,5 @@
-//! The second engine: all inputs of a contract, one after the other, by their numbers. Written by cargo-implfuzz.
+//! The exhaustive engine: runs all inputs of a contract by their numbers, called points.
+//! Written by cargo-implfuzz.
 
 use super::codec::Writer;
 use super::current;
@@ -11,16 +12,16 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What to do with points.
+/// A task on points.
 pub enum Task {
-    /// Run these, of so many in all.
+    /// Runs the points of this range; `of` is the number of all points.
     Run { range: Range<u64>, of: u64 },
-    /// Write the input that stands for one.
+    /// Writes the input of a point to a file.
     Write { point: u64, to: PathBuf },
 }
 
 impl Task {
-    /// From IMPLFUZZ_POINTS, the total, and IMPLFUZZ_FROM and IMPLFUZZ_TO.
+    /// Reads IMPLFUZZ_POINTS, the total, and IMPLFUZZ_FROM and IMPLFUZZ_TO.
     pub fn from_env(mode: &str, path: &Path) -> Self {
         let number = |name| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(0);
         match mode {
@@ -33,10 +34,9 @@ impl Task {
     }
 }
 
-/// Up to so many points each one runs with two values in `errno`.
+/// Up to this number of points, each point runs with two values of `errno`.
 const TWICE: u64 = 1 << 17;
 
-/// Runs the task to its end, and reports it.
 pub fn run<C: Case>(task: Task) {
     match task {
         Task::Write { point, to } => {
@@ -45,14 +45,14 @@ pub fn run<C: Case>(task: Task) {
             }
         }
         Task::Run { range, of } => {
-            // Both count for themselves: a point too many or too few is seen here.
+            // Harness and parent count points independently; this detects a disagreement.
             if of == 0 || args::<C>(of - 1).is_none() || args::<C>(of).is_some() {
                 report::send("misfit", &[("executions", Json::Number(of))]);
-                // SAFETY: nothing was run.
+                // SAFETY: nothing has run.
                 unsafe { libc::_exit(3) };
             }
             watch();
-            // One for all points: this is done billions of times.
+            // One writer for all points, because this loop runs billions of times.
             let mut writer = Writer::default();
             for point in range {
                 current::set(point);
@@ -73,7 +73,7 @@ pub fn run<C: Case>(task: Task) {
     }
 }
 
-/// The arguments of a point; none beyond the last one.
+/// The arguments of a point; `None` beyond the last one.
 fn args<C: Case>(point: u64) -> Option<C::Args> {
     let mut digits = Digits::new(point, C::OUTPUTS);
     let args = C::point(&mut digits)?;
@@ -87,21 +87,22 @@ fn encoded<C: Case>(args: &C::Args) -> Vec<u8> {
 }
 
 static SEEN: AtomicU64 = AtomicU64::new(current::NONE);
-/// Seconds without a step forward, once or twice, are the end.
+/// Seconds between checks. The process ends if two successive checks see the same call, that is, after 10 to
+/// 20 s.
 const PATIENCE: u32 = 10;
 
-/// Ends the process, as libFuzzer would, when the port does not return.
+/// Ends the process with libFuzzer's exit code if the port does not return.
 fn watch() {
     extern "C" fn on_alarm(_: libc::c_int) {
         let now = current::get();
         if SEEN.swap(now, Ordering::Relaxed) == now {
-            // SAFETY: may be called in a signal handler.
+            // SAFETY: `_exit` is allowed in a signal handler.
             unsafe { libc::_exit(70) };
         }
         // SAFETY: as above.
         unsafe { libc::alarm(PATIENCE) };
     }
-    // SAFETY: the handler only calls what a signal handler may.
+    // SAFETY: the handler only calls functions that are allowed in a signal handler.
     unsafe {
         libc::signal(libc::SIGALRM, on_alarm as extern "C" fn(libc::c_int) as libc::sighandler_t);
         libc::alarm(PATIENCE);

@@ -1,4 +1,5 @@
-//! The end of a run that has found something: the smallest input that shows it is told. Written by cargo-implfuzz.
+//! Ends a run that has a finding, and reports the smallest input that shows it.
+//! Written by cargo-implfuzz.
 
 use super::driver::{Case, Found, Judged, judge_without_errno};
 use super::guard;
@@ -9,14 +10,14 @@ use super::tally::send_stats;
 
 /// Reports the smallest input with the same class of finding, and ends the process.
 pub(super) fn stop<C: Case>(data: &[u8], found: Found) -> ! {
-    // Told at once: a smaller input may well bring the process down. What is told last counts.
+    // Report it now, because a smaller input may end the process. The last report counts.
     tell::<C>(data, &found);
     let (data, mut found) = shrink::<C>(data.to_vec(), found);
     found.errno_decides = errno_decides::<C>(&data);
     if report::listening() {
         tell::<C>(&data, &found);
         send_stats("stats");
-        // SAFETY: ends the process without running handlers that would report a regular end.
+        // SAFETY: ends the process without the handlers that would report a regular end.
         unsafe { libc::_exit(77) };
     }
     eprintln!("{}: {}", found.class, found.what);
@@ -42,7 +43,7 @@ fn tell<C: Case>(data: &[u8], found: &Found) {
     report::send("finding", &fields);
 }
 
-/// The arguments, and what stood in `errno` where the finding needs it.
+/// The arguments, and the `errno` before the calls if the finding depends on it.
 fn shown<C: Case>(data: &[u8], found: &Found) -> Parts {
     let mut parts = C::show(&stretch::args::<C>(data));
     if let Some(errno) = found.errno_decides {
@@ -51,7 +52,7 @@ fn shown<C: Case>(data: &[u8], found: &Found) -> Parts {
     parts
 }
 
-/// What the calls found in `errno`, where nothing is found with 0 there.
+/// The `errno` before the calls, if there is no finding with 0.
 fn errno_decides<C: Case>(data: &[u8]) -> Option<i32> {
     guard::choose_errno(data);
     let errno = guard::errno_on_entry();

@@ -1,5 +1,6 @@
-//! What one side has while a fuzz target calls it: memory of its own, and after each call a picture of all that it leads to. The
-//! target says what a call is; what is compared, and how, is said here, and is the same for every target. Written by cargo-implfuzz.
+//! The state of one side while a fuzz target calls it: separate memory, and after each call a picture of
+//! everything reachable. The target defines the calls; this module compares, in the same way for all targets.
+//! Written by cargo-implfuzz.
 
 use super::codec::show_bytes;
 use super::digest::Digest;
@@ -12,61 +13,61 @@ use super::report::Parts;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Who is called.
+/// Which function is called.
 #[derive(Clone, Copy)]
 pub enum Callee {
     /// The original, or a mutant of it.
     C(*const c_void),
     Port,
-    /// Nobody: what the first call would get is shown.
+    /// None: only the arguments of the first call are shown.
     Nobody,
 }
 
-/// What a call, or the target, wants to be looked at.
+/// A value that is compared.
 enum Seen {
     Value(Kind, Vec<u8>),
     Text(Option<Vec<u8>>),
 }
 
-/// Memory that the target gave a side.
+/// Memory that the target gave to a side.
 struct Lent {
     piece: Piece,
-    /// Numbers and nothing else: compared byte by byte, in separate processes too.
+    /// Whether it contains only numbers, which are compared byte by byte, also between separate processes.
     plain: bool,
-    /// Holds the memory, and says whether its canaries are.
+    /// Owns the memory, and returns whether its canaries are untouched.
     intact: Box<dyn Fn() -> bool>,
 }
 
-/// One side.
 pub struct Ground {
     callee: Callee,
     padded: bool,
     lent: Vec<Lent>,
-    /// Pointers that came back, or that the target looks at: where the pictures begin, beside the memory.
+    /// Returned pointers, and pointers that the target wants to compare. The pictures start from them and
+    /// from the memory.
     pointers: Vec<usize>,
     pictured: usize,
     left: Left,
 }
 
-/// Everything that one side's calls leave behind.
+/// All effects of one side's calls.
 #[derive(Default)]
 pub struct Left {
     calls: usize,
     seen: Vec<(String, Seen)>,
-    /// After each call: all plain memory, and a picture of the rest.
+    /// After each call: all memory of numbers, and a picture of the rest.
     after: Vec<(Vec<Vec<u8>>, Picture)>,
     live: usize,
     bad_frees: usize,
-    /// What the first call gets, where it is only shown.
+    /// The arguments of the first call, if they are only shown.
     given: Parts,
-    /// C could not go on with what the port left.
+    /// Why C could not continue after the port, if so.
     broke: Option<String>,
 }
 
 /// Why a run ended early.
 pub enum Stop {
     Broke(String),
-    /// Memory was written outside of this.
+    /// The side wrote out of the bounds of this memory.
     Damage(String),
 }
 
@@ -79,14 +80,14 @@ impl Stop {
     }
 }
 
-/// What unwinds through a target that cannot go on; with a reason where C broke.
+/// The payload that unwinds a stopped target, with the reason if C broke.
 struct Stopped(Option<String>);
 
-/// Pictures of a run; of the last call there always is one.
+/// Maximum number of pictures in a run; the last call always has one.
 const PICTURES: usize = 4;
 
-/// Runs the target on one side. All that is not the original has its memory alike, so that no target can tell a port from a mutant
-/// that it was measured with.
+/// Runs the target on one side. Everything except the original gets the same kind of memory, so that no
+/// target can distinguish a port from the mutants with which the target was measured.
 pub fn run(callee: Callee, is_original: bool, target: &mut dyn FnMut(&mut Ground)) -> Result<Left, Stop> {
     ledger::start();
     let mut ground = Ground {
@@ -112,7 +113,8 @@ pub fn run(callee: Callee, is_original: bool, target: &mut dyn FnMut(&mut Ground
         match (payload.downcast::<Stopped>(), callee) {
             (Ok(stopped), Callee::C(_)) => return Err(Stop::Broke(stopped.0.unwrap_or_default())),
             (Ok(stopped), _) => left.broke = stopped.0,
-            // By what C has answered no target chooses its inputs: C against itself tells this, and the target is refused.
+            // A target must not choose its inputs by C's results. Running C against itself detects this, and
+            // the target is rejected.
             (Err(_), Callee::C(_)) if left.calls > 0 => {
                 left.broke = Some(format!("the fuzz target panics after a call: {}", panic_text()));
             }
@@ -134,14 +136,14 @@ impl Ground {
         self.callee
     }
 
-    /// Ends the run of the target: nobody is called, or C broke.
+    /// Stops the target: there is no function to call, or C broke.
     pub fn stop(&self, why: Option<String>) -> ! {
         resume_unwind(Box::new(Stopped(why)))
     }
 
-    /// Memory of this side until the end.
+    /// Memory of this side, valid until the end of the run.
     pub fn lend<T: Copy + 'static>(&mut self, values: &[T], plain: bool) -> *mut T {
-        // Of nothing there is no exact copy: it would have no place of its own.
+        // Empty memory cannot be exact, because it would have no address.
         let region = match self.padded || values.is_empty() || size_of::<T>() == 0 {
             true => Region::padded(values),
             false => Region::exact(values),
@@ -152,22 +154,23 @@ impl Ground {
         at
     }
 
-    /// A value that both sides must have.
+    /// Compares a value.
     pub fn see(&mut self, what: &str, kind: Kind, held: Vec<u8>) {
         self.left.seen.push((what.to_owned(), Seen::Value(kind, held)));
     }
 
-    /// A text that both sides must have; none where there was null.
+    /// Compares a text; `None` for null.
     pub fn see_text(&mut self, what: &str, text: Option<Vec<u8>>) {
         self.left.seen.push((what.to_owned(), Seen::Text(text)));
     }
 
-    /// A pointer that must lead to the same place on both sides, where the same stands.
+    /// Compares a pointer: its target's position and content must be the same on both sides.
     pub fn see_pointer(&mut self, at: usize) {
         self.pointers.push(at);
     }
 
-    /// The same of a pointer that a call gets, or that C made: where it leads into a block of this side.
+    /// Like [`Ground::see_pointer`], for a pointer argument or a pointer that C made; ignored unless it
+    /// points into a block of this side.
     pub fn see_block(&mut self, at: usize) {
         let is_in = |block: &Piece| block.live && (block.at..=block.at + block.size).contains(&at);
         if ledger::blocks().iter().any(is_in) {
@@ -175,12 +178,12 @@ impl Ground {
         }
     }
 
-    /// What the first call gets.
+    /// Records an argument of the first call.
     pub fn given(&mut self, name: &str, value: String) {
         self.left.given.push((name.to_owned(), value));
     }
 
-    /// Where a pointer leads, for people.
+    /// The target of a pointer, for people.
     pub fn place(&self, at: usize) -> String {
         let within = |lent: &Lent| (lent.piece.at..=lent.piece.at + lent.piece.size).contains(&at);
         match self.lent.iter().position(within) {
@@ -193,7 +196,7 @@ impl Ground {
         }
     }
 
-    /// The memory as it stands before the first call.
+    /// Records the memory before the first call.
     pub fn show_memory(&mut self) {
         for (number, bytes) in self.plain().into_iter().enumerate() {
             let shown = bytes.map_or_else(|| "structs, or pointers".to_owned(), |bytes| show_bytes(&bytes));
@@ -201,14 +204,14 @@ impl Ground {
         }
     }
 
-    /// A call has returned, and what it returned was noted.
+    /// Records that a call has returned; its result is already recorded.
     pub fn called(&mut self) {
         self.left.calls += 1;
         self.picture();
     }
 
     fn plain(&self) -> Vec<Option<Vec<u8>>> {
-        // SAFETY: so many bytes, which live as long as the ground does.
+        // SAFETY: the piece has this size, and lives as long as this value.
         let copy = |p: &Piece| unsafe { std::slice::from_raw_parts(p.at as *const u8, p.size) }.to_vec();
         self.lent.iter().map(|lent| lent.plain.then(|| copy(&lent.piece))).collect()
     }
@@ -263,7 +266,7 @@ impl Seen {
 }
 
 impl Left {
-    /// What differs, if anything does.
+    /// The first difference.
     pub fn differs(&self, other: &Self) -> Option<String> {
         if let Some(why) = &other.broke {
             return Some(format!("what the port leaves behind: {why}"));
@@ -296,7 +299,7 @@ impl Left {
         }
     }
 
-    /// What the first call gets.
+    /// The arguments of the first call.
     pub fn shown(self) -> Parts {
         self.given
     }
@@ -312,7 +315,7 @@ impl Left {
         parts
     }
 
-    /// Pictures are left out: what C never wrote is known only where both stand side by side.
+    /// Pictures are left out: which bytes C never wrote is known only if both sides run in one process.
     pub fn record(&self, record: &mut Record) {
         for (at, (what, seen)) in self.seen.iter().enumerate() {
             record.put(&format!("{}. {what}", at + 1), seen.digest());

@@ -1,4 +1,5 @@
-//! Calls of the C original under the guard (`guard.c`): an input that breaks it is a value, not the end.
+//! Calls the C original under the guard (`guard.c`): an input that breaks it gives an error instead of ending
+//! the process.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_ulong, c_void};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -20,7 +21,7 @@ unsafe extern "C" {
     fn implfuzz_guard_give_up();
 }
 
-/// The C original broke on the input: the reason, with the place where it is known.
+/// The C original broke on the input; contains the reason, with the place if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broke(pub String);
 
@@ -30,14 +31,14 @@ extern "C" fn run<F: FnMut()>(call: *mut c_void) {
     call();
 }
 
-/// Runs `call`, which must hold nothing that needs dropping: it may be left by a jump.
+/// Runs `call`. It must hold nothing that needs dropping, because a jump may leave it.
 pub fn guarded<F: FnMut()>(mut call: F) -> Result<(), Broke> {
     let mut broke = RawBroke { reason: std::ptr::null(), file: std::ptr::null(), line: 0 };
-    // SAFETY: `run::<F>` gets the closure that it expects; the jump crosses only frames without destructors.
+    // SAFETY: `run::<F>` gets a closure of its type; the jump crosses only frames without destructors.
     if unsafe { implfuzz_guard(run::<F>, (&raw mut call).cast(), &mut broke) } == 0 {
         return Ok(());
     }
-    // SAFETY: the guard gives static strings or null.
+    // SAFETY: the guard returns static strings or null.
     let text = |p: *const c_char| unsafe { CStr::from_ptr(p) }.to_string_lossy().into_owned();
     let mut reason = text(broke.reason);
     if !broke.file.is_null() {
@@ -48,20 +49,21 @@ pub fn guarded<F: FnMut()>(mut call: F) -> Result<(), Broke> {
     Err(Broke(reason))
 }
 
-/// How long one call of the original may take, in milliseconds of processor time (steps of 4).
+/// Sets the time limit for a call of the original, in milliseconds of processor time (steps of 4).
 pub fn allow(millis: u32) {
     ALLOWED.store(millis, Ordering::Relaxed);
     // SAFETY: sets numbers.
     unsafe { implfuzz_guard_ticks(millis.div_ceil(4), 1) };
 }
 
-/// Another input begins.
+/// Starts another input.
 pub fn begin() {
     // SAFETY: sets a number.
     unsafe { implfuzz_guard_begin() };
 }
 
-/// Whether a call of the original, on this input, took much of its time, so that it may be too late the next time.
+/// Whether a call of the original on this input used so much of its time that it may exceed the limit next
+/// time.
 pub fn was_slow() -> bool {
     // SAFETY: reads numbers.
     unsafe { implfuzz_guard_was_slow() != 0 }
@@ -69,7 +71,7 @@ pub fn was_slow() -> bool {
 
 static ALLOWED: AtomicU32 = AtomicU32::new(100);
 
-/// Runs calls that may take four times as long: what was just in time once may not be so again.
+/// Runs calls with four times the time limit, because a call that was just in time may take longer again.
 pub fn patiently<T>(calls: impl FnOnce() -> T) -> T {
     let millis = ALLOWED.load(Ordering::Relaxed);
     let set = |millis: u32| {
@@ -82,16 +84,17 @@ pub fn patiently<T>(calls: impl FnOnce() -> T) -> T {
     result
 }
 
-/// How many blocks of memory are allocated and not freed, counted from the first call on.
+/// Number of allocated blocks that are not freed, counted from the first call on.
 pub fn held() -> i64 {
     // SAFETY: reads a number.
     unsafe { implfuzz_held() as i64 }
 }
 
-/// What the functions under test find in `errno`.
+/// The value of `errno` before calls of the functions under test.
 static ERRNO_ON_ENTRY: AtomicI32 = AtomicI32::new(0);
 
-/// What may stand there: nothing half of the time, else the left-over of an earlier call. E2BIG is none of them.
+/// Values of `errno` before calls: 0 in half of the cases, else a value that an earlier call may have left.
+/// E2BIG is not among them.
 const LEFT_OVERS: [c_int; 16] = [
     0,
     libc::ERANGE,
@@ -111,13 +114,14 @@ const LEFT_OVERS: [c_int; 16] = [
     12345,
 ];
 
-/// Chooses what an input's calls find in `errno`: by the input alone, so that each process chooses the same.
+/// Chooses `errno` for an input's calls. It depends on the input alone, so that each process chooses the same
+/// value.
 #[inline]
 pub fn choose_errno(input: &[u8]) {
     if ERRNO_IS_ZERO.load(Ordering::Relaxed) {
         return;
     }
-    // Both ends and the length are enough: inputs may be long, and this is done for each.
+    // Hash only both ends and the length, because inputs may be long and this runs for each.
     let (head, tail) = (&input[..input.len().min(32)], &input[input.len().saturating_sub(32)..]);
     let mut hash = input.len() as u64 ^ 0x9e37_79b9_7f4a_7c15;
     for chunk in head.chunks(8).chain(tail.chunks(8)) {
@@ -131,46 +135,44 @@ pub fn choose_errno(input: &[u8]) {
 
 static ERRNO_IS_ZERO: AtomicBool = AtomicBool::new(false);
 
-/// From here on all calls find 0 in `errno`, as in tests that people read.
+/// From now on all calls start with `errno` 0, as in tests.
 pub fn keep_errno_zero() {
     ERRNO_IS_ZERO.store(true, Ordering::Relaxed);
     ERRNO_ON_ENTRY.store(0, Ordering::Relaxed);
 }
 
-/// What the calls of this input find in `errno`.
+/// The value of `errno` before this input's calls.
 #[inline]
 pub fn errno_on_entry() -> c_int {
     ERRNO_ON_ENTRY.load(Ordering::Relaxed)
 }
 
-/// Right before each call of either side.
+/// Sets `errno` directly before a call of either side.
 #[inline]
 pub fn enter() {
     set_errno(errno_on_entry());
 }
 
-/// Sets `errno`.
 #[inline]
 fn set_errno(value: c_int) {
-    // SAFETY: libc gives a valid pointer to this thread's errno.
+    // SAFETY: libc returns a valid pointer to this thread's errno.
     unsafe { *libc::__errno_location() = value };
 }
 
-/// Reads `errno`.
 #[inline]
 pub fn errno() -> c_int {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() }
 }
 
-/// Skips the input if the original runs: it has no end.
+/// Skips the input if the original is running, because its call does not end.
 pub fn give_up() {
-    // SAFETY: jumps over frames without destructors, as every skip does.
+    // SAFETY: the jump crosses only frames without destructors, as for every skipped input.
     unsafe { implfuzz_guard_give_up() };
 }
 
-/// Arms or disarms the guard while the original runs, and says what it was: code of ours that the original calls must not
-/// be left by a jump. Outside of a guarded call it stays disarmed.
+/// Arms or disarms the guard while the original runs, and returns the earlier state. No jump may leave Rust
+/// code that the original calls. Outside a guarded call the guard stays disarmed.
 pub fn arm(on: bool) -> bool {
     // SAFETY: sets a flag.
     unsafe { implfuzz_guard_arm(c_int::from(on)) != 0 }

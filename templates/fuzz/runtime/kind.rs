@@ -1,14 +1,14 @@
-//! What values of a type are, with the type forgotten: the runtime has their bytes as memory has them. Written by
-//! cargo-implfuzz.
+//! Describes the values of a type without naming it: the runtime handles their bytes in memory.
+//! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
 use super::digest::Digest;
 use super::plain::Plain;
 
-/// A kind of values; the generated crate makes one of each type that it needs.
+/// A kind of values; the generated crate defines one for each type that it needs.
 #[derive(Clone, Copy)]
 pub struct Kind {
-    /// Bytes in memory.
+    /// Size in memory, bytes.
     pub size: usize,
     pub decode: fn(&mut Reader) -> Vec<u8>,
     pub encode: fn(&[u8], &mut Writer),

@@ -1,5 +1,6 @@
-//! What one side holds: the blocks that it has allocated (`ledger.c`), and a picture of all that can be reached from a
-//! handle, to be compared with the other side's. Written by cargo-implfuzz.
+//! The memory of one side: the blocks that it allocated (`ledger.c`), and a picture of everything reachable
+//! from a handle, which is compared with the other side's.
+//! Written by cargo-implfuzz.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char, c_int, c_uint};
@@ -25,37 +26,37 @@ unsafe extern "C" {
     static _end: u8;
 }
 
-/// Forgets everything: a new side begins.
+/// Clears the ledger before a side starts.
 pub fn start() {
     // SAFETY: sets numbers.
     unsafe { implfuzz_ledger_start() };
 }
 
-/// Frees what a side has left behind, once it is counted.
+/// Frees the remaining blocks of a side, after they were counted.
 pub fn release() {
-    // SAFETY: only blocks that were allocated while the side was watched, and its life is over.
+    // SAFETY: frees only blocks that were allocated while the side was watched, and the side is finished.
     unsafe { implfuzz_ledger_release() };
 }
 
-/// The allocation with this number from now on fails, as if there were no memory left; 0 for none.
+/// Makes the allocation with this number, counted from now on, fail as if memory ran out; 0 for none.
 pub fn fail(nth: u8) {
     // SAFETY: sets a number.
     unsafe { implfuzz_ledger_fail(c_uint::from(nth)) };
 }
 
-/// Until the next start no allocation gets more bytes than so many.
+/// Until the next start, allocations of more than `most` bytes fail.
 pub(super) fn limit(most: usize) {
     // SAFETY: sets a number.
     unsafe { implfuzz_ledger_limit(most) };
 }
 
-/// Whether allocations are counted from now on.
+/// Switches the recording of allocations on or off.
 pub fn watch(on: bool) {
     // SAFETY: sets a number.
     unsafe { implfuzz_ledger_watch(c_int::from(on)) };
 }
 
-/// Allocations are counted while this lives, also where a panic ends it.
+/// Records allocations while this value lives, including during a panic.
 pub struct Watch;
 
 impl Watch {
@@ -71,13 +72,13 @@ impl Drop for Watch {
     }
 }
 
-/// How often something was freed that was not there to be freed.
+/// Number of frees of memory that was not allocated.
 pub fn bad_frees() -> usize {
     // SAFETY: reads a number.
     unsafe { implfuzz_ledger_bad_count() as usize }
 }
 
-/// A piece of memory that a side knows.
+/// A piece of memory of a side.
 #[derive(Debug, Clone, Copy)]
 pub struct Piece {
     pub at: usize,
@@ -88,46 +89,46 @@ pub struct Piece {
 /// All blocks since the start, the oldest first.
 pub fn blocks() -> Vec<Piece> {
     let mut count = 0;
-    // SAFETY: the ledger gives a valid list of `count` blocks.
+    // SAFETY: the ledger returns a valid list of `count` blocks.
     let raw = unsafe { std::slice::from_raw_parts(implfuzz_ledger_blocks(&mut count), count) };
     raw.iter().map(|b| Piece { at: b.at, size: b.size, live: b.live != 0 }).collect()
 }
 
-/// How many blocks are not freed.
+/// Number of blocks that are not freed.
 pub fn live() -> usize {
     blocks().iter().filter(|b| b.live).count()
 }
 
-/// Whether an address is one of the program's own functions, tables or constants.
+/// Whether an address is in the program's functions, tables or constants.
 pub fn in_program(address: usize) -> bool {
     let (start, end) = (&raw const __executable_start as usize, &raw const _end as usize);
     (start..end).contains(&address)
 }
 
-/// What nobody has written yet (`FRESH` in `ledger.c`).
+/// The value of bytes that were never written (`FRESH` in `ledger.c`).
 pub(super) const FRESH: u8 = 0xbe;
-/// How much of a text is compared.
+/// Maximum number of bytes of a text that are compared.
 const TEXT: usize = 512;
 
 /// A copy of all memory that can be reached from some pieces of memory.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// The first ones are the handles.
+    /// The first pieces are the handles.
     pieces: Vec<Copied>,
     roots: usize,
-    /// Blocks that were freed: pointers to them dangle.
+    /// Freed blocks; pointers to them dangle.
     dead: Vec<Piece>,
-    /// What the texts say that handles point to, by root and offset.
+    /// The texts that handles point to, by root and offset.
     texts: HashMap<(usize, usize), Option<Vec<u8>>>,
-    /// What people call the first pieces; a handle has no name.
+    /// The names of the first pieces, for people; handles have none.
     names: Vec<String>,
 }
 
-/// A piece, what stood in it, and the offsets of words in it that may be pointers.
+/// A piece, its content, and the offsets of words in it that may be pointers.
 #[derive(Debug, Clone)]
 struct Copied {
     piece: Piece,
-    /// The harness gave it: what stands in it comes from the input.
+    /// Whether the harness provided the piece, so that its content comes from the input.
     given: bool,
     bytes: Vec<u8>,
     links: Vec<usize>,
@@ -137,7 +138,7 @@ impl Copied {
     fn of(piece: Piece, given: bool, (low, high): (usize, usize)) -> Self {
         let (bytes, mut links, mut from) = (copy(piece), Vec::new(), 0);
         loop {
-            // SAFETY: looks only at so many bytes.
+            // SAFETY: reads only within the bytes.
             let at = unsafe { implfuzz_next_address(bytes.as_ptr(), from, bytes.len(), low, high) };
             if at >= bytes.len() {
                 return Self { piece, given, bytes, links };
@@ -152,21 +153,22 @@ impl Copied {
     }
 }
 
-/// Pointers may stand so far before their memory: C steps back by what it has read in advance.
+/// Pointers may point up to this many bytes before their memory: C code steps back by what it has read ahead.
 const BEFORE: usize = 16;
 
 fn find(pieces: &[Piece], address: usize) -> Option<usize> {
-    // The latest first: an address may have been freed and given out again. One past the end belongs to it.
+    // The latest block first, because a freed address may be allocated again. One past the end still belongs
+    // to the block.
     let within = pieces.iter().rposition(|p| p.live && (p.at..=p.at + p.size).contains(&address));
     within.or_else(|| pieces.iter().rposition(|p| p.live && (p.at - BEFORE.min(p.at)..p.at).contains(&address)))
 }
 
 impl Picture {
-    /// Takes a picture: `roots` are the handles, `known` memory of the harness; `texts` are offsets in the handles of
-    /// pointers to strings.
+    /// Takes a picture: `roots` are the handles, `known` is memory of the harness, and `texts` are the
+    /// offsets in handles of pointers to strings.
     pub fn take(roots: &[Piece], known: &[Piece], texts: &[usize]) -> Self {
         let blocks = blocks();
-        // How long a handle is that C has allocated only its block says.
+        // The size of a handle that C allocated is known only from its block.
         let given = roots.iter().filter(|root| root.size > 0);
         let candidates: Vec<Piece> = blocks.iter().chain(known).chain(given).copied().collect();
         let limits = candidates
@@ -174,7 +176,7 @@ impl Picture {
             .fold((usize::MAX, 0), |(low, high), p| (low.min(p.at - BEFORE.min(p.at)), high.max(p.at + p.size)));
         let mut pieces: Vec<Copied> = Vec::new();
         for root in roots {
-            // What C has allocated is as long as it asked for.
+            // Memory that C allocated has the size of its block.
             let whole = find(&candidates, root.at).map(|found| candidates[found]);
             let piece = whole.filter(|whole| whole.at == root.at).unwrap_or(*root);
             pieces.push(Copied::of(piece, false, limits));
@@ -198,12 +200,12 @@ impl Picture {
         Self { roots: roots.len(), dead: blocks.into_iter().filter(|b| !b.live).collect(), pieces, texts, names: Vec::new() }
     }
 
-    /// The same with names for where it begins.
+    /// Adds names for the first pieces.
     pub fn named(self, names: Vec<String>) -> Self {
         Self { names, ..self }
     }
 
-    /// Where a pointer leads: to which piece, and how far into it.
+    /// The target of a pointer: the piece and the offset in it.
     fn locate(&self, address: usize) -> Option<(usize, usize)> {
         let within = |c: &Copied| (c.piece.at..=c.piece.at + c.piece.size).contains(&address);
         let before = |c: &Copied| (c.piece.at - BEFORE.min(c.piece.at)..c.piece.at).contains(&address);
@@ -211,13 +213,13 @@ impl Picture {
         Some((found, address.wrapping_sub(self.pieces[found].piece.at)))
     }
 
-    /// What differs: both are walked side by side from the handles on, so that neither addresses nor the order of
-    /// allocations count. What C has never written is left out.
+    /// The first difference. Both pictures are walked in parallel from the handles, so that addresses and the
+    /// order of allocations do not matter. Bytes that C never wrote are ignored.
     pub fn differs(&self, other: &Self) -> Option<String> {
         self.walked(other, false)
     }
 
-    /// The same, where no block of the port may stand for two of C's: what C keeps apart, the port does.
+    /// Like [`Picture::differs`], but no block of the port may correspond to two of C's blocks.
     pub fn differs_strictly(&self, other: &Self) -> Option<String> {
         self.walked(other, true)
     }
@@ -249,16 +251,16 @@ impl Picture {
     }
 }
 
-/// Two pictures on the way through both.
+/// Two pictures that are being compared.
 struct Walk<'a> {
     left: &'a Picture,
     right: &'a Picture,
-    /// Pieces that belong together, and how one gets there.
+    /// Corresponding pieces, and the path to them in words.
     pairs: Vec<(usize, usize, String)>,
     partner: HashMap<usize, usize>,
-    /// Pairs that a word leads to which is the same on both sides, and may be no address.
+    /// Pairs behind words that are equal on both sides and may not be addresses.
     later: Vec<(usize, usize, String)>,
-    /// No piece belongs to two.
+    /// Whether no piece may correspond to two pieces.
     strict: bool,
 }
 
@@ -273,7 +275,7 @@ impl Walk<'_> {
         }
         let mut from = 0;
         loop {
-            // SAFETY: looks only at so many bytes of both.
+            // SAFETY: reads only the common bytes of both pieces.
             from = unsafe { implfuzz_differ(left.bytes.as_ptr(), right.bytes.as_ptr(), from, common) };
             if from >= common {
                 let beyond = left.bytes[common..].iter().position(|byte| *byte != FRESH)?;
@@ -288,7 +290,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What differs in the word at this offset of two pieces that belong together.
+    /// The difference in the word at this offset of two corresponding pieces.
     fn word(&mut self, (a, b): (usize, usize), offset: usize, way: &str) -> Option<String> {
         let (left, right) = (&self.left.pieces[a], &self.right.pieces[b]);
         let end = (offset + 8).min(left.bytes.len()).min(right.bytes.len());
@@ -308,12 +310,12 @@ impl Walk<'_> {
         }
         let words = left.word(offset).zip(right.word(offset));
         let led = words.map(|(x, y)| (self.left.locate(x), self.right.locate(y)));
-        // A pointer that dangles may lead to what was given out again.
+        // A dangling pointer may point to memory that was allocated again.
         let dangle = words.is_some_and(|(x, y)| self.both_dangle(x, y));
         let pointer_differs = || (!dangle).then(|| format!("the pointer at {}", place(offset)));
         match led {
-            // Bytes of the input may look like an address: the fuzzer tries what it has seen in comparisons. All words
-            // that are no bytes of the input are asked first.
+            // Input bytes may look like addresses, because the fuzzer uses values that it saw in comparisons.
+            // So equal words are followed last, after all other words.
             Some((Some((p, into)), Some((q, also)))) if x == y => {
                 if into == also && !left.given {
                     self.later.push((p, q, format!("behind the pointer at {}", place(offset))));
@@ -343,7 +345,8 @@ impl Walk<'_> {
         }
     }
 
-    /// The next pair of pieces that the same address leads to on both sides, where nothing else leads to either.
+    /// The next pair of pieces behind the same address on both sides, if no other pointer leads to either of
+    /// them.
     fn put_off(&mut self) -> Option<(usize, usize, String)> {
         while !self.later.is_empty() {
             let (p, q, way) = self.later.remove(0);
@@ -355,12 +358,13 @@ impl Walk<'_> {
         None
     }
 
-    /// Functions and tables have another address in Rust than in C; what is freed may have been anywhere.
+    /// Whether both words point into the program, whose addresses differ between Rust and C, or both point to
+    /// freed memory.
     fn same_kind(&self, x: usize, y: usize) -> bool {
         in_program(x) && in_program(y) || self.both_dangle(x, y)
     }
 
-    /// Whether both addresses lie in memory that was freed, and may have been given out again.
+    /// Whether both addresses are in freed memory, which may have been allocated again.
     fn both_dangle(&self, x: usize, y: usize) -> bool {
         let dead = |picture: &Picture, at: usize| {
             picture.dead.iter().any(|p| (p.at..=p.at + p.size).contains(&at))
@@ -370,14 +374,14 @@ impl Walk<'_> {
 }
 
 pub(super) fn copy(piece: Piece) -> Vec<u8> {
-    // SAFETY: the piece is allocated and nobody else runs.
+    // SAFETY: the piece is allocated, and no other thread runs.
     unsafe { std::slice::from_raw_parts(piece.at as *const u8, piece.size) }.to_vec()
 }
 
-/// A text of the program or in known memory; nothing where the pointer leads elsewhere.
+/// A text in the program or in known memory; `None` if the pointer leads elsewhere.
 fn read_text(known: &[Piece], address: usize) -> Option<Vec<u8>> {
     if in_program(address) {
-        // SAFETY: a constant of the program; what is declared as a text ends with NUL.
+        // SAFETY: a constant of the program; a declared text ends with NUL.
         let text = unsafe { CStr::from_ptr(address as *const c_char) }.to_bytes();
         return Some(text[..text.len().min(TEXT)].to_vec());
     }

@@ -1,25 +1,26 @@
-//! Structs of the caller that point to memory of the caller, and that a handle may go on pointing to: what an input says
-//! of one, and its memory. Written by cargo-implfuzz.
+//! Structs of the caller that point to memory of the caller and to which a handle may keep a pointer: their
+//! content in an input, and their memory.
+//! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
 use super::plain::Plain;
 
-/// What such a struct looks like, by offsets.
+/// The layout of such a struct, by offsets.
 pub struct Form {
     pub size: usize,
-    /// Numbers, with their bytes.
+    /// Numeric fields: name, offset, size in bytes.
     pub numbers: &'static [(&'static str, usize, usize)],
     pub pointers: &'static [Pointer],
 }
 
-/// A field that points to bytes, and the fields that say how many.
+/// A field that points to bytes, and the fields with their number.
 pub struct Pointer {
     pub name: &'static str,
     pub at: usize,
     pub lengths: &'static [(usize, usize)],
 }
 
-/// Its content: numbers, and bytes behind each pointer, which a NUL follows; none for null.
+/// Its content: numbers, and the bytes behind each pointer, followed by a NUL; `None` for null.
 #[derive(Clone)]
 pub struct Lent {
     pub numbers: Vec<u64>,
@@ -72,7 +73,7 @@ impl Lent {
         format!("{{ {} }}", numbers.chain(memories).collect::<Vec<_>>().join(", "))
     }
 
-    /// As the parent writes it: fields that are left out are zero, or null.
+    /// Reads the parent's form; omitted fields are zero or null.
     pub fn of_plain(plain: &Plain, form: &Form) -> Result<Self, String> {
         let names = form.numbers.iter().map(|(name, ..)| *name).chain(form.pointers.iter().map(|p| p.name));
         let fields = plain.fields(&names.collect::<Vec<_>>())?;
@@ -113,7 +114,7 @@ impl Lent {
         (0..20).map(one).collect()
     }
 
-    /// The bytes of the struct, its pointers given.
+    /// The bytes of the struct with these pointers.
     pub fn bytes(&self, form: &Form, pointers: &[usize]) -> Vec<u64> {
         let mut words = vec![0u64; form.size.div_ceil(8)];
         let mut put = |at: usize, width: usize, value: u64| {

@@ -1,4 +1,5 @@
-//! What every harness shares, the same in every repository. Written by cargo-implfuzz; the harnesses are generated on top of it.
+//! The code that all harnesses share, the same in every repository. Written by cargo-implfuzz; the generated
+//! harnesses use it.
 
 pub mod apart;
 pub mod arena;
