@@ -1,12 +1,13 @@
-//! Lives worth trying first: every boundary of the call on a fresh handle, then after other steps. Written by
-//! cargo-implfuzz.
+//! Call sequences for boundary inputs: every boundary of the call under test on a fresh handle, then after
+//! other steps.
+//! Written by cargo-implfuzz.
 
 use super::codec::Reader;
 use super::makers::{Random, good, strangers};
 use super::sequence::{Entry, Erased, Plan};
 use super::story::{AFTER, BEFORE, Content, Feed, Source, Spoil, Step, Story};
 
-/// Those lives.
+/// The boundary call sequences.
 pub fn boundaries(plan: &'static Plan) -> Vec<Story> {
     let mut rng = Random(0x2545_f491_4f6c_dd1d);
     let good = good(plan);
@@ -53,7 +54,7 @@ pub fn boundaries(plan: &'static Plan) -> Vec<Story> {
         .collect()
 }
 
-/// How many lives are tried first.
+/// Number of boundary call sequences.
 const STORIES: usize = 480;
 
 pub fn spare(plan: &'static Plan) -> Step {
@@ -61,13 +62,13 @@ pub fn spare(plan: &'static Plan) -> Step {
     good(plan).into_iter().next().or_else(plain).unwrap_or_else(|| Step::Call(plan.under, (plan.under.on)(0)))
 }
 
-/// Content for each field that takes some.
+/// Content for each field of a handle that points to memory.
 fn fed(plan: &'static Plan, which: u8, rng: &mut Random) -> Vec<Step> {
     let count = plan.shape.buffers.len().min(4);
     (0..count).map(|at| feed(which, at as u8, rng)).collect()
 }
 
-/// The file is written by one handle and read by the next.
+/// One handle writes the file, and the next one reads it.
 fn reopened(plan: &'static Plan, rng: &mut Random) -> Vec<Step> {
     let mut steps: Vec<Step> = (0..1 + rng.below(3)).map(|_| any_step(plan, rng)).collect();
     steps.extend(plan.enders.iter().min_by_key(|entry| entry.name.len()).map(|entry| Step::Call(entry, (entry.on)(0))));
@@ -104,7 +105,7 @@ fn feed(which: u8, buffer: u8, rng: &mut Random) -> Step {
     Step::Feed(Feed { which, buffer, source })
 }
 
-/// Some steps.
+/// Some random steps.
 fn past(plan: &'static Plan, rng: &mut Random) -> Vec<Step> {
     let mut steps = fed(plan, 0, rng);
     steps.extend((0..rng.below(5)).map(|_| any_step(plan, rng)));
@@ -112,9 +113,10 @@ fn past(plan: &'static Plan, rng: &mut Random) -> Vec<Step> {
     steps
 }
 
-/// The handle as one other function leaves it, each of them in its turn: with something to read, and room to write to.
+/// Prepares the handle with one other function, taking the functions in turn. Fields get content to read and
+/// room to write to.
 fn after_one(plan: &'static Plan, turn: usize, rng: &mut Random) -> Option<Vec<Step>> {
-    // The nearest kin stand first; every second turn is theirs.
+    // The most closely related functions come first; every second turn uses one of them.
     let kin = if turn % 2 == 0 { plan.others.len() } else { plan.others.len().min(12) };
     let entry = *plan.others.get(turn / 2 % kin.max(1))?;
     let list = (entry.boundaries)();
@@ -139,7 +141,8 @@ fn after_one(plan: &'static Plan, turn: usize, rng: &mut Random) -> Option<Vec<S
     Some(steps)
 }
 
-/// What handles of this kind are made for: of the functions with a name like the constructor's the one with the shortest.
+/// The main operation of handles of this kind: among the functions whose name begins like the constructor's,
+/// the one with the shortest name.
 fn work(plan: &'static Plan, rng: &mut Random) -> Option<Step> {
     let maker = plan.makers.first()?.name;
     let common = |name: &str| name.bytes().zip(maker.bytes()).take_while(|(a, b)| a == b).count();
@@ -148,8 +151,8 @@ fn work(plan: &'static Plan, rng: &mut Random) -> Option<Step> {
     Some(Step::Call(entry, (entry.decode)(&mut Reader::new(&rng.bytes(32)))).aimed(0))
 }
 
-/// A handle of another kind writes what the handle under test then reads: what one half of a library makes is what
-/// the other half takes.
+/// A handle of another kind writes data that the handle under test then reads, because the output of one half
+/// of a library is often the input of the other.
 fn producer(plan: &'static Plan, rng: &mut Random) -> Option<Vec<Step>> {
     let strangers = strangers(plan);
     if plan.makes || strangers.is_empty() || plan.shape.buffers.len() < 2 {
@@ -172,7 +175,7 @@ fn producer(plan: &'static Plan, rng: &mut Random) -> Option<Vec<Step>> {
     for _ in 0..=rng.below(2) {
         steps.push(Step::Call(main, (main.decode)(&mut Reader::new(&rng.bytes(32)))).aimed(1));
     }
-    // The second memory that was given is what the stranger wrote to.
+    // The second memory that a field got is the output of the other handle.
     steps.push(Step::Feed(Feed { which: 0, buffer: 0, source: Source::Earlier(1) }));
     steps.push(room(0, [3, 200, 20_000, 20_000][rng.below(4)]));
     if rng.below(3) > 0 {

@@ -1,12 +1,13 @@
-//! Constructor calls that are known to make a handle: every life begins with one, and random arguments seldom do. Written
-//! by cargo-implfuzz.
+//! Constructor calls that are known to make a handle. Every call sequence begins with one, and random
+//! arguments seldom work.
+//! Written by cargo-implfuzz.
 
 use super::codec::Reader;
 use super::sequence::{Entry, Erased, Held, Plan, holds};
 use super::story::Step;
 use std::cell::OnceCell;
 
-/// Constructor calls that are known to work.
+/// Maximum number of such calls.
 const GOOD: usize = 48;
 
 thread_local! {
@@ -14,7 +15,7 @@ thread_local! {
     static STRANGERS: OnceCell<Vec<Step>> = const { OnceCell::new() };
 }
 
-/// Constructor calls after which C holds memory, else those that it survives; the best constructors first.
+/// Constructor calls after which C holds memory, else those that succeed; the best constructors first.
 pub fn good(plan: &'static Plan) -> Vec<Step> {
     MADE.with(|cell| cell.get_or_init(|| find_good(plan)).clone())
 }
@@ -26,7 +27,7 @@ fn find_good(plan: &'static Plan) -> Vec<Step> {
     (0..share).flat_map(pick).collect()
 }
 
-/// Calls of constructors that make handles of another kind, which share the type.
+/// Constructor calls that make handles of another kind with the same type.
 pub fn strangers(plan: &'static Plan) -> Vec<Step> {
     STRANGERS.with(|cell| {
         let others = plan.others.iter().filter(|entry| entry.name != plan.under.name);
@@ -42,7 +43,7 @@ pub fn strangers(plan: &'static Plan) -> Vec<Step> {
 fn calls_that_hold(plan: &'static Plan, maker: &'static Entry) -> Vec<Step> {
     let mut rng = Random(0x9e37_79b9_7f4a_7c15);
     let plain = (maker.on)(0);
-    // What takes a handle finds none here.
+    // A function that takes a handle finds none here.
     if holds(plan, maker, &plain) == Held::NoHandle {
         return Vec::new();
     }
@@ -55,13 +56,13 @@ fn calls_that_hold(plan: &'static Plan, maker: &'static Entry) -> Vec<Step> {
             rated.push((blocks, args));
         }
     }
-    // What fails half way holds less than what works.
+    // A constructor that fails midway holds fewer blocks than one that works.
     let most = rated.iter().map(|(blocks, _)| *blocks).max().unwrap_or(0);
     rated.retain(|(blocks, _)| blocks * 2 >= most);
     rated.into_iter().map(|(_, args)| Step::Call(maker, args)).collect()
 }
 
-/// Numbers that are the same in every run.
+/// Random numbers that are the same in every run.
 pub struct Random(pub u64);
 
 impl Random {

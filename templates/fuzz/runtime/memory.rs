@@ -1,4 +1,4 @@
-//! Memory that is handed to one side: a copy of its own, with canaries around it where no sanitizer watches.
+//! Separate memory for one side, with canaries around it where no sanitizer watches.
 
 use super::loans::{self, Within};
 use std::alloc::{GlobalAlloc, Layout, System, handle_alloc_error};
@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CANARY: u8 = 0xa5;
 
-/// `len` elements, and `front` more before and `back` more behind them that nobody may write.
+/// `len` elements, with `front` elements before and `back` elements after them that must not be written.
 pub struct Region<T: Copy> {
     base: *mut u8,
     layout: Layout,
-    /// Elements before those that are lent, and behind them.
+    /// Number of elements before and after the lent ones.
     front: usize,
     back: usize,
     len: usize,
@@ -19,32 +19,32 @@ pub struct Region<T: Copy> {
 }
 
 impl<T: Copy> Region<T> {
-    /// For the C original: exactly as long as promised, so that ASan sees every step outside. Of four lengths one stands at an
-    /// odd place, as memory of the caller's may: what C does there is compared, too. Less than eight bytes before it can then be
-    /// reached without anybody's seeing it.
+    /// For the C original: exactly the promised length, so that ASan detects every access outside. For one
+    /// length in four the address is odd, as the caller's memory may be, so that C's behaviour there is
+    /// compared too. In that case, accesses to fewer than eight bytes before the memory are not detected.
     pub fn exact(values: &[T]) -> Self {
         let front = if values.len() % 4 == 3 { 1 + values.len() / 4 % 7 } else { 0 };
         Self::new(values, front, 0)
     }
 
-    /// As [`Region::exact`], with the alignment that any C type may count on.
+    /// Like [`Region::exact`], with an alignment that suits any C type.
     pub fn whole(values: &[T]) -> Self {
         Self::new(values, 0, 0)
     }
 
-    /// For the port: canaries on both sides. The pad is longer by up to seven elements, by the number of elements, so
-    /// that a port which counts on more alignment than `T` has is found out.
+    /// For the port: canaries on both sides. The pad is up to seven elements longer, depending on the number
+    /// of elements, so that a port which relies on more alignment than `T` has is detected.
     pub fn padded(values: &[T]) -> Self {
         let pad = (64 / std::mem::size_of::<T>().max(1)).max(2) + values.len() % 8;
         Self::new(values, pad, pad)
     }
 
-    /// As [`Region::padded`], with the alignment that any C type may count on.
+    /// Like [`Region::padded`], with an alignment that suits any C type.
     pub fn aligned(values: &[T]) -> Self {
         Self::new(values, 64, 64)
     }
 
-    /// Its place and its size in bytes, by name.
+    /// Its name, address and size in bytes.
     pub fn known(&self, name: &'static str) -> (&'static str, *const std::ffi::c_void, usize) {
         (name, self.start().cast_const().cast(), self.len * std::mem::size_of::<T>())
     }
@@ -69,18 +69,16 @@ impl<T: Copy> Region<T> {
         self.base.cast::<T>().wrapping_add(self.front)
     }
 
-    /// The first element, for C and for ports with C's signature.
+    /// The address of the first element, for C and for ports with C's signature.
     pub fn ptr(&self) -> *mut T {
         self.start()
     }
 
-    /// The elements.
     pub fn slice(&self) -> &[T] {
         // SAFETY: `len` elements were written at `start`, and this region owns them.
         unsafe { std::slice::from_raw_parts(self.start(), self.len) }
     }
 
-    /// The elements.
     pub fn slice_mut(&mut self) -> &mut [T] {
         // SAFETY: as above, and the borrow is unique.
         unsafe { std::slice::from_raw_parts_mut(self.start(), self.len) }
@@ -90,7 +88,7 @@ impl<T: Copy> Region<T> {
     pub fn intact(&self) -> bool {
         let front = self.front * std::mem::size_of::<T>();
         let value = self.len * std::mem::size_of::<T>();
-        // SAFETY: pads and values together are the block.
+        // SAFETY: pads and values together form the block.
         let block = unsafe { std::slice::from_raw_parts(self.base, self.layout.size()) };
         let is_whole = |pad: &[u8]| pad.chunks(64).all(|part| *part == [CANARY; 64][..part.len()]);
         is_whole(&block[..front]) && is_whole(&block[front + value..])
@@ -100,7 +98,7 @@ impl<T: Copy> Region<T> {
 impl<T: Copy> Drop for Region<T> {
     fn drop(&mut self) {
         if self.layout.size() > 0 {
-            // SAFETY: allocated with these.
+            // SAFETY: allocated with these arguments.
             unsafe { give(self.base, self.layout, within::<T>(self.front, self.back, self.len)) };
         } else {
             EMPTY.fetch_sub(1, Ordering::Relaxed);
@@ -108,16 +106,16 @@ impl<T: Copy> Drop for Region<T> {
     }
 }
 
-/// Where the values are in a block with canaries; none without.
+/// The range of the values in a block with canaries; `None` without canaries.
 fn within<T>(front: usize, back: usize, len: usize) -> Option<Within> {
     let size = std::mem::size_of::<T>();
     (back > 0).then_some(Within { offset: front * size, size: len * size })
 }
 
-/// A block that the sanitizer watches, or one in which canaries do.
+/// Allocates a block that the sanitizer watches, or one with canaries.
 fn take(layout: Layout, within: Option<Within>) -> *mut u8 {
     if let Some(within) = within {
-        // SAFETY: harnesses run on one thread, and the size is not zero.
+        // SAFETY: harnesses run in one thread, and the size is not zero.
         return unsafe { loans::lend(layout, within) };
     }
     // SAFETY: the size is not zero.
@@ -129,27 +127,28 @@ fn take(layout: Layout, within: Option<Within>) -> *mut u8 {
 }
 
 /// # Safety
-/// [`take`] gave it for these, and nobody uses it any more.
+/// [`take`] returned the block for these arguments, and it is not used any more.
 unsafe fn give(base: *mut u8, layout: Layout, within: Option<Within>) {
     match within {
-        // SAFETY: as the caller promises.
+        // SAFETY: by the caller's promise.
         Some(within) => unsafe { loans::take_back(base, layout, within) },
-        // SAFETY: as the caller promises.
+        // SAFETY: by the caller's promise.
         None => unsafe { System.dealloc(base, layout) },
     }
 }
 
-/// How many regions there are that have no memory.
+/// Number of regions without memory so far.
 static EMPTY: AtomicUsize = AtomicUsize::new(0);
 
-/// An address for no memory at all, aligned for anything, where nobody can read. Each region has another one, so that a pointer
-/// to one of them says to which.
+/// An unreadable address for an empty region, aligned for any type. Each region gets another one, so that a
+/// pointer shows which region it belongs to.
 fn nowhere() -> *mut u8 {
     let number = EMPTY.fetch_add(1, Ordering::Relaxed) % 128;
     (16 * (number + 1)) as *mut u8
 }
 
-/// Where a returned pointer leads: addresses themselves are another on each side. None where it is in none of these.
+/// The target of a returned pointer in words, because addresses differ between the sides. `None` if it is in
+/// none of these arguments.
 pub fn place(at: usize, arguments: &[Option<(&str, usize, usize)>]) -> Option<String> {
     if at == 0 {
         return Some("NULL".into());
@@ -160,8 +159,8 @@ pub fn place(at: usize, arguments: &[Option<(&str, usize, usize)>]) -> Option<St
     arguments.iter().flatten().find_map(leads)
 }
 
-/// Elements that a returned pointer leads to. Made before the call: what C returns is read under the guard, from which a jump
-/// may leave.
+/// A copy of the elements behind a returned pointer. It is allocated before the call, because C's result is
+/// read under the guard, and a jump may leave that code.
 pub struct Table<T> {
     held: Vec<T>,
     elements: usize,
@@ -173,14 +172,15 @@ impl<T: Copy> Table<T> {
         Self { held: Vec::with_capacity(elements), elements, is_null: true }
     }
 
-    /// Copies them from there.
+    /// Copies the elements from there.
     ///
     /// # Safety
-    /// Null, or so many can be read there.
+    /// The pointer is null, or this number of elements can be read there.
     pub unsafe fn read(&mut self, from: *const T) {
         self.is_null = from.is_null();
         if !self.is_null {
-            // SAFETY: as the caller promises. By the C library's function, which the sanitizer watches.
+            // SAFETY: by the caller's promise. The C library's function is used because the sanitizer checks
+            // it.
             unsafe {
                 libc::memcpy(self.held.as_mut_ptr().cast(), from.cast(), self.elements * size_of::<T>());
                 self.held.set_len(self.elements);

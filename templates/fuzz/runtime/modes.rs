@@ -1,4 +1,6 @@
-//! What the process answers beside fuzzing: inputs worth trying first, what an input means, one input of a replay. Written by cargo-implfuzz.
+//! The tasks of the process other than fuzzing: writing boundary inputs, decoding inputs, running one input
+//! of a replay.
+//! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
 use super::driver::{Case, Judged, judge};
@@ -10,8 +12,8 @@ use super::tally::SUBJECT_CALLS;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-/// One file for each, and no others. A file that says it already is left alone: file systems take long to make many files where
-/// many were just removed.
+/// Writes one file for each input, and removes all others. Unchanged files are not rewritten, because file
+/// systems are slow at creating many files where many were just removed.
 fn write(inputs: &[Vec<u8>], dir: &Path) {
     let mut written = std::collections::BTreeSet::new();
     for (index, input) in inputs.iter().enumerate() {
@@ -52,7 +54,7 @@ pub(super) fn show_input<C: Case>(data: &[u8]) {
     guard::choose_errno(data);
     let args = stretch::args::<C>(data);
     let tell = |oracle| report::send("shown", &[("args", Json::Parts(C::show(&args))), ("oracle", Json::Parts(oracle))]);
-    // C may end the process; what is told last counts.
+    // C may end the process, so report the arguments first. The last report counts.
     tell(Vec::new());
     tell(match C::oracle(&args, C::original()) {
         Ok(effects) => C::effects(&effects),
@@ -60,7 +62,7 @@ pub(super) fn show_input<C: Case>(data: &[u8]) {
     });
 }
 
-/// Answers for each line which input it stands for, or why for none.
+/// Reports for each line the input that it denotes, or why it is invalid.
 pub(super) fn read_inputs<C: Case>(lines: &str) {
     for (number, line) in lines.lines().enumerate() {
         let read = Plain::of_text(line).ok_or_else(|| "it is no text of this tool".to_owned());
@@ -78,7 +80,7 @@ pub(super) fn read_inputs<C: Case>(lines: &str) {
     }
 }
 
-/// The input, and what it is read back as: the one is the other's, or it is none.
+/// The encoded input, and its decoded form, which must equal `plain`; otherwise the input is invalid.
 fn encoded<C: Case>(plain: &Plain) -> Result<(Vec<u8>, Plain), String> {
     let args = C::of_plain(plain)?;
     let mut writer = Writer::default();
@@ -90,14 +92,15 @@ fn encoded<C: Case>(plain: &Plain) -> Result<(Vec<u8>, Plain), String> {
     }
 }
 
-/// The first place where two of them differ.
+/// The first difference between the two, in words.
 fn unlike(meant: &Plain, back: &Plain, place: &str) -> String {
     match (meant, back) {
         (Plain::Object(a), Plain::Object(b)) if a.len() == b.len() => {
             let other = a.iter().zip(b).find(|(a, b)| a != b);
             other.map_or_else(String::new, |((name, a), (_, b))| unlike(a, b, name))
         }
-        // What it is read as instead says nothing of what is allowed: everything else is brought into the range somehow.
+        // The decoded value does not show the valid range, because decoding maps other values into it; so it
+        // is not mentioned.
         (Plain::Integer(a), Plain::Integer(_)) => format!("`{place}` cannot be {a}"),
         (Plain::Bytes(a), Plain::Bytes(b)) if a.contains(&0) && !b.contains(&0) => {
             format!("`{place}` is a text, and has a NUL")
@@ -116,10 +119,10 @@ fn unlike(meant: &Plain, back: &Plain, place: &str) -> String {
     }
 }
 
-/// What came of an input in a replay.
+/// The result of an input in a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replayed {
-    /// C rejected it, the port was left in its middle, or nothing stands beside C.
+    /// C rejected the input, the port did not return, or C runs alone.
     NotReturned,
     Same,
     Differs,

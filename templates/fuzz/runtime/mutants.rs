@@ -1,4 +1,4 @@
-//! Mutants of the C original in the place of the port: which of them does this harness tell from the original?
+//! Runs mutants of the C original in place of the port, to find out which of them the harness kills.
 //! Written by cargo-implfuzz.
 
 use super::current;
@@ -14,17 +14,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Clone, Copy)]
 pub struct Function(pub *const c_void);
 
-// SAFETY: the address of a function, which every thread may call.
+// SAFETY: the address of a function, which any thread may call.
 unsafe impl Send for Function {}
 // SAFETY: as above.
 unsafe impl Sync for Function {}
 
-/// Those that nothing was found about yet, by their numbers. Number 0 is the original's text as it is.
+/// The mutants that are not killed yet, by number. Number 0 is the unchanged copy of the original.
 static ALIVE: Mutex<Vec<(usize, Function)>> = Mutex::new(Vec::new());
-/// Runs of a mutant; zero of them would say nothing.
+/// Number of runs of mutants; without runs there is no result.
 pub static CALLS: AtomicU64 = AtomicU64::new(0);
 
-/// Takes the mutants of a function; numbers in IMPLFUZZ_SKIP are left out.
+/// Sets the mutants of a function, without the numbers in IMPLFUZZ_SKIP.
 pub fn take(table: Vec<Function>) {
     let skipped = skipped();
     let alive = table.into_iter().enumerate().filter(|(number, _)| !skipped.contains(number));
@@ -33,7 +33,7 @@ pub fn take(table: Vec<Function>) {
     }
 }
 
-/// The numbers that are to be left out.
+/// The numbers to leave out.
 pub fn skipped() -> Vec<usize> {
     let skipped = std::env::var("IMPLFUZZ_SKIP").unwrap_or_default();
     skipped.split(',').filter_map(|n| n.parse().ok()).collect()
@@ -41,7 +41,8 @@ pub fn skipped() -> Vec<usize> {
 
 const LEAK: &str = "keeps memory that the original gives back";
 
-/// Whether a mutant keeps more memory than the original in each of some more calls, as a port is asked.
+/// Whether a mutant keeps more memory than the original in each of three more calls; ports are checked in the
+/// same way.
 fn leaks<C: Case>(args: &C::Args, mutant: *const c_void) -> bool {
     (0..3).all(|_| {
         let before = guard::held();
@@ -52,7 +53,7 @@ fn leaks<C: Case>(args: &C::Args, mutant: *const c_void) -> bool {
     })
 }
 
-/// How a mutant gives itself away on an input that the original accepts, if it does.
+/// How the mutant differs on an input that the original accepts; `None` if it does not.
 fn told<C: Case>(args: &C::Args, oracle: &C::Effects, mutant: *const c_void, was_slow: bool) -> Option<String> {
     CALLS.fetch_add(1, Ordering::Relaxed);
     let held = guard::held();
@@ -64,7 +65,8 @@ fn told<C: Case>(args: &C::Args, oracle: &C::Effects, mutant: *const c_void, was
     what.or_else(|| (guard::held() > held && leaks::<C>(args, mutant)).then(|| LEAK.to_owned()))
 }
 
-/// Every mutant on every input of a file, from the one with the number IMPLFUZZ_FROM on: which inputs tell which.
+/// Runs every mutant on every input of a file, from number IMPLFUZZ_FROM on, and reports which input kills
+/// which mutant.
 pub fn each<C: Case>(file: &[u8]) {
     let from = std::env::var("IMPLFUZZ_FROM").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
     let Ok(all) = ALIVE.lock() else { return };
@@ -92,10 +94,10 @@ pub fn each<C: Case>(file: &[u8]) {
     report::send("kills-done", &[]);
 }
 
-/// Runs all that are alive on an input that the original accepts; true when none is left.
+/// Runs all remaining mutants on an input that the original accepts; returns whether none is left.
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
-    // One that hangs costs its time. Where the original was quick, it needs no more of it than usual.
+    // A mutant that hangs uses up its time limit. If the original was quick, the usual limit is enough.
     let was_slow = guard::was_slow();
     alive.retain(|(number, function)| {
         current::set(*number as u64);

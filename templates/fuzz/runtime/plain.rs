@@ -1,30 +1,33 @@
-//! Inputs and results as text that the parent writes and reads: what JSON says, in a form that needs no parser worth its name. Values
-//! of a type come from it and go to it in the generated crate's `value`; this is the form. Written by cargo-implfuzz.
+//! Inputs and results as text for exchange with the parent: the content of JSON in a form that is trivial to
+//! parse. This module defines the form; the generated crate's `value` converts the library's types to it and
+//! from it.
+//! Written by cargo-implfuzz.
 
 use super::report::Parts;
 use std::fmt::Write;
 
-/// What an input or a result says.
+/// A value in an input or a result.
 #[derive(Clone, PartialEq)]
 pub enum Plain {
     Null,
     Integer(i128),
-    /// A double, by its bits.
+    /// A double, as its bits.
     Float(u64),
     Bytes(Vec<u8>),
     List(Vec<Plain>),
-    /// In the order of the parameters, or of the fields.
+    /// In the order of the parameters or fields.
     Object(Vec<(String, Plain)>),
-    /// An object that may stand for something else, as `{"hex": …}` for bytes: what it then says, or what is wrong with that, and
-    /// the object. Who reads it knows which is meant. Only in what the parent writes.
+    /// An object that may have a special meaning, such as `{"hex": …}` for bytes: that meaning, or why it is
+    /// invalid as such, and the object itself. The reader's type decides between them. Only the parent writes
+    /// it.
     Either(Box<Result<Plain, String>>, Box<Plain>),
 }
 
-/// Nothing is deeper: handles of handles of structs of arrays.
+/// Maximum nesting depth, for example for handles of handles of structs of arrays.
 const DEPTH: usize = 32;
 
 impl Plain {
-    /// Text as [`Plain::text`] writes it.
+    /// Parses the output of [`Plain::text`].
     pub fn of_text(text: &str) -> Option<Self> {
         let mut rest = text.as_bytes();
         let plain = parse(&mut rest, DEPTH)?;
@@ -38,7 +41,6 @@ impl Plain {
     }
 
     fn write(&self, text: &mut String) {
-        // Writing to a string never fails.
         match self {
             Self::Null => text.push('~'),
             Self::Integer(number) => _ = write!(text, "i{number};"),
@@ -68,12 +70,12 @@ impl Plain {
         }
     }
 
-    /// Texts for people, which no input has.
+    /// Texts for people, which do not occur in inputs.
     pub fn of_parts(parts: Parts) -> Self {
         Self::Object(parts.into_iter().map(|(name, text)| (name, Self::Bytes(text.into_bytes()))).collect())
     }
 
-    /// The object that is to have no other fields than these.
+    /// The object, which must not have other fields than these.
     pub fn fields<'a>(&'a self, known: &[&str]) -> Result<Fields<'a>, String> {
         let object = if let Self::Either(_, object) = self { object } else { self };
         let Self::Object(fields) = object else {
@@ -85,7 +87,7 @@ impl Plain {
         }
     }
 
-    /// What is said where no object of fields is wanted.
+    /// The special meaning, where no object with fields is expected.
     pub fn meant(&self) -> Result<&Self, String> {
         match self {
             Self::Either(meant, _) => (**meant).as_ref().map_err(String::clone),
@@ -93,7 +95,7 @@ impl Plain {
         }
     }
 
-    /// Also of a double that is one, and of digits as a text.
+    /// Also accepts a double with an integer value, and digits in a text.
     pub fn integer(&self) -> Result<i128, String> {
         let number = match self {
             Self::Integer(number) => Some(*number),
@@ -107,7 +109,7 @@ impl Plain {
         number.ok_or_else(|| format!("an integer is wanted, not {}", self.kind()))
     }
 
-    /// The same where a byte is wanted: a text may mean its digits, or itself.
+    /// Like [`Plain::integer`], where a byte is expected: a text may be digits, or the byte itself.
     pub fn of_a_byte(&self) -> Result<i128, String> {
         match self {
             Self::Bytes(_) => Err("a number is wanted, not bytes".to_owned()),
@@ -141,7 +143,7 @@ impl Plain {
         }
     }
 
-    /// For words about what is wanted.
+    /// The kind of the value, for error messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -155,7 +157,6 @@ impl Plain {
     }
 }
 
-/// The fields of an object.
 #[derive(Clone, Copy)]
 pub struct Fields<'a>(&'a [(String, Plain)]);
 
@@ -164,13 +165,13 @@ impl<'a> Fields<'a> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, value)| value)
     }
 
-    /// What is made of a field that must be there; what is wrong with it is said with its name.
+    /// Converts a required field; errors mention its name.
     pub fn read<T>(&self, name: &str, make: impl FnOnce(&Plain) -> Result<T, String>) -> Result<T, String> {
         let plain = self.get(name).ok_or_else(|| format!("`{name}` is missing"))?;
         make(plain).map_err(|why| format!("`{name}`: {why}"))
     }
 
-    /// The same, with what stands for a field that is left out.
+    /// The same, with a default for an omitted field.
     pub fn read_or<T>(
         &self,
         name: &str,
@@ -181,7 +182,7 @@ impl<'a> Fields<'a> {
             .map_or_else(|| Ok(default()), |plain| make(plain).map_err(|why| format!("`{name}`: {why}")))
     }
 
-    /// A field that may be null.
+    /// Converts a field that may be null.
     pub fn read_nullable<T>(
         &self,
         name: &str,
@@ -190,7 +191,8 @@ impl<'a> Fields<'a> {
         self.read(name, |plain| if *plain == Plain::Null { Ok(None) } else { make(plain).map(Some) })
     }
 
-    /// The length that the buffers with these lengths have in common: below zero, or null buffers, where it is given so.
+    /// The common length of these buffers, and whether it is given as a negative number; without buffers, the
+    /// given length.
     pub fn length(&self, name: &str, of: &[Option<usize>]) -> Result<(bool, usize), String> {
         let given =
             self.get(name).map(Plain::integer).transpose().map_err(|why| format!("`{name}`: {why}"))?;
@@ -218,7 +220,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Room for output: how many elements, and what stands there before the call.
+/// An output: its number of elements, and its content before the call.
 pub fn output(plain: &Plain) -> Result<(usize, [u8; 4]), String> {
     match plain {
         Plain::Integer(_) => Ok((plain.count()?, FILL)),
@@ -229,12 +231,12 @@ pub fn output(plain: &Plain) -> Result<(usize, [u8; 4]), String> {
     }
 }
 
-/// The same of a known number of elements.
+/// The content of an output whose number of elements is known.
 pub fn room(plain: &Plain) -> Result<[u8; 4], String> {
     plain.fields(&["fill"])?.read_or("fill", || FILL, fill)
 }
 
-/// What stands in an output of which nothing is said.
+/// The default content of an output.
 pub const FILL: [u8; 4] = [0x5a; 4];
 
 fn fill(plain: &Plain) -> Result<[u8; 4], String> {
@@ -250,7 +252,7 @@ pub fn plain_room(fill: [u8; 4]) -> Plain {
     Plain::Object(vec![("fill".to_owned(), Plain::Bytes(fill.to_vec()))])
 }
 
-/// The number of a handle: a life has two.
+/// The number of a handle: a call sequence has two.
 pub fn handle(plain: &Plain) -> Result<u8, String> {
     match plain.integer()? {
         0 => Ok(0),
@@ -259,7 +261,7 @@ pub fn handle(plain: &Plain) -> Result<u8, String> {
     }
 }
 
-/// Elements whose size is known when they are called.
+/// Elements whose size is an argument.
 pub fn elements(plain: &Plain) -> Result<(usize, Vec<u8>), String> {
     let fields = plain.fields(&["size", "bytes"])?;
     let (size, bytes) = (fields.read("size", Plain::count)?, fields.read("bytes", Plain::bytes)?);
@@ -275,7 +277,7 @@ pub fn plain_elements((size, bytes): &(usize, Vec<u8>)) -> Plain {
     Plain::Object(vec![size, ("bytes".to_owned(), Plain::Bytes(bytes.clone()))])
 }
 
-/// What a callback answers: an order by its number, or bytes.
+/// The answers of a callback: an order by its number, or bytes.
 pub fn answers(plain: &Plain, order: bool) -> Result<Vec<u8>, String> {
     match (order, plain) {
         (true, _) => match plain.byte()? {
@@ -296,7 +298,7 @@ pub fn plain_answers(answers: &[u8], order: bool) -> Plain {
 
 const FRACTION: u32 = 0x007f_ffff;
 
-/// The bits of the double that a single is; a conversion of numbers would make one NaN of another.
+/// The bits of a single's value as a double; a numeric conversion could change a NaN.
 pub fn of_single(value: f32) -> u64 {
     let bits = value.to_bits();
     match value.is_nan() {
@@ -305,7 +307,7 @@ pub fn of_single(value: f32) -> u64 {
     }
 }
 
-/// The inverse, and for what no single is the nearest one.
+/// The inverse; other doubles give the nearest single.
 pub fn single(bits: u64) -> f32 {
     let value = f64::from_bits(bits);
     if !value.is_nan() {
@@ -358,7 +360,7 @@ fn next(rest: &mut &[u8]) -> Option<u8> {
     Some(*first)
 }
 
-/// Up to the next semicolon.
+/// The text up to the next semicolon.
 fn word<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
     let end = rest.iter().position(|byte| *byte == b';')?;
     let (word, tail) = rest.split_at(end);

@@ -1,4 +1,5 @@
-//! Mutants of the port in its place: which of them do these inputs tell from the C original? Written by cargo-implfuzz.
+//! Runs mutants of the port in its place, to find out which of them the inputs kill.
+//! Written by cargo-implfuzz.
 
 use super::driver::{Case, panic_text};
 use super::current;
@@ -9,13 +10,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock};
 use std::sync::atomic::Ordering;
 
-/// Those that nothing was found about yet. Number 0 is the port as it is.
+/// The mutants that are not killed yet. Number 0 is the unchanged port.
 static ALIVE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// Makes one of them the port.
+/// Activates one of them.
 static SELECT: OnceLock<fn(u32)> = OnceLock::new();
 
-/// Takes the mutants of a port; numbers in IMPLFUZZ_SKIP are left out.
+/// Sets the mutants of a port, without the numbers in IMPLFUZZ_SKIP.
 pub fn take(numbers: &[u32], select: fn(u32)) {
     _ = SELECT.set(select);
     let skipped = skipped();
@@ -27,7 +28,7 @@ pub fn take(numbers: &[u32], select: fn(u32)) {
     watch::start(millis.unwrap_or(200));
 }
 
-/// Runs all that are alive on an input that the original accepts; true when none is left.
+/// Runs all remaining mutants on an input that the original accepts; returns whether none is left.
 pub fn run<C: Case>(args: &C::Args, oracle: &C::Effects, data: &[u8]) -> bool {
     let Ok(mut alive) = ALIVE.lock() else { return true };
     let Some(select) = SELECT.get() else { return true };

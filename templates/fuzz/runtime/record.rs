@@ -1,13 +1,13 @@
-//! What a call left behind, part by part and in full, as numbers that two processes can compare. Written by
-//! cargo-implfuzz.
+//! The effects of a call, part by part, as hashes that two processes can compare.
+//! Written by cargo-implfuzz.
 
 use super::digest::Digest;
 use super::report::Parts;
 
-/// Known to the parent, too (`fuzz::apart`).
+/// The parent knows this value too (`fuzz::isolated_replay`).
 const UNKNOWN: &str = "?";
 
-/// The parts of an effect, each with its hash: equal where the harness finds no difference.
+/// The parts of an effect, each with its hash: equal if the harness finds no difference.
 #[derive(Default)]
 pub struct Record(Parts);
 
@@ -22,7 +22,7 @@ impl Record {
         self.0.push((name.to_owned(), digest.text()));
     }
 
-    /// A part of which this side cannot say what it is: it differs from nothing.
+    /// A part that this side cannot know: it equals anything.
     pub fn unknown(&mut self, name: &str) {
         self.0.push((name.to_owned(), UNKNOWN.to_owned()));
     }

@@ -1,10 +1,11 @@
-//! Replays inputs for coverage: each runs each side once. A side that does not return leaves wrong differences of counters
-//! behind: what it did on such an input is forgotten. All that counts is also in a file that survives this process, so that
-//! the next one goes on behind the input that ended it.
+//! Replays inputs for coverage; each input runs once on each side. A side that does not return leaves the
+//! counters inconsistent, so its counts for that input are discarded. The counters are also kept in a file
+//! that survives this process, so that the next process continues after the input that ended it.
 //!
-//! The fuzzer keeps one input for each edge of the optimised code, where two `case` labels may be one comparison. The
-//! sources have more ways than that: each input also runs with small changes, the same ones every time. Written by
-//! cargo-implfuzz.
+//! The fuzzer keeps one input for each edge of the optimised code, where two `case` labels may be one
+//! comparison. The sources have more branches than that, so each input also runs with small changes, the same
+//! ones every time.
+//! Written by cargo-implfuzz.
 
 #[cfg(implfuzz_coverage)]
 pub use counted::{original_returned, run};
@@ -14,7 +15,7 @@ pub use counted::{original_returned, run};
 #[inline(always)]
 pub fn original_returned() {}
 
-/// Only the build that counts can replay.
+/// Only the coverage build can replay.
 #[cfg(not(implfuzz_coverage))]
 pub fn run(_: &super::driver::Target, _: &std::ffi::OsStr) {}
 
@@ -36,16 +37,16 @@ mod counted {
         fn __llvm_profile_write_file() -> c_int;
     }
 
-    /// The file, mapped: these numbers, then all counters of the process.
+    /// The mapped file: these numbers, then all counters of the process.
     #[repr(C)]
     struct Kept {
-        /// The input to go on with.
+        /// The index of the next input.
         next: AtomicU64,
-        /// Inputs that the C original returned from.
+        /// Inputs from which the C original returned.
         accepted: AtomicU64,
-        /// Inputs that the port returned from.
+        /// Inputs from which the port returned.
         returned: AtomicU64,
-        /// Those of them on which the port did something else.
+        /// Among those, the inputs on which the port differed from C.
         differed: AtomicU64,
     }
 
@@ -63,9 +64,9 @@ mod counted {
         let (file, length) = (options.ok()?, size_of::<Kept>() + counters().1);
         file.set_len(length as u64).ok()?;
         let (access, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.as_raw_fd());
-        // SAFETY: so many bytes of a file that is open; the mapping stays until the process ends.
+        // SAFETY: the file is open and has this size; the mapping stays until the process ends.
         let at = unsafe { libc::mmap(null_mut(), length, access, libc::MAP_SHARED, fd, 0) };
-        // SAFETY: a mapping begins at a page, and any bytes are numbers.
+        // SAFETY: a mapping begins at a page boundary, and any bytes are valid numbers.
         (at != libc::MAP_FAILED).then(|| unsafe { &*at.cast::<Kept>() })
     }
 
@@ -74,14 +75,14 @@ mod counted {
             std::ptr::from_ref(self).wrapping_add(1).cast_mut().cast()
         }
 
-        /// What was counted until now stays, whatever comes.
+        /// Saves the present counts.
         fn keep(&self) {
             let (begin, length) = counters();
-            // SAFETY: the mapping has as many bytes behind the numbers, and the process has one thread.
+            // SAFETY: the mapping has as many bytes after the numbers, and the process has one thread.
             unsafe { copy_nonoverlapping(begin, self.copy(), length) };
         }
 
-        /// What was counted since then is forgotten.
+        /// Restores the saved counts.
         fn forget(&self) {
             let (begin, length) = counters();
             // SAFETY: as above.
@@ -89,7 +90,7 @@ mod counted {
         }
     }
 
-    /// The C original has returned: what it did counts, whatever the port does.
+    /// The C original has returned, so its counts stay, whatever the port does.
     pub fn original_returned() {
         if let Some(kept) = KEPT.get() {
             kept.accepted.fetch_add(1, Relaxed);
@@ -97,7 +98,7 @@ mod counted {
         }
     }
 
-    /// The files of these directories: in the same order every time.
+    /// The files of these directories, in the same order every time.
     fn files(dirs: &OsStr) -> Vec<PathBuf> {
         let mut all = Vec::new();
         for dir in std::env::split_paths(dirs) {
@@ -109,12 +110,13 @@ mod counted {
         all
     }
 
-    /// Changed copies of all files together, at most; their bytes; and the bytes of counters that are kept for them.
+    /// Maximum number of changed copies of all files together; their total size in bytes; and the maximum
+    /// size of the counters that are saved for them.
     const CHANGED: usize = 4096;
     const CHANGED_BYTES: u64 = 1 << 20;
     const KEPT_BYTES: usize = 256 << 20;
 
-    /// How many changed copies each file gets.
+    /// Number of changed copies of each file.
     fn copies(files: &[PathBuf]) -> usize {
         let bytes: u64 = files.iter().filter_map(|file| file.metadata().ok()).map(|meta| meta.len()).sum();
         let affordable = CHANGED_BYTES.checked_div(bytes).unwrap_or(0) as usize;
@@ -122,10 +124,10 @@ mod counted {
         most.checked_div(files.len()).unwrap_or(0).min(affordable)
     }
 
-    /// Another value in one byte.
+    /// Changes one byte to another value.
     fn change(data: &mut [u8], number: u64) {
         let Some(last) = data.len().checked_sub(1) else { return };
-        // splitmix64: as good as random, and the same every time.
+        // splitmix64: pseudo-random, and the same every time.
         let mut mixed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -157,8 +159,8 @@ mod counted {
                 change(&mut data, number);
             }
             kept.keep();
-            // The port may hang: the signal ends the process.
-            // SAFETY: sets the one timer that nothing else here uses.
+            // The port may hang; then the signal ends the process.
+            // SAFETY: sets the alarm timer, which only this code uses.
             unsafe { libc::alarm(seconds) };
             match (target.replay)(&data) {
                 Replayed::NotReturned => kept.forget(),
@@ -169,7 +171,7 @@ mod counted {
                 }
             }
         }
-        // SAFETY: as above; the runtime of the profile is linked and writes where the parent said.
+        // SAFETY: as above; the profile runtime is linked, and writes where the parent said.
         let failed = unsafe {
             libc::alarm(0);
             __llvm_profile_write_file()

@@ -1,4 +1,4 @@
-//! The way back to the parent: one JSON object a line over an inherited pipe, each with the run's nonce.
+//! Reports to the parent: one JSON object per line over an inherited pipe, each with the run's nonce.
 
 use std::fs::File;
 use std::io::Write;
@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock};
 /// Names with values as text, in order.
 pub type Parts = Vec<(String, String)>;
 
-/// A JSON value to be written; only what reports need.
+/// A JSON value, as far as reports need it.
 pub enum Json {
     Text(String),
     Number(u64),
@@ -26,19 +26,19 @@ fn pipe() -> Option<&'static Pipe> {
     PIPE.get_or_init(|| {
         let number = std::env::var("IMPLFUZZ_REPORT_FD").ok()?.parse().ok()?;
         let nonce = std::env::var("IMPLFUZZ_NONCE").ok()?;
-        // SAFETY: the parent opened this descriptor for this process and nobody else uses it.
+        // SAFETY: the parent opened this descriptor for this process, and no other code uses it.
         let file = Mutex::new(unsafe { File::from_raw_fd(number) });
         Some(Pipe { file, nonce })
     })
     .as_ref()
 }
 
-/// Whether a parent listens.
+/// Whether there is a parent to report to.
 pub fn listening() -> bool {
     pipe().is_some()
 }
 
-/// Sends one line; without a parent nothing happens.
+/// Sends one line; does nothing without a parent.
 pub fn send(kind: &str, fields: &[(&str, Json)]) {
     let Some(pipe) = pipe() else { return };
     let mut line = format!("{{\"nonce\":{},\"type\":{}", quote(&pipe.nonce), quote(kind));
@@ -47,7 +47,7 @@ pub fn send(kind: &str, fields: &[(&str, Json)]) {
     }
     line.push_str("}\n");
     if let Ok(mut file) = pipe.file.lock() {
-        // A parent that is gone reads nothing; there is no one to tell.
+        // If the parent is gone, there is nothing to do.
         _ = file.write_all(line.as_bytes());
     }
 }

@@ -1,5 +1,6 @@
-//! Functions on handles: one side's life from a constructor to the end. Both sides go through the same steps, each on
-//! instances of its own; every step runs as C but those of the function under test. Written by cargo-implfuzz.
+//! Functions on handles: runs a call sequence from a constructor to the destructors on one side. Both sides
+//! run the same steps on separate handles; every step runs as C except calls of the function under test.
+//! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
 use super::driver::Case;
@@ -18,7 +19,7 @@ use std::ffi::c_void;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// What the generated code knows about one function on handles.
+/// The generated code for one function on handles.
 pub trait Operation {
     type Args: Clone + 'static;
     type Effects: 'static;
@@ -33,12 +34,12 @@ pub trait Operation {
     }
     fn resize(_args: &mut Self::Args, _part: usize, _n: usize) {}
     fn admits(args: &Self::Args) -> bool;
-    /// Points all handles among the arguments to this instance.
+    /// Sets all handles among the arguments to this one.
     fn aim(args: &mut Self::Args, which: u8);
     fn original() -> *const c_void;
-    /// Calls C, or a function with the same signature in its place; nothing where there is no handle to call it on.
+    /// Calls C, or `callee` with the same signature; `None` if there is no handle for the call.
     fn oracle(args: &Self::Args, callee: *const c_void, world: &mut World) -> Result<Option<Self::Effects>, Broke>;
-    /// Calls the port; `Err` names memory that it wrote outside of its bounds.
+    /// Calls the port; `Err` names memory that it wrote out of bounds.
     fn subject(args: &Self::Args, world: &mut World) -> Result<Option<Self::Effects>, String>;
     fn differs(oracle: &Self::Effects, subject: &Self::Effects) -> Option<String>;
     fn effects(effects: &Self::Effects) -> Parts;
@@ -46,10 +47,10 @@ pub trait Operation {
     fn record(effects: &Self::Effects) -> Record;
 }
 
-/// Arguments or effects of some operation.
+/// Arguments or effects of any operation.
 pub type Erased = Rc<dyn Any>;
 
-/// An operation whose types are forgotten, so that a list can hold several.
+/// An operation with erased types, so that a list can contain several.
 pub struct Entry {
     pub name: &'static str,
     pub decode: fn(&mut Reader) -> Erased,
@@ -59,12 +60,12 @@ pub struct Entry {
     pub of_plain: fn(&Plain) -> Result<Erased, String>,
     pub boundaries: fn() -> Vec<Erased>,
     pub extents: fn() -> &'static [Extent],
-    /// The same arguments, one part of which has so many elements.
+    /// The same arguments with one part resized.
     pub resized: fn(&dyn Any, usize, usize) -> Erased,
     pub admits: fn(&dyn Any) -> bool,
-    /// The plainest arguments on this instance.
+    /// The simplest arguments on this handle.
     pub on: fn(u8) -> Erased,
-    /// The same arguments on this instance.
+    /// The same arguments on this handle.
     pub aimed: fn(&dyn Any, u8) -> Erased,
     pub original: fn() -> *const c_void,
     oracle: fn(&dyn Any, *const c_void, &mut World) -> Result<Option<Erased>, Broke>,
@@ -121,10 +122,10 @@ impl Entry {
     }
 }
 
-/// How a function under test is reached.
+/// The functions with which a function under test is called in sequences.
 pub struct Plan {
     pub under: &'static Entry,
-    /// It makes handles itself.
+    /// Whether it makes handles itself.
     pub makes: bool,
     pub makers: &'static [&'static Entry],
     pub others: &'static [&'static Entry],
@@ -132,56 +133,55 @@ pub struct Plan {
     pub shape: Shape,
 }
 
-/// A function with a plan.
 pub trait UnderTest {
     fn plan() -> &'static Plan;
 }
 
-/// Who stands in the place of the function under test.
+/// What replaces the function under test.
 #[derive(Clone, Copy)]
 pub enum Side {
     C(*const c_void),
     Port,
 }
 
-/// Why a life ended early.
+/// Why a call sequence ended early.
 pub enum Stop {
     Broke(String),
-    /// The port wrote outside of this.
+    /// The port wrote out of the bounds of this memory.
     Damage(String),
 }
 
-/// What is left of one step.
+/// The result of one step.
 struct Done {
     entry: Option<&'static Entry>,
     effects: Option<Erased>,
     picture: Option<ledger::Picture>,
 }
 
-/// Everything that one side's life leaves behind.
+/// All effects of a call sequence on one side.
 #[derive(Default)]
 pub struct Trace {
     steps: Vec<Done>,
-    /// Blocks that are not freed at the end, and those that were freed without being there.
+    /// Number of blocks that are not freed at the end, and of frees of memory that was not allocated.
     live: usize,
     bad_frees: usize,
-    /// Descriptors that are left open, and what the file holds.
+    /// Number of descriptors that stay open, and the content of the file.
     open: usize,
     file: Option<Vec<u8>>,
-    /// All memory after the last step, before the handles are ended.
+    /// All memory after the last step, before the destructors run.
     last: Option<ledger::Picture>,
-    /// No handle was left for the call, and one was made that the input says nothing of.
+    /// No handle was left for the call, so one was made that the input does not mention.
     spare: bool,
-    /// A call got another handle than the input says.
+    /// A call got another handle than the input names.
     is_mistaken: bool,
-    /// C could not go on with what the port left.
+    /// Why C could not continue after the port, if so.
     broke: Option<String>,
 }
 
-/// Pictures of a life: large handles are copied whole.
+/// Maximum number of pictures in a sequence; large handles are copied as a whole.
 const PICTURES: usize = 4;
 
-/// One step; whether the life goes on.
+/// Runs one step; returns whether the sequence continues.
 fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: &mut Trace) -> Result<bool, Stop> {
     let (entry, args) = match step {
         Step::Feed(feed) => {
@@ -207,7 +207,7 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
         (Side::C(_), false) => {
             (entry.oracle)(args, (entry.original)(), world).map_err(|Broke(why)| Stop::Broke(why))?
         }
-        // What was just in time in C's life may not be so again.
+        // A call that was just in time on C's side may take longer here.
         (Side::Port, false) => match guard::patiently(|| (entry.oracle)(args, (entry.original)(), world)) {
             Ok(effects) => effects,
             Err(Broke(why)) => {
@@ -222,7 +222,7 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
     Ok(true)
 }
 
-/// The whole life of one side.
+/// Runs a whole call sequence on one side.
 pub fn live(plan: &'static Plan, story: &Story, side: Side) -> Result<Trace, Stop> {
     ledger::start();
     let mut world = World::new(&plan.shape, matches!(side, Side::Port));
@@ -231,7 +231,7 @@ pub fn live(plan: &'static Plan, story: &Story, side: Side) -> Result<Trace, Sto
     let ended = steps(plan, story, side, &mut world, &mut trace);
     trace.is_mistaken = world.is_mistaken();
     (trace.open, trace.file) = world.close_files();
-    // What the enders gave back is freed; what they left is counted.
+    // The destructors have run; blocks that remain are counted.
     trace.live = ledger::live();
     trace.bad_frees = ledger::bad_frees();
     ledger::release();
@@ -245,15 +245,15 @@ pub fn live(plan: &'static Plan, story: &Story, side: Side) -> Result<Trace, Sto
 /// What C holds after a constructor call.
 #[derive(PartialEq, Eq)]
 pub enum Held {
-    /// So many blocks, and a handle.
+    /// A handle, and this number of blocks.
     Blocks(usize),
-    /// It asked for a handle first.
+    /// The function needs a handle itself.
     NoHandle,
-    /// It broke, or made none.
+    /// C broke, or made no handle.
     Nothing,
 }
 
-/// Calls a function on nothing, as a constructor is called.
+/// Calls a function without any handle, as a constructor is called.
 pub fn holds(plan: &'static Plan, maker: &'static Entry, args: &Erased) -> Held {
     ledger::start();
     let mut world = World::new(&plan.shape, false);
@@ -270,7 +270,7 @@ pub fn holds(plan: &'static Plan, maker: &'static Entry, args: &Erased) -> Held 
     }
 }
 
-/// A step in which the allocation with this number fails; with 0 none does.
+/// Runs a step in which the allocation with this number fails; 0 for none.
 fn step_failing(
     fail: u8,
     plan: &'static Plan,
@@ -299,7 +299,7 @@ fn steps(
     for (at, next) in list.iter().enumerate() {
         let fail = if at == call { story.fail } else { 0 };
         let mut goes_on = step_failing(fail, plan, next, side, world, trace)?;
-        // The function under test is called whatever happened to the handles before.
+        // The function under test is called even if earlier steps left no handle.
         let is_lost = goes_on && at == call && !plan.makes && !world.any_live();
         if is_lost && trace.steps.last().is_some_and(|done| done.effects.is_none()) {
             trace.steps.pop();
@@ -356,7 +356,7 @@ impl<U: UnderTest> Case for Sequence<U> {
         (U::plan().under.extents)()
     }
 
-    /// Of the call of the function under test.
+    /// Resizes an argument of the function under test.
     fn resize(args: &mut Story, part: usize, n: usize) {
         args.call = (U::plan().under.resized)(&*args.call, part, n);
     }
@@ -475,7 +475,7 @@ impl<U: UnderTest> Case for Sequence<U> {
         Plain::Object(fields)
     }
 
-    /// Pictures are left out: what C never wrote is known only where both stand side by side.
+    /// Pictures are left out: which bytes C never wrote is known only if both sides run in one process.
     fn record(trace: &Trace) -> Record {
         let mut record = Record::default();
         let mut put = |name: String, text: &[u8]| {

@@ -1,10 +1,12 @@
-//! Makes an input smaller while it shows the same finding. Written by cargo-implfuzz.
+//! Minimises an input as long as it shows the same finding.
+//! Written by cargo-implfuzz.
 
 use super::codec::Tail;
 use super::driver::{Case, Found, Judged, judge};
 use std::time::{Duration, Instant};
 
-/// The smallest input that was found with the same class of finding, within a second or what IMPLFUZZ_SHRINK_MS says.
+/// The smallest input with the same class of finding that is found within one second, or within
+/// IMPLFUZZ_SHRINK_MS milliseconds.
 pub(super) fn shrink<C: Case>(data: Vec<u8>, mut found: Found) -> (Vec<u8>, Found) {
     let millis = std::env::var("IMPLFUZZ_SHRINK_MS").ok().and_then(|text| text.parse().ok()).unwrap_or(1000);
     let end = Instant::now() + Duration::from_millis(millis);
@@ -20,7 +22,7 @@ pub(super) fn shrink<C: Case>(data: Vec<u8>, mut found: Found) -> (Vec<u8>, Foun
     (data, found)
 }
 
-/// Halves the lengths of a stretched input while it stays one of those that are wanted, until `end` at most.
+/// Halves the lengths of an input's tail while `is_wanted` holds, until `end` at the latest.
 fn shorter(mut data: Vec<u8>, end: Instant, is_wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<u8> {
     for at in 0..2 {
         let (head, Some(mut tail)) = Tail::split(&data) else { return data };
@@ -40,7 +42,7 @@ fn shorter(mut data: Vec<u8>, end: Instant, is_wanted: &mut dyn FnMut(&[u8]) -> 
     data
 }
 
-/// Removes and simplifies bytes while the input stays one of those that are wanted, until `end` at most.
+/// Removes and simplifies bytes while `is_wanted` holds, until `end` at the latest.
 pub(super) fn smaller(mut data: Vec<u8>, end: Instant, is_wanted: &mut dyn FnMut(&[u8]) -> bool) -> Vec<u8> {
     let mut attempt = |candidate: Vec<u8>, data: &mut Vec<u8>| {
         let is_wanted = is_wanted(&candidate);

@@ -1,15 +1,16 @@
-//! Address space that is asked for when it is first used, and of which only what is used costs memory. Written by cargo-implfuzz.
+//! Address space that is reserved at the first use; only used pages take memory.
+//! Written by cargo-implfuzz.
 
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes.
+/// Size in bytes.
 pub(super) const SPACE: usize = 1 << 30;
 pub(super) const READ_WRITE: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
 
-/// Address space that is asked for when it is first used.
+/// Address space that is reserved at the first use.
 pub(super) struct Space {
-    /// 0 before it is there, 1 where there is none.
+    /// 0 before the reservation, 1 if it failed.
     start: AtomicUsize,
 }
 
@@ -18,21 +19,22 @@ impl Space {
         Self { start: AtomicUsize::new(0) }
     }
 
-    /// Its first address; none where the system gave none. Only for one thread at a time. `access`: of all of it.
+    /// The first address; `None` if the reservation failed. Must be called by one thread at a time. `access`
+    /// is the initial protection of all pages.
     pub(super) fn start(&self, access: libc::c_int) -> Option<usize> {
         let known = self.start.load(Ordering::Relaxed);
         if known > 0 {
             return (known > 1).then_some(known);
         }
         let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: new memory, at an address of the system's choice.
+        // SAFETY: maps new memory at an address that the system chooses.
         let at = unsafe { libc::mmap(null_mut(), SPACE, access, kind, -1, 0) };
         let start = if at == libc::MAP_FAILED { 1 } else { at as usize };
         self.start.store(start, Ordering::Relaxed);
         (start > 1).then_some(start)
     }
 
-    /// How far into it an address is.
+    /// The offset of an address in the space.
     pub(super) fn offset(&self, at: *mut u8) -> Option<usize> {
         let start = self.start.load(Ordering::Relaxed);
         let offset = (at as usize).wrapping_sub(start);

@@ -1,5 +1,5 @@
-//! The library's variables: C has them, and the port has its own. Before a call both are set to what the input says,
-//! after it both are read, compared and set back, so that no call sees what an earlier one left.
+//! The library's variables. C and the port have separate copies. Before a call both are set to the input's
+//! values; after it both are read, compared and reset, so that no call sees the changes of an earlier one.
 
 use super::codec::{Reader, Writer, choice, choose};
 use super::digest::Digest;
@@ -8,19 +8,19 @@ use super::plain::{Fields, Plain};
 use super::record::Record;
 use super::report::Parts;
 
-/// What an input sets the variables to; `None` keeps the value that C starts with.
+/// The values in an input; `None` for the value with which C starts.
 pub type Chosen = Vec<Option<Vec<u8>>>;
 /// The bytes of all variables, in order.
 pub type Held = Vec<Vec<u8>>;
 
-/// One variable, in both copies.
+/// One variable, with both copies.
 pub struct Global {
     name: &'static str,
     c: *mut u8,
     port: *mut u8,
     kind: Kind,
     vary: bool,
-    /// The only values of an enum; empty: any.
+    /// The only valid values of an enum; empty if all values are valid.
     values: &'static [i64],
 }
 
@@ -30,7 +30,6 @@ unsafe impl Sync for Global {}
 unsafe impl Send for Global {}
 
 impl Global {
-    /// The variable at these two places.
     pub fn of(
         name: &'static str,
         kind: Kind,
@@ -48,7 +47,7 @@ impl Global {
         }
     }
 
-    /// An enumerator as this variable holds it.
+    /// The bytes of an enumerator in this variable.
     fn one(&self, value: i64) -> Vec<u8> {
         value.to_le_bytes()[..self.kind.size.min(8)].to_vec()
     }
@@ -88,27 +87,27 @@ fn write(at: *mut u8, held: &[u8]) {
     unsafe { std::ptr::copy_nonoverlapping(held.as_ptr(), at, held.len()) };
 }
 
-/// Whose copy of the variables.
+/// The owner of a copy of the variables.
 #[derive(Clone, Copy)]
 pub enum Side {
     C,
     Port,
 }
 
-/// The variables that a function reaches, and what C had in them before the first call.
+/// The variables that a function reaches, and their values in C before the first call.
 pub struct State {
     globals: Vec<Global>,
     initial: Held,
 }
 
 impl State {
-    /// To be made before the first call.
+    /// Must be created before the first call.
     pub fn of(globals: Vec<Global>) -> Self {
         let initial = globals.iter().map(|global| read(global.c, global.kind.size)).collect();
         Self { globals, initial }
     }
 
-    /// A byte a variable says whether a value follows.
+    /// Decodes the values; one byte per variable says whether a value follows.
     pub fn decode(&self, reader: &mut Reader) -> Chosen {
         let varied = |global: &Global| global.vary && reader.array::<1>()[0] & 1 == 1;
         let varied: Vec<bool> = self.globals.iter().map(varied).collect();
@@ -126,14 +125,15 @@ impl State {
         }
     }
 
-    /// Sets the variables of one side, whatever stands there: an input on which C broke leaves anything behind.
+    /// Sets the variables of one side, whatever their present values: C may have left any values when it
+    /// broke.
     pub fn enter(&self, side: Side, chosen: &Chosen) {
         for ((global, initial), held) in self.globals.iter().zip(&self.initial).zip(chosen) {
             write(global.at(side), held.as_ref().unwrap_or(initial));
         }
     }
 
-    /// What one side left, and the initial values back in their places.
+    /// Returns the values that one side left, and restores the initial ones.
     pub fn leave(&self, side: Side) -> Held {
         let held = self.globals.iter().map(|global| read(global.at(side), global.kind.size)).collect();
         for (global, initial) in self.globals.iter().zip(&self.initial) {
@@ -142,13 +142,13 @@ impl State {
         held
     }
 
-    /// The first variable in which two sides differ.
+    /// The first variable that differs between the sides.
     pub fn differs(&self, a: &Held, b: &Held) -> Option<String> {
         let mut each = self.globals.iter().zip(a.iter().zip(b));
         each.find(|(global, (a, b))| !(global.kind.same)(a, b)).map(|(global, _)| format!("global `{}`", global.name))
     }
 
-    /// What was set before the call.
+    /// The values before the call, for people.
     pub fn shown(&self, chosen: &Chosen) -> Parts {
         let each = self.globals.iter().zip(self.initial.iter().zip(chosen));
         let one = |(global, (initial, held)): (&Global, (&Vec<u8>, &Option<Vec<u8>>))| {
@@ -157,13 +157,13 @@ impl State {
         each.map(one).collect()
     }
 
-    /// What a side left.
+    /// The values that a side left, for people.
     pub fn left(&self, held: &Held) -> Parts {
         let each = self.globals.iter().zip(held);
         each.map(|(global, held)| (format!("global {}", global.name), (global.kind.show)(held))).collect()
     }
 
-    /// What is set before the call, by the parent's words; what is left out keeps C's initial value.
+    /// Reads the values before the call from the parent's text; omitted variables keep C's initial value.
     pub fn of_plain(&self, fields: &Fields) -> Result<Chosen, String> {
         let one = |global: &Global| {
             let set = |plain: &Plain| match global.vary {
@@ -175,7 +175,7 @@ impl State {
         self.globals.iter().map(one).collect()
     }
 
-    /// The names that [`State::of_plain`] knows.
+    /// The names that [`State::of_plain`] accepts.
     pub fn names(&self) -> Vec<&'static str> {
         self.globals.iter().map(|global| global.name).collect()
     }
@@ -189,13 +189,13 @@ impl State {
         Plain::Object(each.filter_map(one).collect())
     }
 
-    /// What a side left, for the parent.
+    /// The values that a side left, for the parent.
     pub fn plain_left(&self, held: &Held) -> Plain {
         let each = self.globals.iter().zip(held);
         Plain::Object(each.map(|(global, held)| (global.name.to_owned(), (global.kind.plain)(held))).collect())
     }
 
-    /// What a side left, in full, for another process.
+    /// Hashes of the values that a side left, for comparison with another process.
     pub fn record(&self, held: &Held, record: &mut Record) {
         for (global, held) in self.globals.iter().zip(held) {
             let mut digest = Digest::new();
@@ -204,7 +204,7 @@ impl State {
         }
     }
 
-    /// The initial values first, then each variable on a walk of its own through its boundary values.
+    /// The initial values first; then each variable steps through its boundary values independently.
     pub fn boundaries(&self) -> Vec<Chosen> {
         let lists: Vec<Chosen> = self.globals.iter().map(Global::boundaries).collect();
         let longest = lists.iter().map(Vec::len).max().unwrap_or(1);

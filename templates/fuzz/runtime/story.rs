@@ -1,5 +1,6 @@
-//! What an input says of a life: how the handle is made, what happens to it before the function under test is called, the
-//! call, and what is asked afterwards. Written by cargo-implfuzz.
+//! A call sequence in an input: how the handle is made, the steps before the call under test, the call, and
+//! the calls after it.
+//! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Writer};
 use super::report::Parts;
@@ -7,7 +8,7 @@ use super::lives::spare;
 use super::makers::good;
 use super::sequence::{Entry, Erased, Plan};
 
-/// A step of a life.
+/// A step of a call sequence.
 #[derive(Clone)]
 pub enum Step {
     Call(&'static Entry, Erased),
@@ -15,11 +16,11 @@ pub enum Step {
     Spoil(Spoil),
 }
 
-/// The file that handles are opened on is changed behind their back.
+/// Changes the file on which handles are opened.
 #[derive(Clone)]
 pub struct Spoil {
     pub at: u16,
-    /// The byte there is mixed with this; 0 cuts the file off there.
+    /// The byte at `at` is XORed with this; 0 truncates the file there.
     pub with: u8,
 }
 
@@ -31,17 +32,17 @@ pub struct Feed {
     pub source: Source,
 }
 
-/// What stands in that memory.
+/// The content of that memory.
 #[derive(Clone)]
 pub enum Source {
     Content(Content),
-    /// Room for so many bytes.
+    /// Room for this number of bytes.
     Room(u16),
-    /// What was written to memory that was given earlier.
+    /// The data that was written to memory given earlier.
     Earlier(u8),
 }
 
-/// Many bytes from a few: a piece, repeated, with a change here and there.
+/// A long content from few bytes: a repeated piece with some changes.
 #[derive(Clone, Default)]
 pub struct Content {
     pub piece: Vec<u8>,
@@ -72,23 +73,23 @@ impl Content {
     }
 }
 
-/// Bytes of one content at most.
+/// Maximum size of one content, bytes.
 const CONTENT: usize = 16_384;
-/// Steps before the call, and after it.
+/// Maximum number of steps before the call, and after it.
 pub const BEFORE: usize = 12;
 pub const AFTER: usize = 8;
 pub struct Story {
-    /// None where the function under test makes the handle itself.
+    /// `None` if the function under test makes the handle itself.
     pub make: Option<Step>,
     pub before: Vec<Step>,
     /// Arguments of the function under test.
     pub call: Erased,
     pub after: Vec<Step>,
-    /// Makes a handle where none is left for the call.
+    /// Makes a handle if none is left for the call.
     pub spare: Step,
-    /// What the file holds at the beginning, where there is one.
+    /// The content of the file at the beginning, if there is a file.
     pub file: Content,
-    /// Which allocation of the call under test fails, from 1 on; 0 for none.
+    /// The number of the allocation that fails in the call under test, from 1; 0 for none.
     pub fail: u8,
 }
 
@@ -193,7 +194,7 @@ impl Feed {
     }
 }
 
-/// The constructor call: one that is known to work, by its number, or any.
+/// A constructor call: a known good one by its number, or any.
 fn decode_make(plan: &'static Plan, reader: &mut Reader) -> Step {
     let tag = reader.array::<1>()[0];
     let known = good(plan);

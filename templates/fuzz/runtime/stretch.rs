@@ -1,5 +1,7 @@
-//! Inputs whose lengths are chosen: beyond the usual limits, or numbers that the C text and the port compare with. Such an
-//! input is an ordinary one with a [`Tail`], which stays small however long its parts become. Written by cargo-implfuzz.
+//! Inputs with chosen lengths: beyond the usual limits, or numbers with which the C text or the port
+//! compares. Such an input is an ordinary one with a [`Tail`], so it stays small however long its parts
+//! become.
+//! Written by cargo-implfuzz.
 
 use super::codec::{Reader, Tail};
 use super::driver::Case;
@@ -7,11 +9,11 @@ use super::guard;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A part of the arguments whose length can be chosen.
+/// A part of the arguments with a variable length.
 pub struct Extent {
-    /// Of ordinary inputs.
+    /// The limit in ordinary inputs.
     pub max: usize,
-    /// Of long inputs; the same where a person or a type limits it.
+    /// The limit in long inputs; equal to `max` if a person or a type sets it.
     pub longest: usize,
     pub is_output: bool,
 }
@@ -26,7 +28,7 @@ impl Extent {
     }
 }
 
-/// The same input with a tail that changes nothing but what its calls find in `errno`: zero where it was something else, and
+/// The same input with a tail that changes only the `errno` before its calls: from zero to another value, or
 /// the other way round.
 pub fn with_other_errno<C: Case>(input: &[u8]) -> Option<Vec<u8>> {
     let is_zero = |input: &[u8]| {
@@ -40,12 +42,12 @@ pub fn with_other_errno<C: Case>(input: &[u8]) -> Option<Vec<u8>> {
 
 static IS_LONG: AtomicBool = AtomicBool::new(false);
 
-/// Whether the input at hand is a long one.
+/// Whether the current input is a long one.
 pub fn is_long() -> bool {
     IS_LONG.load(Ordering::Relaxed)
 }
 
-/// The arguments that an input stands for.
+/// The arguments of an input.
 pub fn args<C: Case>(input: &[u8]) -> C::Args {
     let (head, tail) = Tail::split(input);
     IS_LONG.store(tail.is_some_and(|tail| tail.is_long), Ordering::Relaxed);
@@ -56,7 +58,7 @@ pub fn args<C: Case>(input: &[u8]) -> C::Args {
     args
 }
 
-/// Which parts get a length: one by its number, else all alike, or all with outputs four times as long, or none.
+/// The parts to which a length applies: one by its number, all, all with outputs four times as long, or none.
 enum Which {
     One(usize),
     All,
@@ -102,15 +104,15 @@ fn stretch<C: Case>(args: &mut C::Args, tail: Tail) {
     }
 }
 
-/// Lengths at which 16 bits overflow, and one that is far beyond.
+/// Lengths at which 16 bits overflow, and one far beyond.
 const LONG: [usize; 4] = [65_535, 65_536, 65_537, 70_000];
-/// Inputs for pairs of lengths at most.
+/// Maximum number of inputs for pairs of lengths.
 const PAIRS: usize = 256;
-/// So many short inputs are stretched.
+/// Number of short inputs that get tails, and their maximum length.
 const BASES: usize = 8;
 const SHORT: usize = 512;
 
-/// Inputs with lengths beyond the usual limits, where a part may have such.
+/// Inputs with lengths beyond the usual limits, if a part allows them.
 pub fn long<C: Case>(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let parts = C::extents().len();
     let usual = C::extents().iter().filter(|e| e.is_stretchable()).map(|e| e.max).min();
@@ -128,7 +130,8 @@ pub fn long<C: Case>(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
     all.flatten().collect()
 }
 
-/// Inputs with lengths that are numbers of the C text or of the port, or next to one; for several parts also each pair of them.
+/// Inputs whose lengths are numbers in the C text or the port, or next to one; for several parts, also pairs
+/// of them.
 pub fn at_literals<C: Case>(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let parts = C::extents().len();
     let lengths: Vec<usize> = around_literals().collect();
@@ -142,7 +145,7 @@ fn nothing(parts: usize) -> (u8, u32) {
     (Which::Nothing.code(parts), 0)
 }
 
-/// Each part with each of these lengths that it may have.
+/// Each part with each of these lengths that it allows.
 fn singles<C: Case>(lengths: &[usize], is_long: bool) -> BTreeSet<(u8, u32)> {
     let parts = C::extents().iter().enumerate().filter(|(_, extent)| !is_long || extent.is_stretchable());
     let each = parts.flat_map(|(part, extent)| {
@@ -152,7 +155,7 @@ fn singles<C: Case>(lengths: &[usize], is_long: bool) -> BTreeSet<(u8, u32)> {
     each.collect()
 }
 
-/// Two parts with two literals, those that matter most first. Long ones exceed the usual limit somewhere.
+/// Two parts with two literals, the most important first. In long inputs, one length exceeds the usual limit.
 fn pairs<C: Case>(is_long: bool) -> Vec<[(u8, u32); 2]> {
     let (extents, literals) = (C::extents(), literals());
     let mut ranks: Vec<(usize, usize)> =
@@ -174,7 +177,7 @@ fn pairs<C: Case>(is_long: bool) -> Vec<[(u8, u32); 2]> {
     all
 }
 
-/// Short inputs from the whole list.
+/// A selection of short inputs from the whole list.
 fn bases(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let short: Vec<&Vec<u8>> = boundaries.iter().filter(|input| input.len() <= SHORT).collect();
     let step = short.len().div_ceil(BASES).max(1);
@@ -185,13 +188,13 @@ fn bases(boundaries: &[Vec<u8>]) -> Vec<Vec<u8>> {
     bases
 }
 
-/// The input with these lengths, where the contract admits it.
+/// The input with these lengths, if the contract admits it.
 fn behind<C: Case>(base: &[u8], lengths: [(u8, u32); 2], is_long: bool) -> Option<Vec<u8>> {
     let input = Tail { is_long, lengths }.behind(base);
     C::admits(&args::<C>(&input)).then_some(input)
 }
 
-/// Numbers of the C text and of the port, those that matter most first.
+/// Numbers in the C text and the port, the most important first.
 fn literals() -> Vec<usize> {
     let text = std::env::var("IMPLFUZZ_LITERALS").unwrap_or_default();
     text.split(',').filter_map(|number| number.parse().ok()).collect()

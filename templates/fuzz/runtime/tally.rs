@@ -1,4 +1,5 @@
-//! What is counted on the way, and told to the parent. Written by cargo-implfuzz.
+//! Counts what happens, and reports it to the parent.
+//! Written by cargo-implfuzz.
 
 use super::report::{self, Json};
 use super::stretch;
@@ -11,17 +12,17 @@ pub(super) static EXECUTIONS: AtomicU64 = AtomicU64::new(0);
 pub(super) static ORACLE_CALLS: AtomicU64 = AtomicU64::new(0);
 pub(super) static SUBJECT_CALLS: AtomicU64 = AtomicU64::new(0);
 pub(super) static IN_SUBJECT: AtomicBool = AtomicBool::new(false);
-/// Why the contract rules an input out.
+/// The reason for inputs that the contract excludes.
 pub(super) const PRECONDITION: &str = "precondition of the contract";
 static REJECTED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
 
-/// Of so many ways to break, the first input is told.
+/// The first input is reported for this number of ways in which C breaks.
 const TOLD: usize = 16;
 
-/// What C makes of long inputs is no finding.
+/// Long inputs on which C breaks are not findings.
 const LONG: &str = "C breaks on a long input";
 
-/// Counts an input that C, or the contract, rejects. The first one on which C breaks in this way is told.
+/// Counts an input that C or the contract rejects. Reports the first input for each way in which C breaks.
 pub(super) fn reject(reason: String, input: &dyn Fn() -> Vec<u8>) {
     let is_finding = reason != PRECONDITION && !stretch::is_long();
     let reason = if is_finding || reason == PRECONDITION { reason } else { LONG.to_owned() };
@@ -36,12 +37,12 @@ pub(super) fn reject(reason: String, input: &dyn Fn() -> Vec<u8>) {
     rejected.insert(reason, 1);
 }
 
-/// Tells an input on which C breaks.
+/// Reports an input on which C breaks.
 pub(super) fn broken(reason: &str, input: &[u8]) {
     report::send("broken", &[("what", Json::Text(reason.into())), ("input", Json::Text(report::hex(input)))]);
 }
 
-/// Tells how far it got, a few times a second.
+/// Reports the progress a few times per second.
 pub(super) fn progress() {
     static LAST: Mutex<Option<Instant>> = Mutex::new(None);
     let Ok(mut last) = LAST.lock() else { return };
@@ -51,7 +52,7 @@ pub(super) fn progress() {
     }
 }
 
-/// Tells all that was counted.
+/// Reports all counts.
 pub(super) fn send_stats(kind: &str) {
     let rejected = REJECTED.lock().map(|r| r.iter().map(|(k, n)| (k.clone(), *n)).collect()).unwrap_or_default();
     let number = |counter: &AtomicU64| Json::Number(counter.load(Ordering::Relaxed));
@@ -64,7 +65,7 @@ pub(super) fn send_stats(kind: &str) {
     report::send(kind, &fields);
 }
 
-/// Runs at the regular end of the process, and at an end that the port brought about.
+/// Runs at a regular end of the process, and when the port ends it.
 pub(super) extern "C" fn at_exit() {
     send_stats(if IN_SUBJECT.load(Ordering::Relaxed) { "exit-in-port" } else { "done" });
 }

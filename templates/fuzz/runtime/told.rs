@@ -1,5 +1,6 @@
-//! The life of a handle as the parent writes and reads it: the constructor call, steps before the call under test, its arguments, steps
-//! after it. Written by cargo-implfuzz.
+//! Call sequences in the parent's text: the constructor call, the steps before the call under test, its
+//! arguments, and the steps after it.
+//! Written by cargo-implfuzz.
 
 use super::lives::spare;
 use super::plain::{Fields, Plain, handle};
@@ -64,7 +65,7 @@ fn made(plan: &'static Plan, plain: &Plain) -> Of<Step> {
     Ok(Step::Call(maker, (maker.of_plain)(args).map_err(|why| format!("`{name}`: {why}"))?))
 }
 
-/// The name of the function that is called, and its arguments.
+/// The name of the called function, and its arguments.
 fn call(plain: &Plain) -> Of<(String, &Plain)> {
     static NONE: Plain = Plain::Object(Vec::new());
     let fields = plain.fields(&["call", "args"])?;
@@ -94,7 +95,7 @@ fn number(number: impl Into<i128>) -> Plain {
 impl Step {
     fn of_plain(plan: &'static Plan, plain: &Plain) -> Of<Self> {
         let fields = plain.fields(&["call", "args", "feed", "handle", "with", "spoil"])?;
-        // A step is one of three: what belongs to another beside it would say nothing.
+        // A step is one of three kinds; fields of another kind are errors.
         if fields.get("feed").is_some() {
             let fields = plain.fields(&["feed", "handle", "with"])?;
             return Feed::of_plain(plan, &fields).map(Self::Feed);

@@ -1,15 +1,15 @@
-//! Ends the process when one call takes too much processor time. For calls that the guard does not watch. Written by
-//! cargo-implfuzz.
+//! Ends the process if one call uses too much processor time. For calls that the guard does not watch.
+//! Written by cargo-implfuzz.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// The number of the call that runs; zero between calls.
+/// The number of the running call; zero between calls.
 static CALL: AtomicU64 = AtomicU64::new(0);
-/// As libFuzzer ends a process whose input takes too long.
+/// libFuzzer's exit code for an input that takes too long.
 const TIMEOUT: i32 = 70;
 
-/// Starts to watch: a call may take so many milliseconds of processor time.
+/// Starts watching: a call may use this many milliseconds of processor time.
 pub fn start(millis: u64) {
     std::thread::spawn(move || {
         let (mut call, mut since) = (0, 0);
@@ -19,14 +19,14 @@ pub fn start(millis: u64) {
             if now == 0 || now != call {
                 (call, since) = (now, used);
             } else if used > since + millis {
-                // SAFETY: ends the process; nothing is to be cleaned up.
+                // SAFETY: ends the process without cleanup, which is not needed.
                 unsafe { libc::_exit(TIMEOUT) };
             }
         }
     });
 }
 
-/// Runs a call under the watch.
+/// Runs a call with the time limit.
 pub fn watched<T>(call: impl FnOnce() -> T) -> T {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     CALL.store(COUNT.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);

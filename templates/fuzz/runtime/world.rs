@@ -1,5 +1,5 @@
-//! What one side has during a life: its instances of the handle's type, and memory that stays until the end. Written by
-//! cargo-implfuzz.
+//! The state of one side during a call sequence: its handles, and memory that stays valid until the end.
+//! Written by cargo-implfuzz.
 
 use super::ledger::{Picture, Piece};
 use super::lent::{Form, Lent};
@@ -10,42 +10,42 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ffi::c_void;
 
-/// How many instances a side has at the same time.
+/// Maximum number of handles at the same time.
 pub const INSTANCES: usize = 2;
 
-/// What the struct behind a handle looks like, as far as the caller has to do with it.
+/// The layout of the struct behind a handle, as far as the caller uses it.
 pub struct Shape {
-    /// Its size where the caller gives the memory, else 0.
+    /// The size of the struct if the caller provides its memory, else 0.
     pub by_caller: usize,
-    /// Fields that the caller points to memory of its own.
+    /// Fields that the caller points to its memory.
     pub buffers: &'static [Buffer],
     /// Offsets of pointers to text.
     pub texts: &'static [usize],
-    /// The name of the one file that there is.
+    /// The name of the only file, if there is one.
     pub file: Option<&'static str>,
-    /// Whether an allocation of the call under test may fail.
+    /// Whether an allocation in the call under test may fail.
     pub fails: bool,
 }
 
-/// A pointer with its length beside it, by their offsets.
+/// The offsets of a pointer and of its length.
 pub struct Buffer {
     pub name: &'static str,
     pub pointer: usize,
     pub length: usize,
-    /// Bytes of the length.
+    /// Size of the length field, bytes.
     pub width: usize,
 }
 
 #[derive(Default)]
 struct Instance {
     memory: Option<Region<u64>>,
-    /// 0 where there is none.
+    /// The address; 0 if there is no handle.
     at: usize,
     live: bool,
     maker: &'static str,
 }
 
-/// Memory that a field of a handle was pointed to.
+/// Memory to which a field of a handle was pointed.
 struct Fed {
     region: Region<u8>,
     /// Address of the field.
@@ -59,19 +59,19 @@ pub struct World {
     fed: Vec<Fed>,
     known: Vec<Piece>,
     kept: Vec<Box<dyn Any>>,
-    /// Structs that were lent, with what they point to.
+    /// Structs that were lent, with the memory that they point to.
     lent: Vec<(Region<u64>, Vec<Region<u8>>)>,
-    /// Which descriptors were open when the life began.
+    /// Descriptors that were open when the sequence began.
     open: Vec<i32>,
-    /// A call got another handle than it asked for.
+    /// Whether a call got another handle than it asked for.
     mistaken: Cell<bool>,
 }
 
-/// Descriptors that are looked at.
+/// The range of descriptors that are checked.
 const DESCRIPTORS: std::ops::Range<i32> = 3..64;
 
 fn open_descriptors() -> Vec<i32> {
-    // SAFETY: asks the kernel about numbers.
+    // SAFETY: only queries the kernel.
     DESCRIPTORS.filter(|number| unsafe { libc::fcntl(*number, libc::F_GETFD) } >= 0).collect()
 }
 
@@ -91,14 +91,14 @@ impl World {
         Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), open, mistaken: Cell::new(false) }
     }
 
-    /// The file as the life finds it.
+    /// Writes the file before the sequence begins.
     pub fn write_file(&self, content: &[u8]) {
         if let Some(name) = self.shape.file {
             _ = std::fs::write(name, content);
         }
     }
 
-    /// Damages the file, if it is there.
+    /// Damages the file, if it exists.
     pub fn spoil(&self, spoil: &Spoil) {
         let Some(name) = self.shape.file else { return };
         let Ok(mut content) = std::fs::read(name) else { return };
@@ -110,12 +110,13 @@ impl World {
         _ = std::fs::write(name, content);
     }
 
-    /// Closes what the life left open and takes the file away: how many descriptors, and the file's content.
+    /// Closes the descriptors that the sequence left open, and removes the file. Returns the number of
+    /// descriptors and the file's content.
     pub fn close_files(&self) -> (usize, Option<Vec<u8>>) {
         let Some(name) = self.shape.file else { return (0, None) };
         let left: Vec<i32> = open_descriptors().into_iter().filter(|n| !self.open.contains(n)).collect();
         for number in &left {
-            // SAFETY: opened in this life, which is over.
+            // SAFETY: the descriptor was opened in this sequence, which is over.
             unsafe { libc::close(*number) };
         }
         let content = std::fs::read(name).ok();
@@ -123,7 +124,7 @@ impl World {
         (left.len(), content)
     }
 
-    /// A live instance: the one that is asked for, else any.
+    /// A live handle: the requested one, else any.
     pub fn uses(&self, which: u8) -> Option<*mut c_void> {
         let wanted = &self.instances[usize::from(which) % INSTANCES];
         let mut all = std::iter::once(wanted).chain(&self.instances);
@@ -134,27 +135,27 @@ impl World {
         Some(used.at as *mut c_void)
     }
 
-    /// Whether a call got another handle than it asked for, since that was not there.
+    /// Whether a call got another handle, because the requested one did not exist.
     pub fn is_mistaken(&self) -> bool {
         self.mistaken.get()
     }
 
-    /// What a pointer in a live instance points to.
+    /// The target of a pointer inside a live handle.
     pub fn through(&self, which: u8, offset: usize) -> Option<*mut c_void> {
         let handle = self.uses(which)?;
-        // SAFETY: the instance is at least as long as its type, which has a pointer there.
+        // SAFETY: the handle's memory is at least as long as its type, which has a pointer there.
         let inner = unsafe { handle.cast::<u8>().add(offset).cast::<*mut c_void>().read_unaligned() };
         (!inner.is_null()).then_some(inner)
     }
 
-    /// Memory for a new instance.
+    /// Memory for a new handle: the requested one, else any that is free.
     pub fn vacant(&self, which: u8) -> Option<*mut c_void> {
         let wanted = &self.instances[usize::from(which) % INSTANCES];
         let mut all = std::iter::once(wanted).chain(&self.instances);
         all.find(|i| !i.live && i.at != 0).map(|i| i.at as *mut c_void)
     }
 
-    /// Whether one more returned instance can be held.
+    /// Whether there is room for another returned handle.
     pub fn has_room(&self) -> bool {
         self.instances.iter().any(|i| !i.live)
     }
@@ -166,14 +167,14 @@ impl World {
         }
     }
 
-    /// A constructor returned this.
+    /// A constructor returned this handle.
     pub fn adopt(&mut self, at: *mut c_void, maker: &'static str) {
         if let (false, Some(instance)) = (at.is_null(), self.instances.iter_mut().find(|i| !i.live)) {
             (instance.at, instance.live, instance.maker) = (at as usize, true, maker);
         }
     }
 
-    /// A destructor was called on this.
+    /// A destructor was called on this handle.
     pub fn ended(&mut self, at: *mut c_void) {
         if let Some(instance) = self.instances.iter_mut().find(|i| i.live && i.at == at as usize) {
             instance.live = false;
@@ -191,7 +192,7 @@ impl World {
         (0..INSTANCES).filter(|i| self.instances[*i].live).map(|i| i as u8).collect()
     }
 
-    /// The destructor that goes with the constructor of an instance, by their names.
+    /// The destructor that matches the constructor of a handle, by name.
     pub fn ender(&self, which: u8, enders: &[&'static Entry]) -> Option<&'static Entry> {
         let instance = &self.instances[usize::from(which) % INSTANCES];
         let common = |name: &str| name.bytes().zip(instance.maker.bytes()).take_while(|(a, b)| a == b).count();
@@ -199,7 +200,7 @@ impl World {
         enders.iter().copied().filter(|_| instance.live).min_by_key(fits)
     }
 
-    /// Where a returned pointer leads: addresses themselves are another on each side.
+    /// The target of a returned pointer in words, because addresses differ between the sides.
     pub fn place(&self, at: usize, arguments: &[Option<(&str, usize, usize)>]) -> String {
         let leads = |from: usize, size: usize| (from..=from + size).contains(&at).then(|| at - from);
         if let Some(place) = super::memory::place(at, arguments) {
@@ -217,13 +218,13 @@ impl World {
         }
     }
 
-    /// Memory of a call that a handle may go on pointing to.
+    /// Keeps the memory of a call, because a handle may still point to it.
     pub fn keep<T: Copy + 'static>(&mut self, region: Region<T>) {
         self.know(&region);
         self.kept.push(Box::new(region));
     }
 
-    /// A struct that points to memory of its own; both stay until the end.
+    /// Lends a struct that points to memory; both stay valid until the end.
     pub fn lend(&mut self, lent: &Lent, form: &Form) -> *mut c_void {
         let memory = |bytes: &Option<Vec<u8>>| {
             let bytes = [bytes.as_deref()?, &[0]].concat();
@@ -248,7 +249,7 @@ impl World {
         self.known.push(Piece { at: region.ptr() as usize, size: size_of_val(region.slice()), live: true });
     }
 
-    /// Points a field of an instance to new memory.
+    /// Points a field of a handle to new memory.
     pub fn feed(&mut self, feed: &Feed) {
         let Some(buffer) = self.shape.buffers.get(usize::from(feed.buffer) % self.shape.buffers.len().max(1)) else {
             return;
@@ -262,10 +263,10 @@ impl World {
             Source::Room(n) => vec![0x5a; usize::from(*n)],
             Source::Earlier(k) => self.earlier(*k),
         };
-        // A pointer to nothing would be another one on each side.
+        // Empty memory would have different addresses on the two sides.
         let memory = if content.is_empty() { vec![0] } else { content.clone() };
         let region = if self.padded { Region::padded(&memory) } else { Region::exact(&memory) };
-        // SAFETY: both fields lie in the instance, which is as long as its type.
+        // SAFETY: both fields are in the handle's memory, which is as long as its type.
         unsafe {
             ((at + buffer.pointer) as *mut usize).write_unaligned(region.ptr() as usize);
             let length = content.len().to_ne_bytes();
@@ -275,17 +276,17 @@ impl World {
         self.fed.push(Fed { region, field: at + buffer.pointer });
     }
 
-    /// What stands in memory that an instance got earlier, up to where its pointer stands now.
+    /// The content of memory that a handle got earlier, up to the present value of its pointer.
     fn earlier(&self, k: u8) -> Vec<u8> {
         let Some(fed) = self.fed.get(usize::from(k) % self.fed.len().max(1)) else { return Vec::new() };
-        // SAFETY: the field of an instance, as above.
+        // SAFETY: a field of a handle, as above.
         let now = unsafe { (fed.field as *const usize).read_unaligned() };
         let all = fed.region.slice();
         let used = now.wrapping_sub(fed.region.ptr() as usize);
         all[..if used <= all.len() { used } else { all.len() }].to_vec()
     }
 
-    /// A picture of all instances and what they lead to.
+    /// A picture of all handles and the memory that they reach.
     pub fn picture(&self) -> Picture {
         let root = |i: &Instance| Piece { at: i.at, size: self.shape.by_caller, live: true };
         let handles = self.instances.iter().filter(|i| i.live || i.memory.is_some()).map(root);
@@ -306,7 +307,7 @@ impl World {
     }
 }
 
-/// The size of what a field holds, without naming its type.
+/// The size of a pointer field's target, without naming its type.
 pub const fn size_behind<S, T>(_field: fn(&S) -> *const T) -> usize {
     size_of::<T>()
 }
