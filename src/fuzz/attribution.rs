@@ -23,9 +23,6 @@ const LINES: usize = 60;
 impl Campaign {
     /// The verdict on a run's finding. The port is refuted only if C always answers the input in the same
     /// way. If C does not do so on the smallest input, the input that was found first decides.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn refuted(&self, found: Found, stats: RunStats, interrupt: &Interrupt) -> Result<Verdict> {
         let Some(c_fault) = self.c_fault(&found.smallest, interrupt)? else {
             return Ok(Verdict::Refuted { finding: Box::new(found.smallest), stats });
@@ -63,9 +60,6 @@ impl Campaign {
     }
 
     /// The C fault on an input; `None` if C always answers it in the same way.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn c_alone(&self, input: &[u8], interrupt: &Interrupt) -> Result<Option<CFault>> {
         let runs = self.c_runs(input, interrupt)?;
         let Attribution::CFault(kind) = attribute(&runs) else { return Ok(None) };
@@ -101,9 +95,6 @@ impl Campaign {
     }
 
     /// Whether the contract now excludes the input.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn is_ruled_out(&self, input: &[u8], interrupt: &Interrupt) -> Result<bool> {
         Ok(self.c_runs(input, interrupt)?.contains(&CRun::RuledOut))
     }

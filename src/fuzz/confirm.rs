@@ -22,9 +22,6 @@ impl Campaign {
     /// rejects the input when run again, or if both sides together stay within the processor time of one call
     /// and the memory limit: then the machine was slow, or memory that C leaked on earlier inputs was the
     /// cause. It is also so if C alone exceeds a limit.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub(super) fn is_inconclusive(&self, finding: &Finding, interrupt: &Interrupt) -> Result<bool> {
         let is_limit =
             |found: &Finding| matches!(found.class, FindingClass::Timeout | FindingClass::OutOfMemory);
@@ -59,9 +56,6 @@ impl Campaign {
     }
 
     /// Runs one input unchanged on both sides.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn once(&self, input: &[u8], interrupt: &Interrupt) -> Result<Once> {
         fs::create_dir_all(&self.work)?;
         let path = self.work.join(format!("replayed-{}", &crate::digest::sha256(input)[..16]));

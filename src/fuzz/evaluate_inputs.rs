@@ -63,9 +63,6 @@ const TEXTS: usize = 32 << 20;
 
 impl Campaign {
     /// The decoded form of each input, or the reason why it is invalid.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn read_inputs(
         &self,
         inputs: &[Value],
@@ -123,9 +120,6 @@ impl Campaign {
 
     /// Decodes each input and runs C twice on it. Discards inputs that are invalid or for which C receives
     /// other arguments.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn measure(&self, inputs: &[Value], interrupt: &Interrupt) -> Result<Vec<Outcome>> {
         let one = |outcome: Outcome| {
             let (read, left) = outcome?;
@@ -141,9 +135,6 @@ impl Campaign {
 
     /// Like [`Campaign::measure`], but keeps call sequences in which C receives other handles than the input
     /// names.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn ran(&self, inputs: &[Value], interrupt: &Interrupt) -> Result<Vec<Outcome>> {
         let read = self.read_inputs(inputs, interrupt)?;
         let bytes: Vec<&Vec<u8>> = read.iter().flatten().map(|input| &input.bytes).collect();
@@ -157,9 +148,6 @@ impl Campaign {
 
     /// C's result for each input, the same in two separate processes; else the reason why there is none: C
     /// breaks on it, the contract excludes it, or the second result differs.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn left_by_c(
         &self,
         inputs: &[&Vec<u8>],
@@ -201,9 +189,6 @@ impl Campaign {
     /// For each input, the mutants (without those in `equal`) that it distinguishes from the original, in a
     /// table of this many entries. `No` if not all mutants ran on all inputs, or if entry 0, the unchanged
     /// copy, was distinguished. Needs the binary with mutants.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn told_by(
         &self,
         inputs: &[&Vec<u8>],

@@ -34,9 +34,6 @@ enum Word {
 impl Campaign {
     /// Judges with the strongest engine that the budget allows. `points` is the number of inputs, if they can
     /// be enumerated.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn judge_with(
         &self,
         points: Option<u64>,

@@ -50,9 +50,6 @@ const ENDS: usize = 16;
 impl Campaign {
     /// Runs the C original alone on all inputs of the last run, then the port alone on those that C accepts,
     /// and compares their reports.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn apart(&self, interrupt: &Interrupt) -> Result<Apart> {
         let inputs = self.known_inputs()?;
         let mut apart = Apart { inputs: inputs.len(), ..Apart::default() };
@@ -102,9 +99,6 @@ impl Campaign {
     }
 
     /// The inputs of the last run that C accepts.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn accepted(&self, interrupt: &Interrupt) -> Result<Vec<Vec<u8>>> {
         let inputs = self.known_inputs()?;
         let original = self.original_alone(&inputs.iter().collect::<Vec<_>>(), false, interrupt)?;
@@ -113,9 +107,6 @@ impl Campaign {
     }
 
     /// The first of these inputs that the contract excludes.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn first_ruled_out(&self, inputs: &[Vec<u8>], interrupt: &Interrupt) -> Result<Option<Vec<u8>>> {
         let original = self.original_alone(&inputs.iter().collect::<Vec<_>>(), false, interrupt)?;
         if original.len() < inputs.len() {

@@ -13,9 +13,6 @@ const MOST: Leg = Leg { time: Duration::from_secs(5), executions: Some(512), kno
 
 impl Campaign {
     /// The finding from long inputs, if any, within at most a quarter of the budget.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub(super) fn long_inputs(&self, budget: Budget, interrupt: &Interrupt) -> Result<Option<Box<Finding>>> {
         // Keep them out of the corpus, which coverage and isolated replay use.
         let own = Campaign { work: self.work.join("long"), regressions: Vec::new(), ..self.clone() };

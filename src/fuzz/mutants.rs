@@ -34,9 +34,6 @@ pub(super) const CALL_TIMEOUT_MS: u64 = 200;
 impl Campaign {
     /// Runs the original against itself, from an empty corpus. Returns the statistics and a difference, if
     /// any.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn against_itself(
         &self,
         budget: Budget,
@@ -55,9 +52,6 @@ impl Campaign {
     /// Runs all mutants, without those in `equal`, side by side on the same inputs, starting with those of
     /// the last run, until all are killed or the budget is used up. Every mutant runs on every input until it
     /// is killed.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn against_mutants(
         &self,
         equal: &BTreeSet<usize>,
@@ -71,9 +65,6 @@ impl Campaign {
 
     /// Runs all mutants of the port side by side, on the inputs that the last run kept and on new ones.
     /// `count` is their number: each may end the process once.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn against_port_mutants(
         &self,
         count: usize,

@@ -55,9 +55,6 @@ impl Campaign {
 
     /// Runs all inputs: those of the last run, boundary inputs, counterexamples. `binary` must be the
     /// coverage build.
-    ///
-    /// # Errors
-    /// Those of starting the process, and Ctrl-C.
     pub fn replay(&self, extent: Extent, interrupt: &Interrupt) -> Result<Replay> {
         if !self.has_inputs() {
             return Ok(Replay::NoInputs);

@@ -13,9 +13,6 @@ use std::path::{Path, PathBuf};
 impl Campaign {
     /// Runs with all boundary inputs, with counterexamples in `hidden` from earlier gates, and with another
     /// seed.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn gate(
         &self,
         budget: Budget,

@@ -32,7 +32,7 @@ impl Builder<'_> {
     /// adds the C original. No symbol may stay undefined.
     ///
     /// # Errors
-    /// Those of starting cargo, Ctrl-C, and a full disk.
+    /// A full disk, and Ctrl-C.
     pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
         let job = cargo(self.toolchain, &self.user_dir)?
             .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--no-default-features"])

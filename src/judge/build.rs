@@ -27,9 +27,6 @@ pub struct LaterBuild<'p> {
 impl LaterBuild<'_> {
     /// Builds in the place with this number. Each place has an overlay and a target directory of its own, so that
     /// its first build takes long.
-    ///
-    /// # Errors
-    /// As those of [`Judge::build`].
     pub fn run(mut self, place: usize, interrupt: &Interrupt) -> Result<Built> {
         if place > 0 {
             self.builder.target_dir = self.builder.shared_dir.join(format!("place-{place}"));
@@ -50,7 +47,7 @@ impl<'p> Judge<'p> {
     /// Prepares a build for one function as [`Judge::build`] does it, with a binary of its own, to be run later.
     ///
     /// # Errors
-    /// `Environment` where a tool is missing.
+    /// `Environment` if a tool is missing.
     pub fn build_later(
         &self,
         name: &str,
@@ -66,7 +63,7 @@ impl<'p> Judge<'p> {
     /// Builds the tree with the fuzz targets of some functions.
     ///
     /// # Errors
-    /// `Build` where the tree does not compile.
+    /// `Build` if the tree does not compile.
     pub fn build(&self, targets: &[&FunctionPlan]) -> Result<PathBuf> {
         self.build_beside("bin", targets, &[])
     }

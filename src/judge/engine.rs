@@ -25,17 +25,11 @@ impl Judge<'_> {
     }
 
     /// The inputs that no prompt about the function may show under its current contract.
-    ///
-    /// # Errors
-    /// Those of its harness.
     pub fn held_back(&self, planned: &FunctionPlan) -> Result<HeldBack> {
         Ok(HeldBack { key: self.harness_hashes(planned)?.contract })
     }
 
     /// Runs a port against the C original with the strongest engine that the budget allows.
-    ///
-    /// # Errors
-    /// Those of running the fuzz process, and Ctrl-C.
     pub fn run(
         &self,
         campaign: &Campaign,
@@ -50,7 +44,7 @@ impl Judge<'_> {
     /// run.
     ///
     /// # Errors
-    /// `Usage` where there is nothing to run, and those of the build.
+    /// `Usage` if there is nothing to run.
     pub fn by_hand(&self, planned: &FunctionPlan) -> Result<PathBuf> {
         let name = &planned.function.name;
         let unusable = |text: String| Error::new(ErrorKind::Usage, text);

@@ -96,9 +96,6 @@ pub enum Again {
 
 /// The findings about the ports and C originals of these functions, or of all (`None`). Of findings that differ
 /// only in numbers, the one with the shortest input is listed.
-///
-/// # Errors
-/// Those of reading the store.
 pub fn list(
     project: &Project,
     store: &Store,
@@ -131,7 +128,7 @@ pub fn list(
 /// The finding with this id.
 ///
 /// # Errors
-/// `Usage` where there is none.
+/// `Usage` if there is none.
 pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
     let row = store.findings(None)?.into_iter().find(|row| row.id.0 == id);
     let row = row.ok_or_else(|| {
@@ -145,7 +142,7 @@ pub fn find(project: &Project, store: &Store, id: i64) -> Result<Kept> {
 /// the original alone.
 ///
 /// # Errors
-/// `Usage` where the function has no port or harness any more; those of the build and of running the fuzz process.
+/// `Usage` if the function no longer has a port or harness.
 pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
     let planned = project.find(kept.symbol.as_str())?;
     let (input, interrupt) = (&kept.row.finding.input, judge.interrupt);
@@ -167,9 +164,6 @@ pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
 }
 
 /// Stores a C fault and reports it as a warning: it is not the port's fault, so no model is asked for a fix.
-///
-/// # Errors
-/// Those of the store.
 pub fn keep_c_fault(
     (store, run): (&mut Store, Option<RunId>),
     planned: &FunctionPlan,
@@ -192,9 +186,6 @@ pub fn keep_c_fault(
 }
 
 /// The known C faults of a function's original, by description.
-///
-/// # Errors
-/// Those of reading the store.
 pub fn known_breaks(store: &Store, planned: &FunctionPlan) -> Result<BTreeSet<String>> {
     let rows = store.findings(Some(&planned.function.key))?;
     Ok(rows.into_iter().filter(|row| row.side == Side::C).map(|row| row.finding.what).collect())

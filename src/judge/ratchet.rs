@@ -46,7 +46,7 @@ impl Judge<'_> {
     /// The outcome, which becomes weak if the port has more `unsafe` than before.
     ///
     /// # Errors
-    /// Those of reading the lock, and of a module that is not Rust.
+    /// If the module is not valid Rust.
     pub fn ratcheted(
         &self,
         planned: &FunctionPlan,

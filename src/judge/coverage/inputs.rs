@@ -12,9 +12,6 @@ use std::path::Path;
 
 /// Fuzzes those of `wanted` that have a harness but no inputs; with `fresh`, all that have a harness. Each gets
 /// this number of seconds.
-///
-/// # Errors
-/// Those of the build and of running the fuzz process, and Ctrl-C.
 pub fn provide(
     judge: &Judge,
     wanted: &[&FunctionPlan],

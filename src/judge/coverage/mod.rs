@@ -84,7 +84,7 @@ impl Reach {
 /// Nothing is built if no function has an input.
 ///
 /// # Errors
-/// Those of the build and of running the process, coverage data that is not understood, and Ctrl-C.
+/// If the coverage data is not understood, and Ctrl-C.
 pub fn of_symbols(
     judge: &Judge,
     wanted: &[&FunctionPlan],
@@ -131,7 +131,7 @@ impl Counting {
     /// Builds the tree for coverage, unless that build exists.
     ///
     /// # Errors
-    /// Those of the build, coverage data that is not understood, and Ctrl-C.
+    /// If the coverage data is not understood, and Ctrl-C.
     pub fn build(judge: &Judge, wanted: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<Self> {
         let project = judge.project;
         reporter.event(judge.building("for coverage", &judge.counting_overlay()));
@@ -151,7 +151,7 @@ impl Counting {
     /// The coverage of one function by its inputs.
     ///
     /// # Errors
-    /// Those of running the process, coverage data that is not understood, and Ctrl-C.
+    /// If the coverage data is not understood, and Ctrl-C.
     pub fn of(&self, judge: &Judge, planned: &FunctionPlan) -> Result<Reach> {
         if let Some(why) = no_inputs(judge, planned) {
             return Ok(Reach::unmeasured(planned, judge.project, &why));
@@ -162,9 +162,6 @@ impl Counting {
 
     /// The coverage of the C function by the inputs of its last run: its branches, or its lines if it has none. The
     /// port is not run.
-    ///
-    /// # Errors
-    /// As those of [`Counting::of`].
     pub fn of_c(&self, judge: &Judge, planned: &FunctionPlan) -> Result<Measured<Share>> {
         if let Some(why) = no_inputs(judge, planned) {
             return Ok(Measured::No(why));
@@ -173,9 +170,6 @@ impl Counting {
     }
 
     /// The coverage of the C function by exactly these inputs.
-    ///
-    /// # Errors
-    /// As those of [`Counting::of`].
     pub fn of_inputs(&self, judge: &Judge, planned: &FunctionPlan, inputs: &[&Vec<u8>]) -> Result<Side> {
         let own = judge.campaign(&self.binary, planned);
         let work = own.work.join("exact");

@@ -30,9 +30,6 @@ pub struct Bench {
 
 impl Bench {
     /// Builds the bench, or reuses an earlier build.
-    ///
-    /// # Errors
-    /// Those of the build, and Ctrl-C.
     pub fn build(judge: &Judge, planned: &FunctionPlan, reporter: &mut dyn Reporter) -> Result<Self> {
         reporter.event(Event::StepStarted { step: "building mutants of C".into(), total: None });
         let made = make(judge.project, judge, (&[planned], Plant::ForTests))?;

@@ -115,9 +115,6 @@ impl Adequacy {
 
 /// The measurements of the harnesses of `wanted`, which must have one: from the store, else measured now and
 /// stored.
-///
-/// # Errors
-/// Those of the build and of running the fuzz process, and Ctrl-C.
 pub fn known(
     project: &Project,
     (judge, store): (&Judge, &mut Store),
@@ -162,9 +159,6 @@ pub enum Faults {
 
 /// Measures the harnesses of `wanted`, which must have one, and stores the results; each gets this number of
 /// seconds for its mutants.
-///
-/// # Errors
-/// Those of the build and of running the fuzz process, and Ctrl-C.
 pub fn measure(
     project: &Project,
     (judge, store): (&Judge, &mut Store),
@@ -213,9 +207,6 @@ pub fn measure(
 }
 
 /// Measures one harness under a tentative contract; `None` if there was no result.
-///
-/// # Errors
-/// As those of [`measure`].
 pub fn on_trial(
     project: &Project,
     (judge, store): (&Judge, &mut Store),

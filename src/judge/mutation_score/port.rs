@@ -51,9 +51,6 @@ struct Made<'p> {
 
 /// Runs the mutants of the ports of `wanted`, which must have a harness and a body; each function gets this number
 /// of seconds.
-///
-/// # Errors
-/// Those of the build and of running the fuzz process, and Ctrl-C.
 pub fn of_ports(
     project: &Project,
     judge: &Judge,

@@ -22,7 +22,7 @@ impl<'p> Linked<'p> {
     /// Reads the compiled port crate in this binary of [`Judge::build`].
     ///
     /// # Errors
-    /// `Io` and `Internal` where the build left nothing that can be read.
+    /// `Io` or `Internal` if the build left no readable crate.
     pub fn read(judge: &Judge<'p>, binary: &Path) -> Result<Self> {
         let project = judge.project;
         let rlib = fs_err::read(compiled_crate(binary))?;

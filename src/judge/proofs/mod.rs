@@ -27,9 +27,6 @@ pub struct Grounds {
 
 impl Grounds {
     /// Measures the harnesses of `judged` that have no stored measurement, and builds for coverage.
-    ///
-    /// # Errors
-    /// Those of the builds and of running the fuzz process, and Ctrl-C.
     pub fn lay(
         project: &Project,
         (judge, store): (&Judge, &mut Store),
@@ -51,9 +48,6 @@ impl Grounds {
     }
 
     /// The proofs of a port after the run with this verdict.
-    ///
-    /// # Errors
-    /// Those of replaying the inputs of the run, and Ctrl-C.
     pub fn proofs(&self, judge: &Judge, planned: &FunctionPlan, verdict: &Verdict) -> Result<Proofs> {
         let mut proofs = Proofs::default();
         if let Some(adequacy) = self.worth.get(&planned.function.key) {
@@ -89,9 +83,6 @@ fn counting(
 
 /// Replays the inputs of an unrefuted run in isolation; returns the resulting verdict and the share of agreeing
 /// inputs. Other verdicts stay as they are.
-///
-/// # Errors
-/// Those of starting the fuzz process, and Ctrl-C.
 pub fn apart(
     campaign: &Campaign,
     verdict: Verdict,

@@ -12,9 +12,6 @@ use crate::symbol::SymbolName;
 use crate::verdict::Grade;
 
 /// The status of these functions. The store adds this machine's history, which changes no grade.
-///
-/// # Errors
-/// Those of reading the tree, the lock and the store.
 pub fn known(project: &Project, store: &Store, wanted: &[&FunctionPlan]) -> Result<Vec<Judgement>> {
     if wanted.is_empty() {
         return Ok(Vec::new());

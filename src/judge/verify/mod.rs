@@ -148,9 +148,6 @@ pub fn verify(
 }
 
 /// Like [`verify`], as part of a run, with a depth for each port.
-///
-/// # Errors
-/// Those of the tool, of builds, and Ctrl-C.
 pub fn verify_in(
     project: &Project,
     store: &mut Store,

@@ -40,9 +40,6 @@ pub struct Proposal {
 
 /// Asks for a change. Without a usable reply the change is `Keep`, with the reason in its `reasoning`. The cost is
 /// charged to `function`; `attempt` is counted from 1.
-///
-/// # Errors
-/// Those of the template and the store, and Ctrl-C.
 pub fn propose(
     resources: &mut Resources,
     templates: &Templates,

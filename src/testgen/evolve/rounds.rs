@@ -52,7 +52,8 @@ pub struct Evolved {
 /// scores.
 ///
 /// # Errors
-/// `Usage` for fewer than two functions, those of runs (the round that was broken off has its row), of the store, and Ctrl-C.
+/// `Usage` for fewer than two functions, and Ctrl-C. Errors of runs are returned too; the interrupted round
+/// still gets its row.
 pub fn evolve(resources: &mut Resources, request: &Request, runner: &mut Runner) -> Result<Evolved> {
     let mut different = BTreeSet::new();
     if !request.functions.iter().all(|function| different.insert(&function.name)) || different.len() < 2 {

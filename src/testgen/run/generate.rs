@@ -43,8 +43,8 @@ pub struct Request<'a> {
 /// Generates tests for a function with a contract.
 ///
 /// # Errors
-/// `Usage` without a contract, those of the builds, and, as long as there is no test, of the fuzz process and of the store: what breaks
-/// a run off that has tests, and Ctrl-C, is in what comes back (see [`Generated::broken_off`]).
+/// `Usage` without a contract. Once there is a test, later errors and Ctrl-C are returned in
+/// [`Generated::broken_off`] instead.
 pub fn generate(
     (project, store): (&Project, &mut Store),
     (judge, planned): (&Judge, &FunctionPlan),

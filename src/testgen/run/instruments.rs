@@ -37,9 +37,6 @@ pub struct Reached {
 
 impl<'a, 'p> Instruments<'a, 'p> {
     /// Builds the harness with mutants and the coverage build.
-    ///
-    /// # Errors
-    /// Those of the builds, and Ctrl-C.
     pub fn build(
         judge: &'a Judge<'p>,
         planned: &'a FunctionPlan,
@@ -54,26 +51,17 @@ impl<'a, 'p> Instruments<'a, 'p> {
     }
 
     /// Runs C twice on each input.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn measure(&self, inputs: &[Value]) -> Result<Vec<Outcome>> {
         self.campaign.measure(inputs, self.judge.interrupt)
     }
 
     /// C's results on call sequences that the tool made; calls in them may lack their handles.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn ran(&self, inputs: &[Value]) -> Result<Vec<Outcome>> {
         self.campaign.ran(inputs, self.judge.interrupt)
     }
 
     /// For each input, the numbers of the mutants that it kills. If they could not all be run, mutants are
     /// inconclusive from then on.
-    ///
-    /// # Errors
-    /// Those of starting the fuzz process, and Ctrl-C.
     pub fn kills(&mut self, inputs: &[&Vec<u8>]) -> Result<Vec<Kills>> {
         let none = vec![None; inputs.len()];
         if self.bench.mutants.is_empty() || self.broken.is_some() || inputs.is_empty() {
@@ -117,9 +105,6 @@ impl<'a, 'p> Instruments<'a, 'p> {
     }
 
     /// The coverage of the C function by all these inputs together.
-    ///
-    /// # Errors
-    /// Those of running the process, and Ctrl-C.
     pub fn reached(&self, inputs: &[&Vec<u8>]) -> Result<Reached> {
         let side = self.counting.of_inputs(self.judge, self.planned, inputs)?;
         let missed = match &side {

@@ -14,9 +14,6 @@ use std::collections::BTreeSet;
 
 /// Records for each test which cheats it distinguishes from C; a cheat that knows one answer is combined with the
 /// test of that answer. Returns all cheats that could be planted.
-///
-/// # Errors
-/// Those of starting the fuzz process, and Ctrl-C.
 pub fn cheats(
     instruments: &Instruments,
     (function, contract): (&Function, &Contract),
@@ -163,9 +160,6 @@ fn told(
 
 /// The tests' use of each parameter: its number of values, and whether a test distinguishes the function from one
 /// with a constant in its place. Empty where only a fuzz target knows the parameters.
-///
-/// # Errors
-/// Those of starting the fuzz process, and Ctrl-C.
 pub fn parameters(
     instruments: &Instruments,
     (function, contract): (&Function, &Contract),

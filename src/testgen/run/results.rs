@@ -43,9 +43,6 @@ pub struct Label<'a> {
 }
 
 /// Stores a run with all its tests.
-///
-/// # Errors
-/// Those of the store.
 pub fn store(
     store: &mut Store,
     planned: &FunctionPlan,
@@ -81,9 +78,6 @@ pub fn store(
 }
 
 /// Updates the best configurations after a single run. Runs of a comparison are considered together instead.
-///
-/// # Errors
-/// Those of the store.
 pub fn note_best(store: &mut Store, run: &TestGenRun) -> Result<()> {
     for kind in run.task_type.iter().map(String::as_str).chain([GLOBAL]) {
         store.update_testgen_best(kind, &run.context)?;
@@ -146,9 +140,6 @@ pub type LeftOut = (String, String);
 
 /// Asks C again, twice each, for tests of an earlier run. Tests with the same answer are returned; the others come
 /// with a reason: the library, its contract or the harness has changed.
-///
-/// # Errors
-/// Those of starting the fuzz process, and Ctrl-C.
 pub fn confirmed(
     (library, judge): (&Library, &Judge),
     planned: &FunctionPlan,
@@ -201,9 +192,6 @@ pub struct Written {
 /// Writes tests of a run: `rust/tests/testgen_<symbol>.rs` and seeds, in one transaction. If no test can be written
 /// as Rust, the outdated file of an earlier run is removed after the transaction, which can only write. If the
 /// process is killed in between, the next export removes the file.
-///
-/// # Errors
-/// Those of running the fuzz process, which reads the inputs again, and of writing.
 pub fn write(
     (project, judge): (&Project, &Judge),
     planned: &FunctionPlan,
