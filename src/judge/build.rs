@@ -68,7 +68,7 @@ impl<'p> Judge<'p> {
         self.build_beside("bin", targets, &[])
     }
 
-    /// Like [`Judge::build`], and shows that it does.
+    /// Like [`Judge::build`], and reports the build as an event.
     pub fn harnesses(&self, targets: &[&FunctionPlan], reporter: &mut dyn Reporter) -> Result<PathBuf> {
         reporter.event(self.building("the harnesses", &self.project.workspace.overlay()));
         let binary = self.build(targets)?;
@@ -88,7 +88,7 @@ impl<'p> Judge<'p> {
         self.binary(self.try_build(name, targets, replaced)?)
     }
 
-    /// Like [`Judge::build_beside`]; that the replaced files do not compile is a result.
+    /// Like [`Judge::build_beside`], but returns the errors of replaced files that do not compile.
     pub fn try_build(
         &self,
         name: &str,

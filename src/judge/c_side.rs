@@ -1,4 +1,4 @@
-//! The C library as analysed, in the terms of the lock: chunks, their links, and the hash of each function.
+//! The analysed C library as the lock stores it: chunks, their links, and the hash of each function.
 
 use super::c_links;
 use crate::digest::sha256;
@@ -50,7 +50,7 @@ impl CSide {
         self.hashes.get(&function.key).cloned().unwrap_or_else(|| sha256(&function.text))
     }
 
-    /// Functions whose C text leads back to that of `function`, by key.
+    /// Functions whose C text depends on that of `function`, by key.
     pub fn ways_back(&self, function: &Function) -> BTreeSet<&SymbolKey> {
         let Some(own) = self.chunks.get(&function.key) else { return BTreeSet::new() };
         let back = Callers::of(self.links.iter()).ways_back(own);

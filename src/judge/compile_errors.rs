@@ -1,10 +1,10 @@
-//! A tree that does not compile: whose fault it is, and the command that mends it.
+//! The error for a tree that does not compile: its cause, and the command that fixes it.
 
 use crate::error::{Error, ErrorKind};
 use crate::fuzz::build::Diagnostic;
 use crate::project::{FunctionPlan, Project};
 
-/// Messages of the compiler that are shown at most.
+/// Maximum number of compiler messages that are shown.
 const SHOWN: usize = 3;
 
 /// The error for a tree that does not compile.
@@ -28,7 +28,7 @@ pub fn does_not_compile(project: &Project, errors: &[Diagnostic]) -> Error {
         .help(format!("correct it, then try `cargo check --manifest-path {dir}/Cargo.toml`"))
 }
 
-/// A harness follows from its contract: where a person wrote that, it is what is wrong.
+/// A harness is generated from its contract, so if a person edited the contract, the error is there.
 fn in_harness(project: &Project, errors: &[Diagnostic]) -> Error {
     let of = |planned: &&FunctionPlan| {
         let file = format!("fuzz/src/harness/{}.rs", planned.function.name);
@@ -49,13 +49,13 @@ fn in_harness(project: &Project, errors: &[Diagnostic]) -> Error {
     Error::new(ErrorKind::Config, text).help(format!("cargo implfuzz contract --edit {name}"))
 }
 
-/// How linkers say what is wrong.
+/// Phrases in the error messages of linkers.
 const LINKERS: [&str; 6] = [
     "undefined reference to", "undefined symbol", "multiple definition of", "duplicate symbol",
     "cannot find -l", "unable to find library",
 ];
 
-/// The linker's own words; all that rustc shows where there are none.
+/// The linker's messages; without any, rustc's whole output.
 fn linker(errors: &[Diagnostic]) -> String {
     let lines = errors.iter().flat_map(|error| error.rendered.lines());
     let words =
@@ -66,7 +66,7 @@ fn linker(errors: &[Diagnostic]) -> String {
     if all.is_empty() { rendered("", errors) } else { cut(&all) }
 }
 
-/// What is wrong, without the generated code in which it is.
+/// The compiler's messages, without quotes of generated code.
 fn brief(errors: &[Diagnostic]) -> String {
     let mut messages: Vec<&str> = Vec::new();
     for error in errors {
@@ -77,7 +77,7 @@ fn brief(errors: &[Diagnostic]) -> String {
     cut(&messages.iter().map(|message| format!("  {message}")).collect::<Vec<_>>())
 }
 
-/// As rustc shows it.
+/// The errors as rustc shows them.
 fn rendered(dir: &str, errors: &[Diagnostic]) -> String {
     let here = |e: &Diagnostic| {
         let text = e.rendered.trim_end().replace("--> src/", &format!("--> {dir}/src/"));

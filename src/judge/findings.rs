@@ -19,19 +19,19 @@ pub struct Kept {
     pub symbol: SymbolName,
     pub row: FindingRow,
     pub inputs: usize,
-    /// Of one about a port.
+    /// Set for a finding about a port.
     pub state: Option<State>,
 }
 
-/// What a finding says of the port that stands in the tree now.
+/// The relation of a finding to the port that is now in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It is about this text.
+    /// The finding is about the present text.
     Stands,
-    /// Another text stands there, and no known input refutes it.
+    /// The text has changed, and no known input refutes it.
     Mended,
-    /// Another text stands there, which was not judged since.
+    /// The text has changed, and was not judged since.
     NotJudgedSince,
     /// The function has no port: the text was a candidate, or is gone.
     NoPort,
@@ -59,7 +59,7 @@ impl State {
     }
 }
 
-/// What stands in the tree, for the state of findings.
+/// The ports in the tree, which determine the state of findings.
 struct Tree<'p> {
     project: &'p Project,
     status: Status,
@@ -113,7 +113,7 @@ pub fn list(
             None => kinds.push((kind, tree.kept(row))),
             Some((_, kept)) => {
                 let (inputs, other) = (kept.inputs + 1, tree.kept(row));
-                // One that stands counts more than a shorter one of a text that is gone.
+                // Prefer a finding about the present text to a shorter one about an earlier text.
                 let rank = |kept: &Kept| (kept.state != Some(State::Stands), kept.row.finding.input.len());
                 if rank(&other) < rank(kept) {
                     *kept = other;

@@ -1,4 +1,4 @@
-//! Numbers that a port and its C original may compare lengths with.
+//! Numbers with which a port and its C original may compare lengths.
 
 use crate::contract::lengths::LONGEST;
 use crate::project::FunctionPlan;
@@ -8,10 +8,10 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use std::cmp::Reverse;
 
-/// The most that a campaign tries: pairs of them are many.
+/// Maximum number that a campaign tries, because it also tries pairs of them.
 const MOST: usize = 8;
 const COMPARISONS: [&str; 8] = ["==", "!=", "<", ">", "<=", ">=", "..", "..="];
-/// Behind a pattern; what follows it is no pattern.
+/// Ends a pattern; the text after it is not a pattern.
 const ARM: &str = "=>";
 
 /// An integer in Rust text.

@@ -15,7 +15,7 @@ fn least(lock: &Lock, name: &str) -> Option<usize> {
     entry.into_iter().chain(lock.unsafe_least.get(name).copied()).min()
 }
 
-/// The count of an entry; a port that does not hold sets no limit.
+/// The count of an entry; a port whose grade does not hold sets no limit.
 fn least_of(entry: &Entry) -> Option<usize> {
     entry.unsafe_least.or(holds(entry.grade).then_some(entry.unsafe_count))
 }

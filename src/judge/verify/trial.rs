@@ -103,7 +103,7 @@ pub struct Trial<'p> {
     provenance: String,
     /// The functions that still run as C.
     callees_in_c: Vec<SymbolName>,
-    /// Numbers that lengths may be compared with.
+    /// Numbers with which the code may compare lengths.
     literals: Vec<usize>,
     /// The outcome, if it is known without a run.
     decided: Option<Outcome>,

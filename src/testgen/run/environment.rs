@@ -40,7 +40,7 @@ const SANITIZERS: [(&str, &[(&str, &str)]); 2] = [
     ),
 ];
 
-/// Things that no test may need and no port may use.
+/// Resources that no test may need and no port may use.
 const PROHIBITED: [&str; 6] = [
     "network",
     "files beyond those that an input describes",
