@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::os::raw::{c_int, c_uint, c_void};
 use std::ptr;
 
-/// Takes a libclang string over as a Rust one.
+/// Converts a libclang string to a Rust one, and frees it.
 pub(super) fn owned_text(text: CXString) -> String {
     // SAFETY: `text` came from libclang and is disposed of exactly once, here.
     unsafe {
@@ -22,20 +22,20 @@ pub(super) fn owned_text(text: CXString) -> String {
     }
 }
 
-/// A parsed translation unit with the index that it lives in.
+/// A parsed translation unit, with the index that owns it.
 pub(super) struct TranslationUnit {
     index: CXIndex,
     unit: CXTranslationUnit,
 }
 
-/// A diagnostic of the compiler.
+/// A compiler diagnostic.
 pub(super) struct Diagnostic {
     pub is_error: bool,
     pub location: Location,
     pub message: String,
 }
 
-/// A position in a file; `offset` in bytes. The file is empty for what comes from the command line.
+/// A position in a file; `offset` in bytes. `file` is empty for text from the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Location {
     pub file: String,
@@ -45,7 +45,7 @@ pub(super) struct Location {
 }
 
 impl TranslationUnit {
-    /// Parses a file; `None` when libclang gives up altogether.
+    /// Parses a file; `None` if libclang cannot parse it at all.
     pub(super) fn parse(file: &str, arguments: &[String]) -> Option<Self> {
         let file = CString::new(file).ok()?;
         let arguments: Vec<CString> =
@@ -94,7 +94,7 @@ impl TranslationUnit {
         }
     }
 
-    /// Every file that was read, the source itself among them.
+    /// Every file that was read, including the source itself.
     pub(super) fn files(&self) -> Vec<String> {
         extern "C" fn push(file: CXFile, _: *mut CXSourceLocation, _: c_uint, data: CXClientData) {
             // SAFETY: `data` is the vector below, which outlives the visit; the file is alive with its unit.
@@ -125,7 +125,7 @@ impl Drop for TranslationUnit {
 
 fn location(at: CXSourceLocation) -> Location {
     let (mut file, mut line, mut column, mut offset) = (ptr::null_mut(), 0, 0, 0);
-    // SAFETY: the out-pointers are valid; a null file is asked for nothing.
+    // SAFETY: the out-pointers are valid; libclang accepts a null file.
     unsafe {
         clang_getFileLocation(at, &mut file, &mut line, &mut column, &mut offset);
         let name = if file.is_null() {
@@ -138,7 +138,7 @@ fn location(at: CXSourceLocation) -> Location {
     }
 }
 
-/// Whether a location lies in what a macro expands to: the text then stands elsewhere than the code.
+/// Whether a location is in a macro expansion: then its text is elsewhere than the code.
 ///
 /// # Safety
 /// The unit of the location is alive.
@@ -166,7 +166,7 @@ impl PartialEq for Cursor<'_> {
     }
 }
 
-/// Generates methods that pass the cursor on and convert what comes back.
+/// Generates methods that call libclang with the cursor or type, and convert the result.
 macro_rules! ask {
     ($($(#[$doc:meta])* $name:ident -> $ret:ty = $raw:ident => $convert:expr;)+) => {$(
         $(#[$doc])*
@@ -198,7 +198,7 @@ impl<'tu> Cursor<'tu> {
         mangling -> String = clang_Cursor_getMangling => owned_text;
         ty -> Type<'tu> = clang_getCursorType => Type::new;
         result_type -> Type<'tu> = clang_getCursorResultType => Type::new;
-        /// What a typedef stands for.
+        /// The type that a typedef names.
         underlying -> Type<'tu> = clang_getTypedefDeclUnderlyingType => Type::new;
         enum_integer -> Type<'tu> = clang_getEnumDeclIntegerType => Type::new;
         enum_value -> i64 = clang_getEnumConstantDeclValue => |v| v;
@@ -211,9 +211,9 @@ impl<'tu> Cursor<'tu> {
         is_builtin_macro -> bool = clang_Cursor_isMacroBuiltin => |v| v != 0;
         is_function_like_macro -> bool = clang_Cursor_isMacroFunctionLike => |v| v != 0;
         is_thread_local -> bool = clang_getCursorTLSKind => |v| v != CXTLS_None;
-        /// Width of a bit-field, -1 when it is none.
+        /// The width of a bit-field; -1 for other fields.
         bit_width -> c_int = clang_getFieldDeclBitWidth => |v| v;
-        /// Bits from the start of the record to the field, negative when it is not known.
+        /// Bits from the start of the record to the field; negative if unknown.
         offset -> i64 = clang_Cursor_getOffsetOfField => |v| v;
         binary_operator -> CXBinaryOperatorKind = clang_getCursorBinaryOperatorKind => |v| v;
         unary_operator -> CXUnaryOperatorKind = clang_getCursorUnaryOperatorKind => |v| v;
@@ -223,7 +223,7 @@ impl<'tu> Cursor<'tu> {
     }
 
     pub(super) fn is_expression(self) -> bool {
-        // SAFETY: a question about a number.
+        // SAFETY: only examines a number.
         unsafe { clang_isExpression(self.kind()) != 0 }
     }
 
@@ -243,13 +243,13 @@ impl<'tu> Cursor<'tu> {
         location(unsafe { clang_getRangeEnd(clang_getCursorExtent(self.raw)) })
     }
 
-    /// Where its name stands.
+    /// The position of its name.
     pub(super) fn at(self) -> Location {
         // SAFETY: the cursor's unit is alive.
         location(unsafe { clang_getCursorLocation(self.raw) })
     }
 
-    /// Whether an end of it is written in a macro, or as an argument of one.
+    /// Whether one of its ends is in a macro or in a macro argument.
     pub(super) fn is_in_macro(self) -> bool {
         // SAFETY: the cursor's unit is alive.
         let range = unsafe { clang_getCursorExtent(self.raw) };
@@ -269,7 +269,7 @@ impl<'tu> Cursor<'tu> {
         found.into_iter().map(Self::new).collect()
     }
 
-    /// Parameters of a function, arguments of a call.
+    /// The parameters of a function, or the arguments of a call.
     pub(super) fn arguments(self) -> Vec<Self> {
         // SAFETY: the positions stay below the count.
         unsafe {
@@ -278,7 +278,7 @@ impl<'tu> Cursor<'tu> {
         }
     }
 
-    /// The value of an integer expression that is constant.
+    /// The value of a constant integer expression.
     pub(super) fn evaluate(self) -> Option<i64> {
         // SAFETY: the result is checked for null and disposed of once.
         unsafe {
@@ -311,14 +311,14 @@ impl<'tu> Type<'tu> {
         canonical -> Self = clang_getCanonicalType => Self::new;
         pointee -> Self = clang_getPointeeType => Self::new;
         element -> Self = clang_getArrayElementType => Self::new;
-        /// Number of elements, negative when it is not fixed.
+        /// Number of elements; negative if it is not fixed.
         extent -> i64 = clang_getArraySize => |v| v;
         result -> Self = clang_getResultType => Self::new;
         is_const -> bool = clang_isConstQualifiedType => |v| v != 0;
         is_variadic -> bool = clang_isFunctionTypeVariadic => |v| v != 0;
-        /// Bytes; negative for incomplete types.
+        /// Size in bytes; negative for incomplete types.
         size -> i64 = clang_Type_getSizeOf => |v| v;
-        /// Bytes; negative for incomplete types.
+        /// Alignment in bytes; negative for incomplete types.
         align -> i64 = clang_Type_getAlignOf => |v| v;
         declaration -> Option<Cursor<'tu>> = clang_getTypeDeclaration => Cursor::real;
         named -> Self = clang_Type_getNamedType => Self::new;

@@ -106,8 +106,9 @@ pub enum Subject {
     },
 }
 
-/// The quarantine is small, so a freed block is detected only for about one more call, and allocation stacks
-/// are not recorded: both would cost more than all other checks of the C original together.
+/// The quarantine is small, so accesses to a freed block are detected only for about one more call, and
+/// allocation stacks are not recorded: a large quarantine and stacks would cost more than all other checks of
+/// the C original together.
 pub const ASAN_OPTIONS: &str = "detect_leaks=0:exitcode=86:allocator_may_return_null=1:detect_stack_use_after_return=0:detect_odr_violation=0:quarantine_size_mb=1:malloc_context_size=0";
 
 /// The combined statistics of two runs of one campaign.

@@ -25,8 +25,8 @@ pub struct LaterBuild<'p> {
 }
 
 impl LaterBuild<'_> {
-    /// Builds in the place with this number. Each place has an overlay and a target directory of its own, so that
-    /// its first build takes long.
+    /// Builds in the place with this number. Each place has a separate overlay and target directory, so its
+    /// first build takes long.
     pub fn run(mut self, place: usize, interrupt: &Interrupt) -> Result<Built> {
         if place > 0 {
             self.builder.target_dir = self.builder.shared_dir.join(format!("place-{place}"));
@@ -44,7 +44,7 @@ impl LaterBuild<'_> {
 }
 
 impl<'p> Judge<'p> {
-    /// Prepares a build for one function as [`Judge::build`] does it, with a binary of its own, to be run later.
+    /// Prepares a build for one function like [`Judge::build`], to be run later. It has a separate binary.
     ///
     /// # Errors
     /// `Environment` if a tool is missing.
@@ -76,9 +76,9 @@ impl<'p> Judge<'p> {
         Ok(binary)
     }
 
-    /// Like [`Judge::build`], with some files replaced, and with a binary of its own, so that the tree's binary stays.
-    /// It uses the same overlay: the replaced files are small compared with the harnesses, which another overlay would
-    /// compile again.
+    /// Like [`Judge::build`], with some files replaced, and with a separate binary, so that the tree's binary stays.
+    /// It uses the same overlay, because another one would compile the harnesses again, which are large compared
+    /// with the replaced files.
     pub fn build_beside(
         &self,
         name: &str,

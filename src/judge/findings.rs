@@ -38,7 +38,7 @@ pub enum State {
 }
 
 impl State {
-    /// As in tables.
+    /// The words in tables.
     pub fn text(self) -> &'static str {
         match self {
             Self::Stands => "stands",
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// Of a finding about the text with this hash; `now`: the hash of the text in the tree, and its grade.
+    /// The state of a finding about the text with this hash. `now` is the hash of the text in the tree, and its grade.
     fn of(text: Option<&str>, now: Option<(&str, Grade)>) -> Self {
         match now {
             None => Self::NoPort,

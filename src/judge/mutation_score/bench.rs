@@ -24,7 +24,7 @@ pub struct Bench {
     pub over_callees: BTreeMap<usize, usize>,
     /// Numbers of copies over a callee whose unmutated copy already differs from C: they are inconclusive.
     void: BTreeSet<usize>,
-    /// Why no mutant of its own text can be killed.
+    /// Why no mutant of the function's own text can be killed.
     pub without: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Bench {
         })
     }
 
-    /// Numbers of the mutants of its own text.
+    /// Numbers of the mutants of the function's own text.
     fn own(&self) -> BTreeSet<usize> {
         let beside: BTreeSet<usize> =
             self.over_callees.iter().flat_map(|(number, plain)| [*number, *plain]).collect();

@@ -260,7 +260,7 @@ struct Job {
 
 /// The results of these runs.
 struct Ran {
-    /// Of the run of the original against itself.
+    /// Statistics of the run of the original against itself.
     stats: RunStats,
     difference: Option<Finding>,
     /// The result of C alone on the input of the difference.

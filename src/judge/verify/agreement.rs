@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::rc::Rc;
 
-/// `twice` calls `add` in C and in Rust; `alone` is in a file of its own.
+/// `twice` calls `add` in C and in Rust; `alone` is in another file.
 const NAMES: [&str; 3] = ["add", "twice", "alone"];
 /// The Rust text that the audit rejects.
 const CHEAT: u8 = 3;
@@ -55,7 +55,7 @@ impl Texts {
 
     /// Everything that a verdict on a symbol depends on.
     fn about(&self, at: usize) -> Vec<u8> {
-        // Of a called stub, only that it is a stub.
+        // A verdict depends on a called stub only in that it is a stub.
         let called = if at == 1 { self.rust[0] } else { 0 };
         let own = [self.contract[at], self.harness[at], self.manifest, self.rust[at], self.seeds[at], called];
         self.c_of(at).into_iter().chain(own).collect()

@@ -35,7 +35,7 @@ pub enum Ask {
 /// Budget of a short run; the kept inputs run in any case, whatever time they take.
 const SHORT: Budget = Budget { seconds: 1, executions: Some(2_000) };
 
-/// The run of a port, with everything that it needs on a thread of its own.
+/// The run of a port, with everything that it needs on another thread.
 pub struct Run {
     campaign: Campaign,
     /// The number of inputs, if they are few enough to try all.

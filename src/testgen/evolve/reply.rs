@@ -1,4 +1,4 @@
-//! Reads a model's reply as a proposed change. A change is one object; an ambiguous reply is none.
+//! Reads a model's reply as a proposed change. A change is exactly one object; an ambiguous reply is an error.
 
 use crate::llm::after_thoughts;
 use crate::llm::json::value_at;

@@ -143,7 +143,7 @@ fn shorten(
     is_other
 }
 
-/// A shorter buffer or output; `None` where it has no more elements, or is none.
+/// A shorter buffer or output; `None` if it cannot be shorter, or is neither.
 fn shorter(value: &Value, keep: &dyn Fn(usize) -> usize) -> Option<Value> {
     if let Some(room) = room(value) {
         let mut shorter = value.clone();
@@ -190,7 +190,7 @@ pub struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// The effects of the call under test; `None` if it has none of its own.
+    /// The effects of the call under test; `None` if it has none.
     fn own(&self, contract: &Contract) -> Option<&'a Value> {
         let left = answer(contract, self.input, &self.left.value).into_iter().next()?;
         let is_empty = left.is_null() || left.as_object().is_some_and(Map::is_empty);
@@ -375,7 +375,7 @@ pub fn with_length(contract: &Contract, name: &str, input: &Value, most: usize) 
     let args = arguments_mut(contract, &mut changed)?;
     let has_it = |param: &Parameter| length_of(param).is_some_and(|length| length == name);
     let is_cut = shorten(args, contract, &has_it, &|n| n.min(most));
-    // Beside null buffers, or if negative, a length is a number of its own.
+    // If its buffers are null, or if it is negative, a length is an independent number.
     let said = args.get(name).and_then(Value::as_i64);
     let is_more = said.is_some_and(|said| usize::try_from(said).map_or(true, |said| said > most));
     if is_more {
@@ -478,7 +478,7 @@ mod tests {
             assert_eq!(told(&[life(false, 0, zero()), life(true, 1, zero())]), Some(false), "{cheat:?}");
             let one = json!({"return": 1});
             assert_eq!(told(&[life(false, 0, zero()), life(true, 1, one)]), Some(true), "{cheat:?}");
-            // Without effects of its own, a call has no answer to record.
+            // A call without effects has no answer to record.
             assert_eq!(told(&[life(false, 0, json!({})), life(true, 1, json!({}))]), None, "{cheat:?}");
         }
     }
@@ -738,7 +738,7 @@ mod tests {
             assert_eq!(with_length(&contract, length, &input, 2), Some(other), "{length}");
             assert_eq!(with_length(&contract, length, &input, 3), None, "{length}");
         }
-        // The length is a number of its own.
+        // The length is an independent number.
         let null = |n: i64| json!({"hay": null, "nhay": n});
         let mut other = null(7);
         other["text"] = json!("a");

@@ -96,7 +96,7 @@ pub struct Preview {
     /// `caller twice`, `callee mix`, `macros`.
     pub what: String,
     pub file: String,
-    /// Its first line; 0 if it has none of its own.
+    /// Its first line; 0 if it has no single position.
     pub line: usize,
     pub text: String,
 }

@@ -4,7 +4,7 @@ use super::values::elements;
 use crate::fuzz::value_json as json;
 use serde_json::{Number, Value};
 
-/// Whether there is a prediction: an empty object, as in the form of a reply, is none.
+/// Whether there is a prediction. An empty object, as in the reply's form, is not one.
 pub fn says_something(predicted: &Value) -> bool {
     predicted.as_object().is_none_or(|fields| !fields.is_empty())
 }

@@ -28,7 +28,7 @@ pub struct Measures {
     pub parameters: Vec<ParameterUse>,
     /// `None` without a reflection.
     pub reflection: Option<Reflected>,
-    /// Of all calls, input and output.
+    /// Tokens of all calls, input and output.
     pub tokens: u64,
     pub proposed: Proposed,
     /// Predictions for valid tests.
@@ -227,7 +227,7 @@ mod tests {
             (&TestCategory::ALL, [3, 2, 2, 2, 1], 1.0 - 0.4 / 16.0),
             // Ideal 2, variance (1 + 1) / 2 = 1, greatest 4.
             (&[AntiCheat, Existence], [3, 1, 0, 0, 0], 0.75),
-            // Of one category: no tests are judged first.
+            // With a single category: first without tests.
             (&[AntiCheat], [0, 0, 0, 0, 0], 0.0),
             (&[AntiCheat], [7, 0, 0, 0, 0], 1.0),
             (&[], [0, 0, 0, 0, 0], 0.0),

@@ -15,7 +15,7 @@ thread_local! {
     static STRANGERS: OnceCell<Vec<Step>> = const { OnceCell::new() };
 }
 
-/// Constructor calls after which C holds memory, else those that succeed; the best constructors first.
+/// Constructor calls after which C holds memory, else those that make a handle; the best constructors first.
 pub fn good(plan: &'static Plan) -> Vec<Step> {
     MADE.with(|cell| cell.get_or_init(|| find_good(plan)).clone())
 }
