@@ -122,6 +122,51 @@ fn a_commit_of_any_kind_of_file_runs_the_hook() {
     }
 }
 
+/// pre-commit does not notice what git is told to assume of the working tree; the hook judges the index.
+#[test]
+fn what_git_assumes_of_the_working_tree_is_not_what_the_hook_checks() {
+    let bin = pre_commit();
+    let repo = Repo::initialised();
+    let (hooks, rev) = hooks(&repo);
+    let id = "implfuzz-check-system";
+    let text =
+        format!("repos:\n  - repo: {}\n    rev: {rev}\n    hooks:\n      - id: {id}\n", hooks.display());
+    repo.write(".pre-commit-config.yaml", &text);
+    let git = |args: &[&str]| run(&repo, bin, "git", args);
+    git(&["init", "-q"]).ok();
+    run(&repo, bin, "pre-commit", &["install"]).ok();
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "stubs"]).ok();
+    let module = "rust/src/sum.rs";
+    let stub = repo.read(module);
+    repo.replace(module, "unimplemented!(\"twice\")", "x << 1");
+    git(&["add", module]).ok();
+    git(&["update-index", "--assume-unchanged", module]).ok();
+    repo.write(module, &stub);
+    git(&["commit", "-q", "-m", "a port that nothing judged"]).code(1).shows("twice: unjudged");
+}
+
+/// The hooks that build the tool: pre-commit installs it from a checkout of this repository.
+#[test]
+#[ignore = "compiles the tool anew; minutes"]
+fn the_hook_that_builds_the_tool_checks_a_commit() {
+    let bin = pre_commit();
+    let repo = Repo::initialised();
+    let tool = env!("CARGO_MANIFEST_DIR");
+    let head = ran(&mut program("git", Path::new(tool), &["rev-parse", "HEAD"])).stdout;
+    let rev = head.trim();
+    let text = format!("repos:\n  - repo: {tool}\n    rev: {rev}\n    hooks:\n      - id: implfuzz-check\n");
+    repo.write(".pre-commit-config.yaml", &text);
+    let git = |args: &[&str]| run(&repo, bin, "git", args);
+    git(&["init", "-q"]).ok();
+    run(&repo, bin, "pre-commit", &["install"]).ok();
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "stubs"]).ok();
+    repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x << 1");
+    git(&["add", "."]).ok();
+    git(&["commit", "-q", "-m", "port"]).code(1).shows("twice: unjudged");
+}
+
 #[test]
 fn every_hook_is_there_twice() {
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml"))
