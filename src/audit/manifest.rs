@@ -1,5 +1,6 @@
 //! Audits the port crate's `Cargo.toml`: it must not rename a dependency, redirect it, or point the compiler to other
-//! source files. Every dependency comes from a registry under its own name.
+//! source files. Every dependency comes from a registry under its own name. The crate is a workspace of its own, and
+//! inherits nothing: settings of another manifest would decide without being part of the evidence.
 
 use super::std_api;
 use toml::{Table, Value};
@@ -32,7 +33,24 @@ pub fn manifest_refusal(text: &str) -> Option<String> {
     other_file("lib", "path", "src/lib.rs")
         .or_else(|| other_file("package", "build", "build.rs"))
         .or_else(other_crate)
+        .or_else(|| other_workspace(&manifest))
         .or_else(|| dependencies(&manifest).find_map(|(name, wanted)| dependency(name, wanted)))
+}
+
+/// Why settings of another manifest decide how the crate is compiled.
+fn other_workspace(manifest: &Table) -> Option<String> {
+    if !manifest.contains_key("workspace") {
+        let text = "it has no [workspace], so profiles and patches of another manifest may apply";
+        return Some(text.to_owned());
+    }
+    let inherits = |value: &Value| value.get("workspace").is_some();
+    let package = manifest.get("package").and_then(Value::as_table).into_iter().flatten();
+    let package = package.filter(|(key, value)| !DESCRIPTIVE.contains(&key.as_str()) && inherits(value));
+    let lints = manifest.get("lints").filter(|lints| inherits(lints)).map(|_| "lints");
+    let inherited = package.map(|(key, _)| key.as_str()).chain(lints);
+    let inherited =
+        inherited.chain(dependencies(manifest).filter(|(_, it)| inherits(it)).map(|(key, _)| key));
+    inherited.map(|key| format!("`{key}` is inherited from a workspace; write its value here")).next()
 }
 
 /// Keys of `[package]` that change no code.
@@ -143,7 +161,25 @@ mod tests {
         let refusal = |text: &str| manifest_refusal(text).unwrap_or_default();
         assert!(refusal("[lib]\npath = \"src/root.rs\"").contains("built from src/root.rs"));
         assert!(refusal("[package]\nbuild = \"mine.rs\"").contains("built from mine.rs"));
-        assert_eq!(manifest_refusal("[package]\nbuild = \"build.rs\"\n[lib]\npath = \"./src/lib.rs\""), None);
+        let same = "[package]\nbuild = \"build.rs\"\n[lib]\npath = \"./src/lib.rs\"\n[workspace]";
+        assert_eq!(manifest_refusal(same), None);
+    }
+
+    #[test]
+    fn no_other_manifest_decides() {
+        let manifest = crate::harness::files::port_manifest("kit").unwrap();
+        for (from, to, words) in [
+            ("[workspace]", "", "no [workspace]"),
+            ("edition = \"2024\"", "edition.workspace = true", "`edition` is inherited"),
+            ("libc = \"0.2\"", "libc.workspace = true", "`libc` is inherited"),
+            ("[workspace]", "[lints]\nworkspace = true\n[workspace]", "`lints` is inherited"),
+        ] {
+            assert!(manifest.contains(from), "{from}");
+            let refusal = manifest_refusal(&manifest.replace(from, to)).unwrap_or_default();
+            assert!(refusal.contains(words), "{to}: {refusal}");
+        }
+        let described = manifest.replace("version = \"0.1.0\"", "version.workspace = true");
+        assert_eq!(manifest_refusal(&described), None);
     }
 
     #[test]
