@@ -34,8 +34,7 @@ fn try_infer(library: &Library, facts: &FactTable, function: &Function) -> Resul
     let mut params = Vec::new();
     for (index, role) in roles.into_iter().enumerate() {
         let param = &function.params[index];
-        // C's text may stand in it; a tab would be written as an escape.
-        let reason = reason_of(function, param, &facts.of(function, index)).replace('\t', " ");
+        let reason = reason_of(function, param, &facts.of(function, index));
         let (likely, texts, made_by) = Default::default();
         params.push(Parameter { name: param.name.clone(), role, likely, texts, made_by, reason });
     }
@@ -267,15 +266,18 @@ fn keeps_c(function: &Function, parameter: &Parameter, all: &[Parameter]) -> boo
         || (signed && (param.uses.iter().any(computed) || compared(&["0", "1", "-1"])))
 }
 
+/// The C line that a role came from, or the parameter's type.
 pub(super) fn reason_of(function: &Function, param: &Param, facts: &Facts) -> String {
     let file = &function.place.file;
-    match facts.lengths.values().next().or(facts.line.as_ref()) {
+    let reason = match facts.lengths.values().next().or(facts.line.as_ref()) {
         Some(line) => {
             let text = function.text.lines().nth(line.saturating_sub(function.place.line) as usize);
             format!("{file}:{line}: {}", text.unwrap_or_default().trim())
         }
         None => format!("{file}:{}: `{}`", function.place.line, param.ty.spelling),
-    }
+    };
+    // TOML would write a tab as an escape.
+    reason.replace('\t', " ")
 }
 
 /// Integer constants of the function and its macros at which behaviour may change with length.

@@ -10,6 +10,30 @@ fn roles_come_with_the_lines_that_they_were_seen_in() {
     repo.run(&["contract", "--all", "--edit"]).code(2);
 }
 
+#[test]
+fn a_tab_of_the_c_text_is_a_space_in_a_contract() {
+    let repo = Repo::empty();
+    repo.write(
+        "box.h",
+        "#include <stddef.h>\ntypedef struct box { unsigned n; } box;\nbox *box_new(void);\nvoid box_free(box *b);\n\
+         void box_add(box *b, const unsigned char *data, size_t len);\n\
+         unsigned sum(const unsigned char *data, size_t len);\n",
+    );
+    repo.write(
+        "box.c",
+        "#include \"box.h\"\n#include <stdlib.h>\nbox *box_new(void) { return calloc(1, sizeof(box)); }\n\
+         void box_free(box *b) { free(b); }\nvoid box_add(box *b, const unsigned char *data, size_t len)\n{\n\
+         \tfor (size_t i = 0; i < len; i++)\tb->n\t+= data[i];\n}\n\
+         unsigned sum(const unsigned char *data, size_t len)\n{\n\tunsigned n = 0;\n\
+         \tfor (size_t i = 0; i < len; i++)\tn\t+= data[i];\n\treturn n;\n}\n",
+    );
+    repo.run(&["init"]).ok();
+    for (function, line) in [("sum", "i++) n += data[i];"), ("box_add", "i++) b->n += data[i];")] {
+        let contract = repo.read(&format!("rust/contracts/{function}.toml"));
+        assert!(contract.contains(line) && !contract.contains("\\t"), "{contract}");
+    }
+}
+
 /// `contract --edit SYMBOL`, where this shell script is the editor and gets the file as `$1`.
 fn edited(repo: &Repo, symbol: &str, script: &str) -> Ran {
     let editor = repo.aside().join("editor");
