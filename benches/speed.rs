@@ -214,7 +214,7 @@ impl Bench {
         let edges = Edges::place(&dir).unwrap();
         cargo.env("RUSTFLAGS", edges.rustflags().join(" ")).envs(edges.env(overlay));
         cargo.env("IMPLFUZZ_C_ROOT", &self.root);
-        cargo.env("CC", &self.toolchain.cc.path).env("CXX", &self.toolchain.cxx);
+        cargo.env("CC", &self.toolchain.cc.path).env("CXX", &self.toolchain.cxx.path);
         cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("IMPLFUZZ_ASAN");
         assert!(cargo.status().unwrap().success(), "{bin} does not build");
         dir.join(&self.toolchain.host).join("release").join(bin)

@@ -195,7 +195,7 @@ impl Builder<'_> {
             .env("IMPLFUZZ_C_ROOT", self.root)
             .env("IMPLFUZZ_ASAN", "1")
             .env("CC", &self.toolchain.cc.path)
-            .env("CXX", &self.toolchain.cxx)
+            .env("CXX", &self.toolchain.cxx.path)
             .env("AR", &self.toolchain.ar)
             .env("OBJCOPY", &self.toolchain.objcopy))
     }

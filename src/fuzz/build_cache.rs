@@ -36,7 +36,7 @@ pub fn target_dir(repository: &Path) -> Result<PathBuf> {
 }
 
 /// The path of the user's build cache. It may not exist yet.
-pub fn build_cache() -> Option<PathBuf> {
+fn build_cache() -> Option<PathBuf> {
     Some(user_cache()?.join(FOLDER))
 }
 

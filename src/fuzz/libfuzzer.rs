@@ -36,14 +36,15 @@ impl Builder<'_> {
     pub(super) fn libfuzzer(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<PathBuf> {
         let manifest = fs::read_to_string(overlay.fuzz_manifest())?;
         let wanted = requirement(&manifest).unwrap_or_default();
-        let compiler = self.toolchain.cxx.display().to_string();
-        let key = of_parts([wanted.as_str(), &compiler, &FLAGS.join(" ")]);
-        let archive = self.shared_dir.join(format!("libfuzzer-{}.a", &key[..16]));
+        let compiler = &self.toolchain.cxx;
+        let path = compiler.path.display().to_string();
+        let key = of_parts([wanted.as_str(), &path, &compiler.version, &FLAGS.join(" ")]);
+        let archive = self.user_dir.join(format!("libfuzzer-{}.a", &key[..16]));
         if archive.is_file() {
             return Ok(archive);
         }
-        fs::create_dir_all(&self.shared_dir)?;
-        let _lock = self.lock(&self.shared_dir.join(".implfuzz-libfuzzer-lock"), interrupt)?;
+        fs::create_dir_all(&self.user_dir)?;
+        let _lock = self.lock(&self.user_dir.join(".implfuzz-libfuzzer-lock"), interrupt)?;
         if !archive.is_file() {
             let sources = self.sources(overlay, interrupt)?;
             self.compile(&sources, &archive, interrupt)?;
@@ -70,12 +71,16 @@ impl Builder<'_> {
     }
 
     fn compile(&self, sources: &Path, archive: &Path, interrupt: &Interrupt) -> Result<()> {
-        let work = tempfile::tempdir_in(&self.shared_dir)?;
+        let work = tempfile::tempdir_in(&self.user_dir)?;
         let units = units(sources, work.path())?;
         let object = |unit: &Path| work.path().join(unit.with_extension("o").file_name().unwrap_or_default());
         let run = |unit: &Path| {
-            let job =
-                Job::new(&self.toolchain.cxx).args(FLAGS).arg("-c").arg(unit).arg("-o").arg(object(unit));
+            let job = Job::new(&self.toolchain.cxx.path)
+                .args(FLAGS)
+                .arg("-c")
+                .arg(unit)
+                .arg("-o")
+                .arg(object(unit));
             job.run(interrupt)
         };
         let outputs = std::thread::scope(|scope| {
@@ -92,7 +97,7 @@ impl Builder<'_> {
             false => outputs,
         };
         if let Some(output) = outputs.iter().find(|output| !output.exit.success()) {
-            disk_space::check(output, &output.stderr_text(), &self.shared_dir)?;
+            disk_space::check(output, &output.stderr_text(), &self.user_dir)?;
             return Err(failed("libFuzzer does not compile", output));
         }
         fs::rename(&fresh, archive)?;

@@ -1,10 +1,10 @@
 //! Generated harnesses on a small library with every role and shape of contract: right ports pass, wrong ports are
 //! refuted with the right class, contracts edited by hand take precedence.
 
+use crate::support::clib::{target_dir, user_cache};
 use crate::support::{Repo, builds};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -277,7 +277,7 @@ impl Library {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-implfuzz"));
         let unmeasured = ["--config", "grade.measure=false", "--config", "grade.least='weak'"];
         command.arg("implfuzz").args(&args[..1]).args(unmeasured).args(&args[1..]).current_dir(self.0.path());
-        command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("port"));
+        command.env("CARGO_TARGET_DIR", target_dir()).env("XDG_CACHE_HOME", user_cache());
         command.output().unwrap()
     }
 

@@ -2,9 +2,10 @@
 
 use super::Session;
 use crate::error::{ExitCode, Result};
-use crate::fuzz::build_cache::{build_cache, size};
+use crate::fuzz::build_cache::size;
 use crate::platform::doctor::{self, Check, Consent, Installed};
 use crate::platform::toolchain::Search;
+use crate::platform::workspace::user_cache;
 use crate::report::{ask_yes_no, checks};
 use serde_json::{Value, json};
 use std::io::IsTerminal;
@@ -48,7 +49,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let row =
         |c: &Check| json!({ "name": c.name, "ok": c.ok(), "optional": c.need.is_optional(), "why": c.why });
     let rows: Vec<Value> = found.iter().map(row).collect();
-    let cache = build_cache().map(|path| (size(&path), path));
+    let cache = user_cache().map(|path| (size(&path), path));
     let cache_row = cache.as_ref().map(|(bytes, path)| json!({ "path": path, "bytes": bytes }));
     let values =
         json!({ "complete": complete, "checks": rows, "install": command, "build_cache": cache_row });

@@ -104,7 +104,7 @@ pub struct Toolchain {
     pub host: String,
     pub cc: Compiler,
     /// For libFuzzer, which is C++.
-    pub cxx: PathBuf,
+    pub cxx: Tool,
     pub ar: PathBuf,
     pub objcopy: PathBuf,
     /// The shared library.
@@ -161,7 +161,7 @@ impl Toolchain {
             sysroot: rustc.sysroot,
             host: rustc.host,
             cc,
-            cxx: cxx.path,
+            cxx,
             ar: ar.path,
             objcopy: objcopy.path,
             libclang: libclang.path,

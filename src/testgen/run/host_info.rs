@@ -89,7 +89,7 @@ fn memory(root: &Path) -> Option<u64> {
 pub(super) mod tests {
     use super::*;
     use crate::platform::toolchain::BuildTool;
-    use crate::platform::toolchain::{Compiler, CompilerKind};
+    use crate::platform::toolchain::{Compiler, CompilerKind, Tool};
     use std::collections::BTreeMap;
 
     pub fn toolchain() -> Toolchain {
@@ -104,7 +104,7 @@ pub(super) mod tests {
                 kind: CompilerKind::Clang,
                 version: "19.1.7".into(),
             },
-            cxx: "/usr/bin/c++".into(),
+            cxx: Tool { path: "/usr/bin/c++".into(), version: "19".into() },
             ar: "/usr/bin/ar".into(),
             objcopy: "/usr/bin/objcopy".into(),
             libclang: "/usr/lib/libclang.so".into(),

@@ -10,12 +10,48 @@ use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::platform::toolchain::Search;
 use cargo_implfuzz::store::Store;
 use cargo_implfuzz::symbol::Library;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
-/// Where the ports of all tests are built.
+/// Which build directories tests are using; see [`target_dir`].
+static TAKEN: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+/// A build directory that belongs to one test until its thread ends.
+struct BuildDir(usize);
+
+impl BuildDir {
+    fn take() -> Self {
+        let mut taken = TAKEN.lock().unwrap();
+        let free = (0..).find(|number| !taken.contains(number)).unwrap();
+        taken.insert(free);
+        Self(free)
+    }
+}
+
+impl Drop for BuildDir {
+    fn drop(&mut self) {
+        // Not `unwrap`: a panic here would end the process. No test panics while it holds the lock.
+        if let Ok(mut taken) = TAKEN.lock() {
+            taken.remove(&self.0);
+        }
+    }
+}
+
+thread_local! {
+    static BUILD_DIR: BuildDir = BuildDir::take();
+}
+
+/// Where this test builds ports. Cargo lets one build at a time into a directory, so each test that runs at the same
+/// time has another one; tests that run later use it again, with what does not depend on a library already built.
 pub fn target_dir() -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join("port")
+    let number = BUILD_DIR.with(|dir| dir.0);
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("port").join(number.to_string())
+}
+
+/// What a user's repositories share, for all tests: not the cache of the user who runs them.
+pub fn user_cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("user-cache")
 }
 
 /// An empty directory.

@@ -126,7 +126,7 @@ impl Repo {
         self.write(path, &text.replace(from, to));
     }
 
-    /// The tool, in the repository, with one build directory for all tests.
+    /// The tool, in the repository, with this test's build directory.
     pub fn command(&self, args: &[&str]) -> Command {
         #[expect(clippy::disallowed_methods, reason = "tests start the tool itself")]
         let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-implfuzz"));
@@ -136,9 +136,7 @@ impl Repo {
         let unmeasured: &[&str] = if front.is_empty() { &[] } else { &UNMEASURED };
         command.arg("implfuzz").args(front).args(unmeasured).args(rest);
         command.current_dir(self.root()).stdin(Stdio::null());
-        let shared = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        // Not the cache of the user who runs the tests.
-        command.env("CARGO_TARGET_DIR", shared.join("port")).env("XDG_CACHE_HOME", shared.join("user-cache"));
+        command.env("CARGO_TARGET_DIR", clib::target_dir()).env("XDG_CACHE_HOME", clib::user_cache());
         for name in FOREIGN {
             command.env_remove(name);
         }
