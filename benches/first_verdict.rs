@@ -31,12 +31,12 @@ const OWN_MIB: u64 = 30;
 
 const HEAD: &str = "# The first verdict
 
-Written by `cargo bench --bench first_verdict -- --write`: `verify` of one function, with two seconds of fuzzing, in a new
-repository of seven functions.
+Written by `cargo bench --bench first_verdict -- --write`. It measures `verify` of one function, with two seconds of
+fuzzing, in a new repository of seven functions.
 
-- *cold*: the user's build cache is empty: libFuzzer, the harness runtime and the dependencies are compiled.
-- *warm*: another repository of the same user has been judged before.
-- *again*: the same command once more.
+- *cold*: the user's build cache is empty, so libFuzzer, the harness runtime and the dependencies are compiled.
+- *warm*: the tool has already judged another repository of the same user.
+- *again*: the same command a second time.
 
 ";
 
@@ -61,7 +61,7 @@ fn main() {
     }
     assert!(rows.iter().all(|row| row.2 < OWN_MIB), "a repository's own cache is too large: {rows:?}");
     let cold = rows[0].1;
-    let mut text = "| | time | of cold | `.implfuzz` | build cache |\n|---|--:|--:|--:|--:|\n".to_owned();
+    let mut text = "| run | time | share of cold | `.implfuzz` | build cache |\n|---|--:|--:|--:|--:|\n".to_owned();
     for (kind, seconds, own, shared) in &rows {
         text += &format!(
             "| {kind} | {seconds:.1} s | {:.0} % | {own} MiB | {shared} MiB |\n",

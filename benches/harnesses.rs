@@ -237,10 +237,10 @@ fn page(libraries: &[Value]) -> String {
 
 fn head() -> String {
     format!(
-        "# How good the harnesses of real C libraries are\n\n\
-         This page measures harnesses, not ports; no port and no model is involved. The tool makes a harness for each function, then runs it on the C original and on mutants of the C function.\n\n\
-         A harness *works* when C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed in the time given. \
-         A port of a function without a working harness stays `weak` or cannot be judged at all. So the share of working harnesses is an upper limit for the share of `verified` ports today, \
+        "# Harnesses of real C libraries\n\n\
+         This page measures harnesses, without any port or model. The tool makes a harness for each function, then runs it on the C original and on mutants of the C function.\n\n\
+         A harness *works* if C never differs from itself, C accepts at least {:.0} % of the inputs, and at least {:.0} % of the mutants of the C function are killed within the time limit. \
+         A port of a function without a working harness stays `weak` or cannot be judged at all. So the share of working harnesses limits the share of `verified` ports today, \
          unless a person or a model adds contracts or fuzz targets.\n\n\
          - **tier**: share of the functions in each tier. The tier says how a harness can call a function (A: arguments decoded from the input, B: values from the library's constructors, E: heuristics, C: needs hints, D: cannot be called).\n\
          - **with harness**, **working**: share of all functions that have a harness, and that have a working harness. **external**: number of functions that are not `static`. **working of these**: share of the external functions that have a working harness.\n\

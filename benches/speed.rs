@@ -285,7 +285,7 @@ impl Bench {
         }
         let [own, one_of_few, one_of_many, all_of_many] = times.map(median);
         format!(
-            "## From an edit to a running target\n\nWall time from the change of a constant in a port to a binary that can run, {rounds} rounds. \
+            "## From an edit to a running target\n\nWall time from the change of a constant in a port to a runnable binary, {rounds} rounds. \
              This tool builds one binary with the harnesses of all 64 functions of the fixture, with ASan and UBSan; `cargo fuzz` builds \
              one target, or all.\n\n\
              | what is built | s |\n|---|--:|\n\

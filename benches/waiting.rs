@@ -99,8 +99,8 @@ fn head(Work { functions, latency, accept }: Work) -> String {
          `cargo bench --bench waiting -- --write` wrote this page. It measures `port --all` on {functions} generated functions that do not call each \
          other, with a local server that gives a correct port to every prompt after {} s, and with acceptance runs of {accept} s.\n\n\
          - *asked*: the sum of the durations of all model calls.\n\
-         - *waiting*: the time in which at least one model call was open, and no computing step ran or waited for a core.\n\
-         - *computing*: the rest of the run.\n\
+         - *waiting*: the time during which at least one model call was open and no computing step ran or waited for a core.\n\
+         - *computing*: the rest of the run time.\n\
          - *processors*: processor time of the tool and its child processes. If all cores were busy all the time, computing would take *processors* divided by the number of cores; *over* is *computing* divided by that time.\n",
         latency.as_secs_f32()
     )
