@@ -61,7 +61,8 @@ fn main() {
     }
     assert!(rows.iter().all(|row| row.2 < OWN_MIB), "a repository's own cache is too large: {rows:?}");
     let cold = rows[0].1;
-    let mut text = "| run | time | share of cold | `.implfuzz` | build cache |\n|---|--:|--:|--:|--:|\n".to_owned();
+    let mut text =
+        "| run | time | share of cold | `.implfuzz` | build cache |\n|---|--:|--:|--:|--:|\n".to_owned();
     for (kind, seconds, own, shared) in &rows {
         text += &format!(
             "| {kind} | {seconds:.1} s | {:.0} % | {own} MiB | {shared} MiB |\n",

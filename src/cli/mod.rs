@@ -15,27 +15,30 @@ use clap::{Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The heading of the options that every command takes.
+const GLOBAL: &str = "Global options";
+
 /// Port a C library to Rust function by function, and judge each port by differential fuzzing against the C original
 #[derive(Debug, Parser)]
-#[command(name = "cargo implfuzz", bin_name = "cargo implfuzz", version, about, subcommand_required = true)]
+#[command(name = "cargo implfuzz", bin_name = "cargo implfuzz", version, subcommand_required = true)]
 struct Cli {
     /// Work in this repository instead of the current directory
-    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR")]
+    #[arg(short = 'C', long = "dir", global = true, value_name = "DIR", help_heading = GLOBAL)]
     dir: Option<PathBuf>,
     /// Override a key of implfuzz.toml, as in 'llm.provider="command"'
-    #[arg(long = "config", global = true, value_name = "KEY=VALUE")]
+    #[arg(long = "config", global = true, value_name = "KEY=VALUE", help_heading = GLOBAL)]
     overrides: Vec<String>,
     /// Print results as text or as JSON
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human, help_heading = GLOBAL)]
     format: Format,
     /// Print more details
-    #[arg(short, long, global = true, conflicts_with = "quiet")]
+    #[arg(short, long, global = true, conflicts_with = "quiet", help_heading = GLOBAL)]
     verbose: bool,
     /// Print only results and errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = GLOBAL)]
     quiet: bool,
     /// Control when to use colour
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, env = "CARGO_TERM_COLOR")]
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, env = "CARGO_TERM_COLOR", help_heading = GLOBAL)]
     color: Color,
     #[command(subcommand)]
     command: Command,

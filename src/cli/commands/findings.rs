@@ -29,23 +29,29 @@ enum What {
         /// List C faults instead: inputs on which C crashes, hangs or disagrees with itself
         #[arg(long)]
         c_bugs: bool,
-        /// With --c-bugs: list only findings of which a model says this
+        /// With --c-bugs: list only C faults with this verdict of a model
         #[arg(long, value_enum, value_name = "WHAT", requires = "c_bugs")]
         verdict: Option<Said>,
     },
     /// Show the arguments of a finding and the results of C and the port
-    Show { id: i64 },
+    Show {
+        /// Number of the finding, as `findings list` shows it
+        id: i64,
+    },
     /// Run the input of a finding through the C original and the current port; the exit code is 10 if they still differ and
     /// 13 if a C fault is still there
-    Replay { id: i64 },
+    Replay {
+        /// Number of the finding, as `findings list` shows it
+        id: i64,
+    },
 }
 
-/// What a model says of a C fault.
+/// A model's verdict on a C fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Said {
-    /// Callers can bring it about
+    /// Callers can cause the fault
     Feasible,
-    /// No caller can
+    /// No caller can cause it
     Infeasible,
     /// It happens in real use
     Reachable,

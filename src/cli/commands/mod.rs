@@ -85,7 +85,7 @@ impl Session {
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 pub struct Which {
-    /// Functions, as `list` names them, or patterns as `list` takes them: 'parse_*', file.c
+    /// Functions or patterns, such as kit_crc32, 'parse_*' or file.c; `list` shows the names
     pub symbols: Vec<String>,
     /// Select all functions that this command applies to
     #[arg(long)]

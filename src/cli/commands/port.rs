@@ -29,17 +29,17 @@ pub struct Args {
     jobs: NonZeroUsize,
     #[command(flatten)]
     narrow: Narrow,
-    /// Port functions again; keep the present port unless the new one is accepted
+    /// Port functions again; keep the old port unless the new one is accepted
     #[arg(long)]
     redo: bool,
     /// Try these candidate sources in this order (`c2rust`, `model`); overrides `candidates`
-    #[arg(long = "candidate", value_name = "WHO", value_delimiter = ',')]
+    #[arg(long = "candidate", value_name = "SOURCES", value_delimiter = ',')]
     candidates: Vec<String>,
     /// Ask the model for the port alone if the C text shows how the function is called (unified), or for a fuzz target and the
     /// port in separate exchanges (three-step); overrides port.workflow
     #[arg(long, value_name = "NAME", value_parser = ["unified", "three-step"])]
     workflow: Option<String>,
-    /// Print the plan, its order and the sizes of the first prompts, and port nothing
+    /// Print the order and the sizes of the first prompts, and port nothing
     #[arg(long, conflicts_with = "record")]
     dry_run: bool,
     /// Limit the cost of the run, in the currency of llm.prices; overrides llm.max_cost
@@ -48,7 +48,7 @@ pub struct Args {
     /// Limit the tokens of the run, sent and received; overrides llm.max_tokens_per_run
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
-    /// Print each step of the last run on these functions with its reason, and port nothing
+    /// Print each step of the last run on these functions, with the reason for it, and port nothing
     #[arg(long, conflicts_with_all = ["record", "dry_run", "redo", "only", "skip", "max_cost", "max_tokens", "candidates", "workflow"])]
     explain: bool,
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 /// Show the status of every function and what its grade lacks, without building or running anything
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Show only functions that match a pattern, as `list` takes them: a symbol, a C name, a file or file:name
+    /// Show only functions that match a pattern: a symbol, a C name, a file or file:name; `*` matches any text
     #[arg(value_name = "PATTERN")]
     patterns: Vec<String>,
 }

@@ -36,7 +36,7 @@ pub struct Args {
     /// End each campaign after N executions
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-    /// Measure how many mutants of each unrefuted port the harness kills, for grade.mutant_seconds per port
+    /// Also measure how many mutants of the Rust text the harness kills, for grade.mutant_seconds per unrefuted port
     #[arg(long)]
     mutants: bool,
 }

@@ -21,7 +21,7 @@ use std::fmt::Write;
 /// Improve the current configuration: a model proposes changes, and each is kept only if it scores better
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Functions to compare configurations on, at least two different ones
+    /// At least two functions on which to compare configurations
     #[arg(long, value_name = "SYMBOL", num_args = 1.., value_delimiter = ',', required = true)]
     symbols: Vec<String>,
     /// Number of changes to ask for

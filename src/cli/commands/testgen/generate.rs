@@ -32,9 +32,8 @@ pub struct Args {
     /// Test categories: benchmark (all five), commander, mecha_coder, or a comma-separated list
     #[arg(long, value_name = "CONTEXT", default_value = "benchmark")]
     context: TestGenContext,
-    /// Number or hash prefix of the configuration, or `current` [default: the best one for each kind of function in this
-    /// context, once the current one has a score there; until then the current one, or else the built-in defaults, which
-    /// become current]
+    /// Number or hash prefix of the configuration, or `current` [default: the current one, or the built-in one if none is
+    /// current; for kinds of function that it has a score for in this context, the configuration with the best mean score]
     #[arg(long, value_name = "ID")]
     with: Option<String>,
     /// Do not write a test file or seeds
