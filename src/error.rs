@@ -136,7 +136,7 @@ impl From<std::io::Error> for Error {
         let made = Self::new(ErrorKind::Io, error.to_string());
         match error.kind() {
             std::io::ErrorKind::StorageFull => {
-                made.help("make room, and run it again: `df -h` shows what is full")
+                made.help("free disk space (`df -h` shows which disk is full), and run it again")
             }
             _ => made,
         }

@@ -17,7 +17,7 @@ pub(super) fn refusal(attr: &syn::Attribute) -> Option<String> {
     }
     let text = attr.meta.to_token_stream().to_string();
     let why = std_api::attribute_refusal(&text);
-    Some(format!("`#[{}]` may not stand in a reply: {why}", text.replace(' ', "")))
+    Some(format!("`#[{}]` is not allowed in a reply: {why}", text.replace(' ', "")))
 }
 
 /// A doc comment, and not a macro that reads a file.

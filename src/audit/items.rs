@@ -95,7 +95,7 @@ impl Walker<'_, '_, '_> {
 
     pub(super) fn impl_item(&mut self, item: &syn::ItemImpl) {
         if item.unsafety.is_some() {
-            self.refuse(Rule::Item, item.impl_token.span, "`unsafe impl` may not stand in a reply");
+            self.refuse(Rule::Item, item.impl_token.span, "`unsafe impl` is not allowed in a reply");
         }
         let own = match &*item.self_ty {
             syn::Type::Path(ty) if ty.qself.is_none() => {

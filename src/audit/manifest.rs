@@ -26,8 +26,7 @@ pub fn manifest_refusal(text: &str) -> Option<String> {
     };
     let other_crate = || {
         let replaced = ["patch", "replace"].into_iter().find(|key| manifest.contains_key(*key));
-        let words =
-            |key| format!("[{key}] puts other crates in the place of those that the port is judged with");
+        let words = |key| format!("[{key}] replaces crates that the port is judged with");
         replaced.map(words)
     };
     other_file("lib", "path", "src/lib.rs")
@@ -102,7 +101,7 @@ fn dependency(name: &str, wanted: &Value) -> Option<String> {
         return Some(format!("a dependency is called `{name}`, which the audit reads as Rust's own"));
     }
     if let Some(package) = wanted.get("package").and_then(Value::as_str).filter(|package| *package != name) {
-        return Some(format!("the crate `{package}` stands under the name of `{name}`"));
+        return Some(format!("the crate `{package}` is used under the name `{name}`"));
     }
     let from = |key: &&str| wanted.get(key).is_some();
     if ["path", "git"].iter().any(from) {

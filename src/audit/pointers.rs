@@ -9,8 +9,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
-const FN_TYPE: &str = "a reply with `unsafe` may not name the type of a function pointer, which memory could then be read \
-    as: take `impl Fn(…)`, or the type of the bindings";
+const FN_TYPE: &str = "a reply with `unsafe` may not name function pointer types, because memory could be read as one: use \
+    `impl Fn(…)`, or the type from the bindings";
 
 impl Walker<'_, '_, '_> {
     /// Refuses `path`, which means `meaning`, when it is a `transmute` that could make a function pointer.

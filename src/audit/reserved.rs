@@ -21,6 +21,6 @@ pub(super) fn refusal(name: &str) -> Option<Refusal> {
         _ if MODULES.contains(&name) => "a generated module",
         _ => return None,
     };
-    let reason = format!("`{name}` is the name of {what}, and nothing else may get it: rename it");
+    let reason = format!("`{name}` is reserved for {what}: rename it");
     Some((Rule::UnknownPath, reason))
 }

@@ -33,7 +33,7 @@ pub(super) fn check(
 /// Attributes that stand before all items.
 pub(super) fn of_whole_file(file: &syn::File, problems: &mut Problems<'_>) {
     for attr in &file.attrs {
-        let reason = "attributes and `//!` comments of a whole file may not stand in a reply";
+        let reason = "attributes and `//!` comments of a whole file are not allowed in a reply";
         problems.add(Rule::Attribute, attr.span(), reason);
     }
 }
@@ -117,7 +117,7 @@ fn difference(
                     return Some(format!("parameter {} has the type `{}`", index + 1, spaced(&got.ty)));
                 }
             }
-            _ => return Some("a port is no method".to_string()),
+            _ => return Some("a port is not a method".to_string()),
         }
     }
     let [want_ret, got_ret] = [wanted.ret(&want.output), gotten.ret(&got.output)];

@@ -45,11 +45,11 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
         // Names of types, and their numbers: another build of the same text has others.
         ["any", ..] => Err((Rule::System, format!("{} makes the port depend on how it is built", full()))),
         [.., "RandomState"] | [.., "RandomState", _] => {
-            Err((Rule::State, format!("{} is another one in every call", full())))
+            Err((Rule::State, format!("{} differs in every call", full())))
         }
         // A function has nothing behind it: a name in the middle that is out of bounds is none of this module's.
         [first, middle @ .., _] if MODULES.contains(first) && middle.iter().any(|name| is_closed(name)) => {
-            Err((Rule::System, format!("{} is out of bounds: a port only computes", full())))
+            Err((Rule::System, format!("{} is not allowed: a port only computes", full())))
         }
         // Whichever way leads there: `core::prelude::v1` has them too.
         [first, .., name] if MODULES.contains(first) => macro_refusal(name).map_or(Ok(()), Err),
@@ -58,7 +58,7 @@ pub(super) fn std_path(root: &str, path: &[String]) -> Result<(), Refusal> {
         }
         [first] if MODULES.contains(first) => Ok(()),
         [name] if macro_arguments(name).is_some() => Ok(()),
-        [first, ..] => Err((Rule::System, format!("{} is out of bounds: {}", full(), why_not(first)))),
+        [first, ..] => Err((Rule::System, format!("{} is not allowed: {}", full(), why_not(first)))),
     }
 }
 
@@ -78,7 +78,7 @@ fn why_not(module: &str) -> &'static str {
         "net" => "a port may not use the network",
         "env" => "a port may not depend on the environment",
         "thread" => "a port may not start threads or keep state in them",
-        "io" => "a port may not read or write outside of its arguments",
+        "io" => "a port may not read or write outside its arguments",
         "time" => "a port may not depend on the clock",
         "panic" => "a port may not catch or hide panics",
         "arch" | "intrinsics" | "simd" => "a port may not depend on the processor",
@@ -91,7 +91,7 @@ fn why_not(module: &str) -> &'static str {
 pub(super) fn libc_name(name: &str, extra: bool) -> Result<(), Refusal> {
     let allowed = libc::for_ports(name);
     if allowed == ForPorts::Never {
-        return Err((Rule::System, format!("`libc::{name}` is out of bounds for a port")));
+        return Err((Rule::System, format!("`libc::{name}` is not allowed in a port")));
     }
     if extra || allowed == ForPorts::Call || is_libc_type(name) || is_constant(name) {
         return Ok(());
@@ -165,13 +165,13 @@ pub(super) fn macro_refusal(name: &str) -> Option<Refusal> {
             (Rule::System, "makes the port depend on how it is built")
         }
         "debug_assert" | "debug_assert_eq" | "debug_assert_ne" => {
-            (Rule::System, "is not there in a release: use `assert!`, or leave it out")
+            (Rule::System, "is absent from a release build: use `assert!`, or leave it out")
         }
         "asm" | "global_asm" | "naked_asm" => (Rule::System, "is machine code, which no audit can read"),
         "thread_local" => (Rule::State, "holds state that outlives a call"),
         "concat_idents" | "macro_rules" => (Rule::Macro, "can hide names from the audit"),
         "line" | "column" | "file" | "module_path" => {
-            (Rule::Macro, "makes the port depend on where its text stands")
+            (Rule::Macro, "makes the port depend on its place in the source")
         }
         _ => return None,
     };
@@ -199,13 +199,13 @@ pub(super) fn is_plain_attribute(name: &str) -> bool {
 pub(super) fn attribute_refusal(text: &str) -> &'static str {
     let has = |word: &str| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|w| w == word);
     if ["no_mangle", "export_name", "link_name", "link_section", "link", "used"].into_iter().any(has) {
-        "it would put the port's symbol in the place of C's; the tool alone exports names"
+        "it would replace C's symbol with the port's; only the tool exports names"
     } else if has("cfg") || has("cfg_attr") || has("test") {
         "a port must be the same in every build"
     } else if has("path") {
         "it reads another file"
     } else {
-        "only doc, inline, cold, must_use, allow, repr and the standard derives may stand in a reply"
+        "only doc, inline, cold, must_use, allow, repr and the standard derives are allowed in a reply"
     }
 }
 

@@ -67,7 +67,7 @@ fn a_header_that_only_the_compiler_reads_counts_too() {
     assert_eq!(load(&root, "gcc").unwrap().library.find("f").unwrap().unsupported, None);
     write(&root, "g.h", "struct s { char first; int a; };\n");
     let why = load(&root, "gcc").unwrap().library.find("f").unwrap().unsupported.clone();
-    assert_eq!(why.as_deref(), Some("the C compiler lays struct s out otherwise than libclang"));
+    assert_eq!(why.as_deref(), Some("the C compiler and libclang disagree about the layout of struct s"));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_static_that_only_libclang_sees_is_not_bound() {
     let analysis = load(&root, &cc).unwrap();
     let why = |name: &str| analysis.library.find(name).unwrap().unsupported.clone();
     assert!(why("twice").unwrap().starts_with("the C compiler has no such static: "), "{:?}", why("twice"));
-    assert_eq!(why("gone").unwrap(), "the C compiler makes no function of it");
+    assert_eq!(why("gone").unwrap(), "the C compiler emits no function for it");
     assert_eq!(why("f"), None);
     assert!(!analysis.bindings.file.contains("fn twice") && !analysis.bindings.file.contains("fn gone"));
     assert_eq!(analysis.library.alias_lines[&RelPath("a.c".into())], [] as [String; 0]);
@@ -134,8 +134,8 @@ fn a_record_that_the_compiler_lays_out_otherwise_is_in_no_binding() {
 
     fs_err::remove_dir_all(root.join(".implfuzz")).unwrap();
     let packed = load(&root, &compiler(&root, "-fpack-struct")).unwrap();
-    let reason = "the C compiler lays struct odd out otherwise than libclang";
-    let holder = "the C compiler lays struct holder out otherwise than libclang";
+    let reason = "the C compiler and libclang disagree about the layout of struct odd";
+    let holder = "the C compiler and libclang disagree about the layout of struct holder";
     assert_eq!(packed.library.find("f").unwrap().unsupported.as_deref(), Some(holder));
     assert_eq!(packed.library.globals[0].unsupported.as_deref(), Some(reason));
     assert!(!packed.bindings.file.contains("fn f(") && !packed.bindings.file.contains("static mut table"));
@@ -199,7 +199,7 @@ fn a_text_with_other_macros_in_another_unit_is_not_bound_and_nor_is_what_calls_i
     let analysis = load(&root, "gcc").unwrap();
     for name in ["hs", "top"] {
         let why = analysis.library.find(name).unwrap().unsupported.clone().unwrap_or_default();
-        assert!(why.contains("one function in a.c and another one in b.c"), "{name}: {why}");
+        assert!(why.contains("different meanings in a.c and b.c"), "{name}: {why}");
         assert!(!analysis.bindings.file.contains(&format!("fn {name}(")));
     }
     assert_eq!(analysis.library.find("b").unwrap().unsupported, None);
@@ -215,7 +215,7 @@ fn names_and_records_that_rust_cannot_have_are_refused_one_by_one() {
     let analysis = load(&root, "gcc").unwrap();
     let why = |name: &str| analysis.library.find(&format!("a.c:{name}")).unwrap().unsupported.clone();
     for name in ["dollar$", "na\u{ef}ve"] {
-        assert_eq!(why(name).as_deref(), Some("its name is none that Rust can link"));
+        assert_eq!(why(name).as_deref(), Some("its name cannot be linked from Rust"));
     }
     assert!(why("of_odd").unwrap().contains("odd, which Rust cannot lay out"), "{:?}", why("of_odd"));
     assert_eq!((why("param"), why("by_pointer")), (None, None));

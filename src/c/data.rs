@@ -22,7 +22,7 @@ pub(super) fn values(object: &[u8], globals: &[&Global]) -> Vec<Result<Data, Str
             .flatten();
         second
             .or_else(|| image.variable(&global.c_name))
-            .unwrap_or_else(|| Err(format!("the C compiler makes no variable of {}", global.c_name)))
+            .unwrap_or_else(|| Err(format!("the C compiler emits no variable for {}", global.c_name)))
     };
     globals.iter().map(value).collect()
 }

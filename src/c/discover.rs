@@ -99,7 +99,7 @@ fn search(
     if !settings.sources.is_empty() {
         if settings.from.is_some() {
             return Err(Error::new(ErrorKind::Config, "[c] has both `sources` and `from`")
-                .help("take one of them out of [c] in implfuzz.toml"));
+                .help("remove one of them from [c] in implfuzz.toml"));
         }
         let files = named(root, settings)?;
         let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
@@ -242,8 +242,7 @@ fn not_there(root: &Utf8Path, way: FlagsFrom) -> Error {
         FlagsFrom::Includes => "no source",
     };
     let message = format!("[c] from = \"{}\": {root} has {what} that lists C of the library", way.as_str());
-    Error::new(ErrorKind::C, message)
-        .help("delete `from` under [c] in implfuzz.toml to have another way found")
+    Error::new(ErrorKind::C, message).help("delete `from` under [c] in implfuzz.toml to let the tool choose")
 }
 
 fn named(root: &Utf8Path, settings: &CSettings) -> Result<Vec<(RelPath, Vec<String>)>> {

@@ -29,7 +29,7 @@ pub(super) fn agree(merged: &mut Merged, lines: BTreeMap<RelPath, Vec<Line>>, tr
                     let what = merged.library.records.get(&key).map_or(key.as_str(), |r| r.c_name.as_str());
                     let reason = if why.starts_with(FAILED_ASSERTION) {
                         wrong.insert(key.clone(), what.to_owned());
-                        "the C compiler lays it out otherwise than libclang".to_owned()
+                        "the C compiler and libclang disagree about its layout".to_owned()
                     } else {
                         format!("its layout cannot be asserted: {why}")
                     };
@@ -54,7 +54,7 @@ fn absent_functions(merged: &mut Merged, said: &BTreeMap<RelPath, &Translated>) 
     for function in &merged.library.functions {
         let is_there = made.contains(function.c_name.as_str());
         if function.linkage == Linkage::External && !is_there && !merged.absent.contains_key(&function.key) {
-            let why = "the C compiler makes no function of it".to_owned();
+            let why = "the C compiler emits no function for it".to_owned();
             merged.absent.insert(function.key.clone(), why);
         }
     }
@@ -63,7 +63,7 @@ fn absent_functions(merged: &mut Merged, said: &BTreeMap<RelPath, &Translated>) 
         let unseen = translated.functions.iter().filter(|name| !known.contains(name.as_str()));
         unseen.map(move |name| Gap {
             what: name.clone(),
-            reason: format!("a function of {file} that the C compiler makes and libclang does not see"),
+            reason: format!("a function of {file} that the C compiler emits and libclang does not see"),
         })
     });
     merged.library.gaps.extend(unseen);
@@ -81,7 +81,7 @@ fn holders(merged: &mut Merged, wrong: &BTreeMap<String, String>) {
         records_in(ty, &mut open);
         while let Some(key) = open.pop() {
             if let Some(name) = wrong.get(&key) {
-                return Some(format!("the C compiler lays {name} out otherwise than libclang"));
+                return Some(format!("the C compiler and libclang disagree about the layout of {name}"));
             }
             if let Some(record) = library.records.get(&key).filter(|_| seen.insert(key)) {
                 record.fields.iter().for_each(|f| records_in(&f.ty, &mut open));

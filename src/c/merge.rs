@@ -31,7 +31,7 @@ pub(super) struct Merged {
 const BARE_INLINE: &str = "inline without an external definition";
 
 /// The start of the reason for a text with different meanings in two units.
-const TWO_MEANINGS: &str = "its text means one function in";
+const TWO_MEANINGS: &str = "its text has different meanings in";
 
 /// Merges the units; `outcomes` are in their order.
 pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
@@ -187,7 +187,7 @@ fn disagree(known: &mut FoundFunction, other: &FoundFunction, first: &RelPath, s
     };
     let meaning = |f: &FoundFunction| (signature(&f.function), f.called.clone(), f.meaning.clone());
     if meaning(known) != meaning(other) {
-        let why = format!("{TWO_MEANINGS} {first} and another one in {second}");
+        let why = format!("{TWO_MEANINGS} {first} and {second}");
         known.function.unsupported.get_or_insert(why);
     }
 }

@@ -249,7 +249,7 @@ impl Reader<'_> {
             return Some("variadic".into());
         }
         if !is_plain(&function.c_name) {
-            return Some("its name is none that Rust can link".into());
+            return Some("its name cannot be linked from Rust".into());
         }
         if !contains_word(&function.text, &function.c_name) || !function.text.ends_with('}') {
             return Some("defined through a macro".into());
@@ -297,7 +297,7 @@ impl Reader<'_> {
             ty,
             is_thread_local,
             unsupported: match is_plain(&item.name()) {
-                false => Some("its name is none that Rust can link".into()),
+                false => Some("its name cannot be linked from Rust".into()),
                 true if is_thread_local => Some("thread-local".into()),
                 true => bad,
             },

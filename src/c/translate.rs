@@ -75,7 +75,7 @@ impl Compiler<'_> {
                 }
             }
         }
-        Ok(Err("the C compiler refuses its alias unit again and again".into()))
+        Ok(Err("the C compiler rejects its alias unit repeatedly".into()))
     }
 
     fn source(&self, unit: &Unit) -> std::path::PathBuf {

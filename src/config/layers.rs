@@ -58,7 +58,7 @@ fn command_line_layer(overrides: &[String]) -> Result<Table> {
         let origin = format!("--config '{text}'");
         if !text.contains('=') || text.contains('\n') {
             return Err(Error::new(ErrorKind::Config, format!("{origin}: not of the form key.path=value"))
-                .help("write it as cargo's: --config 'llm.model=\"name\"'"));
+                .help("write it like this: --config 'llm.model=\"name\"'"));
         }
         merge(&mut layer, parse_layer(text, &origin, false)?);
     }
@@ -149,7 +149,7 @@ fn validate(config: &Config, path: &Path) -> Result<()> {
         [Maker::Model | Maker::C2rust] | [Maker::C2rust, Maker::Model] => {}
         // A model's fixes end with its limits, after which c2rust could only say what was known before.
         _ => {
-            return Err(wrong("candidates: each at most once, and c2rust in front of the model".into())
+            return Err(wrong("candidates: each at most once, and c2rust before the model".into())
                 .help("candidates = [\"c2rust\", \"model\"], or one of them"));
         }
     }

@@ -11,10 +11,10 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
         return Err(format!("`{name}` is a callback of an unknown kind"));
     };
     if facts.stored || facts.freed {
-        return Err(format!("the callback `{name}` is kept"));
+        return Err(format!("the callback `{name}` is stored"));
     }
     if let Some(callee) = facts.escapes.as_ref().filter(|callee| *callee != "?") {
-        return Err(format!("the callback `{name}` goes to `{callee}`, of which nothing is known"));
+        return Err(format!("the callback `{name}` is passed to `{callee}`, whose effects are unknown"));
     }
     let nullable = facts.null_checked;
     if is_order(params, ret) {
@@ -26,7 +26,9 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
     // A single `void *` can carry user data; a second one would point to unknown data that C reads or writes.
     let blind = params.iter().filter(|ty| points_to_void(ty)).count();
     if blind > 1 {
-        return Err(format!("nothing says what the callback `{name}` finds behind its {blind} `void *`"));
+        return Err(format!(
+            "the C text does not show what the {blind} `void *` of the callback `{name}` points to"
+        ));
     }
     Ok(Role::Callback { order: false, nullable })
 }
@@ -69,9 +71,10 @@ fn foreign(ty: &CType) -> Option<String> {
         TypeKind::Pointer(target) if target.kind == TypeKind::Void => None,
         TypeKind::Pointer(target) => match target.kind {
             TypeKind::Int { .. } | TypeKind::Float { .. } if target.is_const => None,
-            TypeKind::Int { .. } | TypeKind::Float { .. } => {
-                Some(format!("gets a `{}`, and nothing says what it should leave there", ty.spelling))
-            }
+            TypeKind::Int { .. } | TypeKind::Float { .. } => Some(format!(
+                "gets a `{}`, and the C text does not show what it should write there",
+                ty.spelling
+            )),
             _ => Some(format!("gets a `{}`", ty.spelling)),
         },
         _ => Some(format!("gets a `{}`", ty.spelling)),
@@ -115,7 +118,9 @@ pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), 
         orders && prototype(&param.ty).is_some_and(|(params, _)| params.iter().any(points_to_void))
     };
     match function.params.iter().find(blind) {
-        Some(param) => Err(format!("nothing says how many bytes the callback `{}` compares", param.name)),
+        Some(param) => {
+            Err(format!("the C text does not show how many bytes the callback `{}` compares", param.name))
+        }
         None => Ok(()),
     }
 }

@@ -121,7 +121,7 @@ fn returned(word: &str, elements: Option<usize>) -> std::result::Result<Returns,
     match (all.find(|returns| returns.word() == word), elements) {
         (Some(Returns::Table(1..=TABLE)), _) => Ok(table),
         (Some(Returns::Table(_)), _) => Err(format!("a returned table needs `elements`, from 1 to {TABLE}")),
-        (Some(_), Some(_)) => Err("`elements` is of a returned table".to_owned()),
+        (Some(_), Some(_)) => Err("`elements` is only for a returned table".to_owned()),
         (Some(returns), None) => Ok(returns),
         (None, _) => Err(format!("`returns = \"{word}\"` is not known")),
     }
@@ -501,7 +501,9 @@ mod tests {
         };
         contract.params.truncate(0);
         assert!(said(&contract, "elements = 3\n", "").contains("needs `elements`, from 1 to 65536"));
-        assert!(said(&contract, "\"table\"", "\"memory\"").contains("`elements` is of a returned table"));
+        assert!(
+            said(&contract, "\"table\"", "\"memory\"").contains("`elements` is only for a returned table")
+        );
         assert!(
             said(&contract, "signature = \"c\"", "signature = \"safe\"").contains("a returned pointer needs")
         );
@@ -518,7 +520,7 @@ mod tests {
     fn a_wrong_contract_says_which_parameter_and_why() {
         let text = render(&contract(8, false, vec![1]));
         let error = parse(&text.replace("length = \"n\"", "length = \"m\""), "f.toml").unwrap_err();
-        assert!(error.to_string().contains("its length `m` is no parameter"), "{error}");
+        assert!(error.to_string().contains("its length `m` is not a parameter"), "{error}");
         let error = parse(&text.replace("direction = \"inout\"\n", ""), "f.toml").unwrap_err();
         assert!(error.to_string().contains("parameter `buf`: a buffer needs `direction`"), "{error}");
         assert!(parse(&text.replace("nullable", "nulable"), "f.toml").is_ok());

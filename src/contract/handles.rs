@@ -175,7 +175,7 @@ impl<'a> Handles<'a> {
             return Err(format!("a function on handles that depends on the mutable global `{}`", used.name));
         }
         if self.facts.index.reached(function).any(|f| f.externs.iter().any(|name| is_answered(name))) {
-            return Err("a function on handles that asks for chance or the time".to_owned());
+            return Err("a function on handles that uses random numbers or clocks".to_owned());
         }
         let life = self.life(of, function);
         let mut plain = roles_where(self.library, self.facts, function, (MAX_OF_STEP, true)).into_iter();
@@ -302,7 +302,7 @@ impl<'a> Handles<'a> {
         };
         if own.is_empty() {
             let shown = target_name(known);
-            return Err(format!("no function that a harness can call makes a `{shown}`"));
+            return Err(format!("no harness can call a function that makes a `{shown}`"));
         }
         let is_other = |s: &&Step| s.function.key != under.key && !own.contains(&s.function.name);
         let ends = |s: &&Step| s.life == Life::Ends && !needs(s);
@@ -319,7 +319,7 @@ impl<'a> Handles<'a> {
         let on_files = makers.iter().any(|s| opens(s)) || opens(step);
         let mut reached = self.facts.index.reached(under).flat_map(|f| &f.externs);
         if let Some(name) = reached.find(|name| !on_files && is_on_descriptors(name)) {
-            return Err(format!("calls `{name}`, on a file that nobody opens by its name"));
+            return Err(format!("calls `{name}`, on a file that no function opens by its name"));
         }
         let (buffers, texts) = if by_caller { self.fields(known) } else { Default::default() };
         Ok(Sequence {

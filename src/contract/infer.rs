@@ -187,13 +187,13 @@ fn pointer(
         return given.ok_or_else(|| format!("`{name}` is freed: a handle's destructor"));
     }
     if facts.stored {
-        return Err(format!("the pointer `{name}` is kept or its address taken"));
+        return Err(format!("the pointer `{name}` is stored, or its address is taken"));
     }
     // An unknown callee that is a callback of the harness only reads constant memory.
     let read_only =
         |callee: &&String| *callee == "?" && target.is_const && function.params.iter().any(calls_back);
     if let Some(callee) = facts.escapes.as_ref().filter(|callee| !read_only(callee)) {
-        return Err(format!("`{name}` goes to `{callee}`, of which nothing is known"));
+        return Err(format!("`{name}` is passed to `{callee}`, whose effects are unknown"));
     }
     let is_void = target.kind == TypeKind::Void;
     if !is_void && !flat(library, target) {
@@ -206,7 +206,8 @@ fn pointer(
         return Ok(Role::Buffer { direction, length, max, nullable });
     }
     if is_void {
-        return room().ok_or_else(|| format!("nothing says what the `void *` `{name}` points to"));
+        return room()
+            .ok_or_else(|| format!("the C text does not show what the `void *` `{name}` points to"));
     }
     let text = matches!(target.kind, TypeKind::Int { plain_char: true, .. });
     if (text && target.is_const && !facts.returned) || (facts.string && !facts.writes) {
@@ -216,7 +217,7 @@ fn pointer(
         return Err(format!("a pointer into `{name}` is returned"));
     }
     if facts.walks {
-        return room().ok_or_else(|| format!("nothing says how much memory `{name}` points to"));
+        return room().ok_or_else(|| format!("the C text does not show how much memory `{name}` points to"));
     }
     match facts.constant_index {
         Some(last) if last > 0 => Ok(Role::FixedArray { direction, len: last as usize + 1 }),
@@ -226,7 +227,7 @@ fn pointer(
         _ if function.params.len() == 1 || !facts.reads && !facts.writes => {
             Ok(Role::Pointer { direction, nullable })
         }
-        _ => room().ok_or_else(|| format!("nothing says how much memory `{name}` points to")),
+        _ => room().ok_or_else(|| format!("the C text does not show how much memory `{name}` points to")),
     }
 }
 

@@ -89,7 +89,7 @@ fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String
     let wrong = |what: &str| Err(format!("`{name}`: {what}"));
     match &mut param.role {
         Role::Value { min: None, max: None } if !is_pointer => {}
-        Role::Value { min: None, max: None } => return wrong("a pointer is no value"),
+        Role::Value { min: None, max: None } => return wrong("a pointer cannot have the role `value`"),
         Role::Value { .. } => return wrong("no value may be ruled out: leave out `min` and `max`"),
         Role::OneOf { .. } => return wrong("no value may be ruled out: `one-of` is not for proposals"),
         Role::Handle { .. } | Role::Lent { .. } => return wrong("handles cannot be proposed"),
@@ -134,7 +134,7 @@ fn wide(param: &mut Parameter, facts: &Facts) -> Result<(), String> {
         | Role::Elements { direction: Direction::Out, .. }
             if facts.reads =>
         {
-            Err(format!("`{name}`: C reads there, so that its direction is `in` or `inout`"))
+            Err(format!("`{name}`: C reads there, so its direction is `in` or `inout`"))
         }
         _ => Ok(()),
     }
@@ -151,7 +151,7 @@ fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), Stri
         | Role::Elements { direction, .. } => *direction,
         Role::CString { .. } => Direction::In,
         Role::Given { .. } if !facts.freed => {
-            return Err(format!("`{name}`: C frees nothing there, so that it is not `given`"));
+            return Err(format!("`{name}`: C frees nothing there, so it is not `given`"));
         }
         _ => return Ok(()),
     };
@@ -160,18 +160,18 @@ fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), Stri
             if !is_const && (facts.stored || facts.returned || facts.called) =>
         {
             Err(format!(
-                "`{name}` is kept or goes elsewhere, where C may write, so that its direction is `inout`"
+                "`{name}` is stored or passed on, and C may write there, so its direction is `inout`"
             ))
         }
         (_, Facts { freed: true, .. }) => {
-            Err(format!("`{name}` is freed, so that its role is `given`, if any is"))
+            Err(format!("`{name}` is freed, so its only possible role is `given`"))
         }
         (Direction::In, Facts { writes: true, .. }) => {
-            Err(format!("`{name}`: C writes there, so that its direction is `out` or `inout`"))
+            Err(format!("`{name}`: C writes there, so its direction is `out` or `inout`"))
         }
         (Direction::In, Facts { escapes: Some(_), .. }) if is_const => Ok(()),
         (Direction::In | Direction::Out, Facts { escapes: Some(to), .. }) => {
-            Err(format!("`{name}`: nobody knows what `{to}` does with it, so that its direction is `inout`"))
+            Err(format!("`{name}`: it is unknown what `{to}` does with it, so its direction is `inout`"))
         }
         _ => Ok(()),
     }

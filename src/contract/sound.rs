@@ -14,12 +14,11 @@ pub fn wrong(path: &str, what: &str) -> Error {
 /// What is wrong with a contract, if anything is.
 pub(super) fn complaint(contract: &Contract) -> Option<String> {
     if let Some(empty) = contract.equivalent.iter().find(|e| e.reason.trim().is_empty()) {
-        return Some(format!("the mutant `{}` is called equivalent without a reason", empty.mutant));
+        return Some(format!("the mutant `{}` is marked as equivalent without a reason", empty.mutant));
     }
     if !contract.harness.is_inferred() && (contract.hands_over() || contract.returns.elements().is_some()) {
         return Some(
-            "blocks that change hands, and tables, have roles in a contract, and none under a fuzz target"
-                .to_owned(),
+            "a fuzz target cannot be combined with roles for returned or freed blocks and tables".to_owned(),
         );
     }
     of_handles(contract).or_else(|| contract.params.iter().find_map(|param| of_lengths(contract, param))).or_else(
@@ -46,7 +45,7 @@ fn of_handles(contract: &Contract) -> Option<String> {
             Some("[sequence]: `makers` names no function".to_owned())
         }
         Some(_) if contract.signature == Signature::Safe || !contract.harness.is_inferred() => {
-            Some("a function on handles has `signature = \"c\"`, and no harness but its own".to_owned())
+            Some("a function on handles needs `signature = \"c\"` and the inferred harness".to_owned())
         }
         // Allocations in a call sequence are counted over the whole sequence, not for one call.
         Some(_) if contract.hands_over() => Some(
@@ -61,7 +60,10 @@ fn of_lengths(contract: &Contract, param: &Parameter) -> Option<String> {
     if let Role::Buffer { length, .. } = &param.role
         && contract.role(length) != Some(&Role::Length)
     {
-        return Some(format!("`{}`: its length `{length}` is no parameter with role \"length\"", param.name));
+        return Some(format!(
+            "`{}`: its length `{length}` is not a parameter with role \"length\"",
+            param.name
+        ));
     }
     if let Role::Elements { count, size, .. } = &param.role
         && [count, size].iter().any(|name| contract.role(name) != Some(&Role::Length))
@@ -73,5 +75,5 @@ fn of_lengths(contract: &Contract, param: &Parameter) -> Option<String> {
     }
     let mut measured = contract.buffers_of(&param.name).chain(contract.elements_of(&param.name));
     (param.role == Role::Length && measured.next().is_none())
-        .then(|| format!("`{}` is the length of no buffer", param.name))
+        .then(|| format!("no buffer has the length `{}`", param.name))
 }

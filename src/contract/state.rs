@@ -45,9 +45,7 @@ pub(super) fn globals_where(
         }
         for external in &callee.externs {
             if !only_computes(external) && !is_answered(external) && !allowed(external) {
-                return Err(format!(
-                    "calls `{external}`{via}, which does more than compute, or is not known"
-                ));
+                return Err(format!("calls `{external}`{via}, which has side effects or is unknown"));
             }
         }
         for global in variables(index, callee) {

@@ -29,14 +29,13 @@ pub fn contract(
             without_roles(library, facts, function)
         }
         Judgeable::Yes(contract) if contract.sequence.is_some() => {
-            Err("it is one step in the life of a handle, and a step of other functions' harnesses".into())
+            Err("it is a step in call sequences, also of other functions' harnesses".into())
         }
         Judgeable::Yes(contract) if contract.hands_over() || contract.returns.elements().is_some() => {
-            Err("blocks that change hands, and tables, are compared by the harness of its contract alone"
-                .into())
+            Err("only the harness of its contract can compare returned or freed blocks and tables".into())
         }
         Judgeable::Yes(contract) if !contract.require.is_empty() => {
-            Err("its contract has `require`, and which inputs occur is the target's to say".into())
+            Err("its contract has `require`, but the fuzz target decides which inputs occur".into())
         }
         Judgeable::Yes(contract) => Ok(contract.clone()),
         Judgeable::NotYet(_) => without_roles(library, facts, function),

@@ -102,7 +102,7 @@ impl<'a> Tiers<'a> {
             match role {
                 Err(why) => needs.extend(self.argument(function, param, why)),
                 Ok(Role::Room { .. }) => {
-                    let why = format!("nothing says how much memory `{}` points to", param.name);
+                    let why = format!("the C text does not show how much memory `{}` points to", param.name);
                     needs.extend(self.argument(function, param, &why));
                 }
                 Ok(Role::Given { .. }) => {
@@ -248,9 +248,13 @@ impl<'a> Tiers<'a> {
             TypeKind::Pointer(_) => Some((Tier::C, "returns a pointer to pointers".into())),
             TypeKind::Function { .. } => Some((Tier::E, "returns a function".into())),
             _ if is_argument || is_text(target) && target.is_const => None,
-            TypeKind::Void => Some((Tier::E, "returns a `void *`: nothing says what it points to".into())),
-            _ if is_text(target) => Some((Tier::E, "returns a string: nothing says who frees it".into())),
-            _ => Some((Tier::E, "nothing says how much memory the result points to".into())),
+            TypeKind::Void => {
+                Some((Tier::E, "returns a `void *`: the C text does not show what it points to".into()))
+            }
+            _ if is_text(target) => {
+                Some((Tier::E, "returns a string: the C text does not show who frees it".into()))
+            }
+            _ => Some((Tier::E, "the C text does not show how much memory the result points to".into())),
         }
     }
 }

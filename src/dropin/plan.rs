@@ -61,9 +61,9 @@ fn route(project: &Project, planned: &FunctionPlan, unit: Option<&RelPath>) -> R
     let is_there = |unit: &&RelPath| project.workspace.root().join(&unit.0).is_file();
     match unit.filter(is_there) {
         _ if function.linkage == Linkage::Static => {
-            Route::C("static in C: its callers in C stay with the C function".into())
+            Route::C("static in C: its C callers still call the C function".into())
         }
-        _ if function.is_inline => Route::C("inline in C: every caller has a copy of its own".into()),
+        _ if function.is_inline => Route::C("inline in C: every caller has its own copy".into()),
         _ if !project.library.exports.contains(&function.c_name) => {
             Route::C("the C compiler gives the linker no such name".into())
         }

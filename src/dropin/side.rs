@@ -45,7 +45,7 @@ impl Who {
         match self {
             Self::C => (ErrorKind::C, "correct `build` under [dropin] in implfuzz.toml"),
             Self::Port => {
-                (ErrorKind::Build, "with C alone it works: docs/limits.md says what `dropin` cannot do")
+                (ErrorKind::Build, "with C alone it works: docs/limits.md lists what `dropin` cannot do")
             }
         }
     }
@@ -121,7 +121,7 @@ impl Place {
         let (command, exit, (kind, advice)) = (command.join(" "), shown(output.exit), who.advice());
         let text = format!("`{command}` fails ({}: {exit}):\n{}", who.words(), last_lines(&text, TOLD));
         let tree = self.tree.display();
-        Error::new(kind, text).help(format!("{advice}; the copy is as the command left it, in {tree}"))
+        Error::new(kind, text).help(format!("{advice}; the copy, as the command left it, is in {tree}"))
     }
 }
 

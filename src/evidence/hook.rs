@@ -76,13 +76,13 @@ impl Hook {
         let foreign = self.path.symlink_metadata().is_ok() && !there.is_some_and(|text| text.contains(MARK));
         if foreign {
             if !force {
-                let what = format!("{} is there already, and not from cargo implfuzz", self.path.display());
+                let what = format!("{} exists already, and is not from cargo implfuzz", self.path.display());
                 let help = "cargo implfuzz hook install --force, which keeps it and runs it first";
                 return Err(Error::new(ErrorKind::Usage, what).help(help));
             }
             let before = self.before();
             if before.symlink_metadata().is_ok() {
-                let what = format!("{} is in the way: it was kept before", before.display());
+                let what = format!("{} exists already: an earlier hook is kept there", before.display());
                 return Err(Error::new(ErrorKind::Usage, what).help("move one of the two hooks away"));
             }
             fs::rename(&self.path, before)?;

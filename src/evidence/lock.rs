@@ -185,15 +185,14 @@ impl Lock {
             version: u32,
         }
         let bad = |what: String| Error::new(ErrorKind::Config, format!("{LOCK_FILE}: {what}"));
-        let mend =
-            "after a merge, take either side's text of what conflicts, then `cargo implfuzz verify --stale`";
+        let mend = "after a merge, take either side of each conflict, then `cargo implfuzz verify --stale`";
         match toml::from_str(text) {
             Ok(lock @ Self { version: VERSION, .. }) => Ok(lock),
             read => match toml::from_str(text) {
                 Ok(Version { version }) if version > VERSION => Err(bad(format!(
                     "version {version} is newer than this cargo-implfuzz, which knows {VERSION}"
                 ))
-                .help("install a newer cargo-implfuzz, as it was installed: in its checkout, cargo install --locked --path .")),
+                .help("install a newer cargo-implfuzz: in its checkout, cargo install --locked --path .")),
                 _ => {
                     let what =
                         read.err().map_or_else(|| "its version is not known".to_owned(), |e| e.to_string());

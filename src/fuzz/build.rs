@@ -97,7 +97,9 @@ impl Builder<'_> {
                 ErrorKind::Build,
                 "cargo build ran for more than 20 minutes and was ended",
             )
-            .help("run it again: what is built stays; fewer functions at a time are not faster, the crate is one"));
+            .help(
+                "run it again: finished parts of the build are kept; selecting fewer functions is not faster",
+            ));
         }
         let messages = Message::parse_stream(output.stdout.as_slice());
         let (mut binary, mut port, mut errors) = (None, None, Vec::new());
@@ -126,11 +128,11 @@ impl Builder<'_> {
         }
         let binary =
             binary.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no binary `implfuzz_all`"))?;
-        let port = port.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo told of no compiled port"))?;
+        let port = port.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo reported no compiled port"))?;
         let own = self.bin_dir.join("implfuzz_all");
         place(port.as_std_path(), &compiled_crate(&own))?;
         if self.counts == Counts::Edges && !instrumentation::are_in(&compiled_crate(&own))? {
-            let text = format!("{port} was compiled without what guides the fuzzer");
+            let text = format!("{port} was compiled without the instrumentation that guides the fuzzer");
             return Err(Error::new(ErrorKind::Environment, text)
                 .help(format!("rm -r {}, and run it again", self.target_dir.display())));
         }
@@ -215,7 +217,7 @@ impl Builder<'_> {
         let text = stderr.split("--- stderr").last().unwrap_or(stderr);
         let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(15).collect();
         Error::new(ErrorKind::Build, format!("the fuzz crate does not build:\n  {}", lines.join("\n  ")))
-            .help("cargo implfuzz doctor; if all is there, the C flags in implfuzz.toml may be wrong")
+            .help("cargo implfuzz doctor; if it finds all tools, the C flags in implfuzz.toml may be wrong")
     }
 }
 

@@ -18,9 +18,9 @@ pub(super) fn check(output: &Output, said: &str, dir: &Path) -> Result<()> {
         return Ok(());
     }
     let free = free(dir).map_or_else(String::new, |free| format!(" ({} MiB are free)", free >> 20));
-    let text = format!("no room for the build in {}{free}", dir.display());
+    let text = format!("not enough disk space for the build in {}{free}", dir.display());
     let help = format!(
-        "make room, with `df -h {}` to see it, or set CARGO_TARGET_DIR to a directory on another disk",
+        "free disk space (`df -h {}` shows it), or set CARGO_TARGET_DIR to a directory on another disk",
         dir.display()
     );
     Err(Error::new(ErrorKind::Environment, text).help(help))

@@ -46,7 +46,7 @@ fn texts(inputs: &[Value]) -> Vec<std::result::Result<String, String>> {
     let mut room = TEXTS;
     let one = |input| {
         let text = value_text::to_text(input)?;
-        room = room.checked_sub(text.len()).ok_or("it is too large beside those before it")?;
+        room = room.checked_sub(text.len()).ok_or("it is too large together with the inputs before it")?;
         Ok(text)
     };
     inputs.iter().map(one).collect()
@@ -93,7 +93,8 @@ impl Campaign {
         }
         let read = |(number, text): (usize, std::result::Result<String, String>)| {
             text?;
-            let silence = || ends.remove(&number).unwrap_or_else(|| "the harness says nothing of it".into());
+            let silence =
+                || ends.remove(&number).unwrap_or_else(|| "the harness reported nothing about it".into());
             let said = said.remove(&number).ok_or_else(silence)?;
             match value_text::of_text(&said.plain) {
                 Some(canonical) if said.what.is_empty() => Ok(Readable { bytes: said.input, canonical }),
@@ -127,7 +128,7 @@ impl Campaign {
                 return Ok((read, left));
             }
             let other = OTHER.iter().find(|(name, _)| left.given.get(name).is_some());
-            let unlike = || format!("C was given something else: {}", left.given);
+            let unlike = || format!("C received a different input: {}", left.given);
             Err(other.map_or_else(unlike, |(_, why)| (*why).to_owned()))
         };
         Ok(self.ran(inputs, interrupt)?.into_iter().map(one).collect())
@@ -162,7 +163,7 @@ impl Campaign {
         let second = self.once_by_c(&backwards, interrupt)?.into_iter().skip(more).rev();
         let both = first.into_iter().zip(second).map(|(first, second)| match (first?, second?) {
             (first, second) if first.record == second.record => Ok(first),
-            _ => Err("C leaves something else when it is called again, behind other inputs".to_owned()),
+            _ => Err("C gives a different result when it is called again after other inputs".to_owned()),
         });
         Ok(both.collect())
     }
@@ -176,13 +177,13 @@ impl Campaign {
             AloneOutcome::Done(record) => {
                 let both = value_text::of_text(&alone.given).zip(value_text::of_text(&alone.plain));
                 let left = both.map(|(given, value)| Left { given, value, record });
-                left.ok_or_else(|| "nothing was told of it".into())
+                left.ok_or_else(|| "nothing was reported about it".into())
             }
             AloneOutcome::Rejected(why) => Err(why),
             AloneOutcome::Failed(_, what) => Err(what),
         };
         let mut all: Vec<_> = self.original_alone(inputs, true, interrupt)?.into_iter().map(one).collect();
-        all.resize_with(inputs.len(), || Err("C did not come to it".into()));
+        all.resize_with(inputs.len(), || Err("C did not run on it".into()));
         Ok(all)
     }
 
@@ -311,7 +312,7 @@ fn how(output: &Output) -> String {
 fn ended(doing: &str, output: &Output) -> Error {
     let said = how(output);
     Error::new(ErrorKind::Internal, format!("the fuzz process ended while it was {doing}: {said}"))
-        .help("cargo implfuzz doctor; removing .implfuzz/cache builds it anew")
+        .help("cargo implfuzz doctor; if you remove .implfuzz/cache, the tool builds it again")
 }
 
 #[cfg(test)]
@@ -443,6 +444,6 @@ alone=; case $IMPLFUZZ_SKIP in 0,1,2,4,*) alone=3;; esac
         let seven = Value::Array(vec![large(1_000_000); 7]);
         let all = texts(&[seven.clone(), seven.clone(), seven, large(7)]);
         assert_eq!(all.iter().map(|text| text.is_ok()).collect::<Vec<_>>(), [true, true, false, true]);
-        assert_eq!(all[2], Err("it is too large beside those before it".to_owned()));
+        assert_eq!(all[2], Err("it is too large together with the inputs before it".to_owned()));
     }
 }

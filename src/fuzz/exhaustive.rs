@@ -220,10 +220,13 @@ impl Enumerated {
 fn miscounted(campaign: &Campaign, points: u64, run: u64) -> Error {
     let text = match run {
         0 => {
-            format!("the harness of `{}` has not the {points} inputs that its contract has", campaign.target)
+            format!(
+                "the harness of `{}` and its contract disagree on the number of inputs ({points})",
+                campaign.target
+            )
         }
         _ => format!("of {points} inputs of `{}`, {run} were run", campaign.target),
     };
     Error::new(ErrorKind::Internal, text)
-        .help("this is a defect of cargo-implfuzz; `--config fuzz.exhaustive_points=0` goes round it")
+        .help("this is a defect of cargo-implfuzz; `--config fuzz.exhaustive_points=0` avoids it")
 }

@@ -67,7 +67,7 @@ impl Campaign {
             return Ok(apart);
         }
         if original.len() < inputs.len() {
-            apart.unfinished = Some(format!("C ran over {} of {} inputs", original.len(), inputs.len()));
+            apart.unfinished = Some(format!("C ran on {} of {} inputs", original.len(), inputs.len()));
         }
         let bytes: Vec<&Vec<u8>> = accepted.iter().map(|(input, _)| *input).collect();
         let (output, told) = self.alone(&Subject::Port, &bytes, 0, false, interrupt)?;
@@ -83,7 +83,7 @@ impl Campaign {
         if !told.alone_done && is_from_outside {
             let (ran, all) = (told.alone.len(), accepted.len());
             apart.unfinished =
-                Some(format!("the port's process was ended from outside after {ran} of {all} inputs"));
+                Some(format!("the port's process was killed from outside after {ran} of {all} inputs"));
         } else if !told.alone_done {
             let end = ended(&output);
             let last = bytes.get(told.alone.len()).or(bytes.last());
@@ -91,7 +91,7 @@ impl Campaign {
         } else if told.alone.len() < accepted.len() {
             let (ran, all) = (told.alone.len(), accepted.len());
             apart.unfinished = Some(format!(
-                "the port ran over {ran} of {all} inputs in {} s",
+                "the port ran on {ran} of {all} inputs in {} s",
                 time_limits::ISOLATED_REPLAY.as_secs()
             ));
         }
@@ -210,7 +210,7 @@ impl Campaign {
         let (args, oracle) = self.show(input, interrupt)?;
         let (_, again) = self.alone(&Subject::Port, &[input], 0, true, interrupt)?;
         let subject = again.alone.into_iter().next().map(|alone| alone.shown).unwrap_or_default();
-        let what = format!("{what}, with the C original in a process of its own");
+        let what = format!("{what}, with the C original in its own process");
         Ok(Finding { class, what, input: input.clone(), args, oracle, subject })
     }
 }
@@ -231,7 +231,7 @@ fn difference(record: &[(String, String)], port: &AloneOutcome) -> Option<(Findi
         AloneOutcome::Failed(class, what) => Some((*class, what.clone())),
         // The port never rejects an input, so the harness did not write this line.
         AloneOutcome::Rejected(_) => {
-            Some((FindingClass::SilentExit, "the port's process told nonsense".into()))
+            Some((FindingClass::SilentExit, "the port's process sent an invalid report".into()))
         }
         AloneOutcome::Done(other) => {
             let differs = |(c, port): &(&(String, String), &(String, String))| c != port && c.1 != UNKNOWN;

@@ -66,7 +66,8 @@ impl Builder<'_> {
         })?;
         let package = metadata.packages.iter().find(|package| package.name.as_str() == CRATE);
         let dir = package.and_then(|package| package.manifest_path.as_std_path().parent());
-        let dir = dir.ok_or_else(|| Error::new(ErrorKind::Internal, format!("cargo knows no {CRATE}")))?;
+        let dir =
+            dir.ok_or_else(|| Error::new(ErrorKind::Internal, format!("cargo metadata lists no {CRATE}")))?;
         Ok(dir.join("libfuzzer"))
     }
 

@@ -127,5 +127,5 @@ fn numbers(kept: &Path) -> [u64; 4] {
 fn not_started(said: &str) -> Error {
     let text = format!("the binary that counts coverage ends before it has run an input: {}", said.trim());
     Error::new(ErrorKind::Internal, text)
-        .help("cargo implfuzz doctor; removing .implfuzz/cache builds it anew")
+        .help("cargo implfuzz doctor; if you remove .implfuzz/cache, the tool builds it again")
 }

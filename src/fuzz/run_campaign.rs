@@ -49,7 +49,7 @@ impl Campaign {
                     if let Some(c_fault) = self.c_fault(&finding, interrupt)? {
                         return Ok(Verdict::CFault { found: Box::new(c_fault), stats: total });
                     }
-                    let reason = "the C original itself breaks or hangs where the run ended, or the machine is too busy: the contract needs a hint, or more time";
+                    let reason = "the C original itself breaks or hangs where the run ended, or the machine is too busy: narrow the contract, or allow more time";
                     return Ok(Verdict::Vacuous { reason: reason.into(), stats: total });
                 }
             }
@@ -208,7 +208,7 @@ pub(super) fn conclude(stats: RunStats) -> Verdict {
     } else if stats.oracle_calls == 0 {
         let why = stats.rejected.first().map_or("unknown", |(reason, _)| reason.as_str());
         format!(
-            "the C original accepted none of {} inputs ({why}): the contract needs a hint",
+            "the C original accepted none of {} inputs ({why}): the contract is wrong or too wide",
             stats.executions
         )
     } else if stats.subject_calls == 0 {

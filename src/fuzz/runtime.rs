@@ -61,7 +61,7 @@ pub(super) fn share(source: &Path, target_dir: &Path, replaced: &[(PathBuf, Stri
     let manifest_text = String::from_utf8_lossy(&text(&manifest)?).into_owned();
     let manifest_text = renamed(&manifest_text, &dir).map_err(|error| {
         let what = format!("{}: {error}", source.join(MANIFEST).display());
-        Error::new(ErrorKind::Config, what).help("run `cargo implfuzz init`, which writes it anew")
+        Error::new(ErrorKind::Config, what).help("run `cargo implfuzz init`, which writes it again")
     })?;
     Ok(Shared { dir, manifest: (manifest, manifest_text) })
 }

@@ -61,7 +61,7 @@ impl Builder<'_> {
             let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(TOLD).collect();
             let text = format!("the port does not compile for a C program:\n  {}", lines.join("\n  "));
             return Err(Error::new(ErrorKind::Build, text)
-                .help("`cargo implfuzz verify --all` says which ports do not compile"));
+                .help("`cargo implfuzz verify --all` shows which ports do not compile"));
         }
         let library =
             library.ok_or_else(|| Error::new(ErrorKind::Internal, "cargo built no static library"))?;

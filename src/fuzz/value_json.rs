@@ -35,9 +35,9 @@ pub fn many(value: &Value, most: usize) -> Option<Result<Many, String>> {
 }
 
 fn repeated(piece: &Value, times: &Value, most: usize) -> Result<Many, String> {
-    let times = times.as_u64().ok_or("`times` is no number")?;
+    let times = times.as_u64().ok_or("`times` is not a number")?;
     let times = usize::try_from(times).unwrap_or(usize::MAX);
-    Ok(match many(piece, most).unwrap_or_else(|| Err("`repeat` wants bytes or a list".into()))? {
+    Ok(match many(piece, most).unwrap_or_else(|| Err("`repeat` needs bytes or a list".into()))? {
         Many::Bytes(piece) => {
             within(piece.len().saturating_mul(times), most)?;
             Many::Bytes(if piece.is_empty() { piece } else { piece.repeat(times) })
@@ -58,7 +58,7 @@ fn repeated(piece: &Value, times: &Value, most: usize) -> Result<Many, String> {
 fn within(length: usize, most: usize) -> Result<(), String> {
     match length <= most {
         true => Ok(()),
-        false => Err(format!("{length} elements are too many, of which {most} may be")),
+        false => Err(format!("{length} elements are too many; the limit is {most}")),
     }
 }
 
@@ -145,7 +145,7 @@ mod tests {
             (json!({"hex": "0g"}), "even number"),
             (json!({"hex": "é"}), "even number"),
             (json!({"repeat": 1, "times": 2}), "bytes or a list"),
-            (json!({"repeat": "a", "times": -1}), "no number"),
+            (json!({"repeat": "a", "times": -1}), "not a number"),
             (json!({"repeat": "a", "times": 101}), "too many"),
             (json!({"repeat": {"repeat": "a", "times": 100}, "times": u64::MAX}), "too many"),
             (json!({"repeat": [vec![large.clone(); 50]], "times": 99}), "more than"),

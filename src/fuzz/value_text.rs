@@ -23,7 +23,7 @@ pub fn to_text(value: &Value) -> Result<String, String> {
 }
 
 fn write(value: &Value, text: &mut String, depth: usize) -> Result<(), String> {
-    let depth = depth.checked_sub(1).ok_or("it is nested too deep")?;
+    let depth = depth.checked_sub(1).ok_or("it is nested too deeply")?;
     within(text, 0)?;
     match value {
         Value::Null => text.push('~'),

@@ -72,7 +72,7 @@ fn translate(slots: &[Slot], expr: &syn::Expr) -> std::result::Result<TokenStrea
                 Div(_) => quote!((#left).checked_div(#right).unwrap_or(0)),
                 Rem(_) => quote!((#left).checked_rem(#right).unwrap_or(0)),
                 op if is_comparison(op) => quote!((#left) #op (#right)),
-                other => return Err(format!("the operator `{}` is not known here", quote!(#other))),
+                other => return Err(format!("the operator `{}` is not supported", quote!(#other))),
             })
         }
         syn::Expr::Unary(unary) => {
@@ -95,10 +95,10 @@ fn translate(slots: &[Slot], expr: &syn::Expr) -> std::result::Result<TokenStrea
                     let length = format_ident!("{ident}_length");
                     Ok(quote!((#length as i128)))
                 }
-                _ => Err(format!("`{ident}` is no integer parameter")),
+                _ => Err(format!("`{ident}` is not an integer parameter")),
             }
         }
-        other => Err(format!("`{}` is not known here", quote!(#other))),
+        other => Err(format!("`{}` is not supported", quote!(#other))),
     }
 }
 

@@ -37,13 +37,13 @@ fn in_harness(project: &Project, errors: &[Diagnostic]) -> Error {
     let Some(planned) = project.planned.iter().find(of) else {
         let text = format!("a generated harness does not compile:\n{}", brief(errors));
         return Error::new(ErrorKind::Internal, text)
-            .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] goes round it");
+            .help("this is a defect of cargo-implfuzz; `skip = true` under [symbols.<name>] avoids it");
     };
     let name = &planned.function.name;
     let path = project.contract_path(name.as_str());
     let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display();
     let text = format!(
-        "{path}: no harness can be made from this contract; the compiler says of it:\n{}",
+        "{path}: no harness can be made from this contract; the compiler reports:\n{}",
         brief(errors)
     );
     Error::new(ErrorKind::Config, text).help(format!("cargo implfuzz contract --edit {name}"))

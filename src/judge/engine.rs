@@ -64,7 +64,7 @@ impl Judge<'_> {
             let dir = &self.project.config.rust.dir;
             let place = format!("{dir}/src/{}.rs:{}", planned.function.module, problem.line);
             return Err(unusable(format!("{place}: {}", problem.reason))
-                .help("what the audit rejects is not run; correct it first"));
+                .help("a port that the audit rejects is not run; correct it first"));
         }
         self.build(&[planned])
     }

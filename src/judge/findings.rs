@@ -153,7 +153,7 @@ pub fn replay(project: &Project, judge: &Judge, kept: &Kept) -> Result<Again> {
     if planned.judgeable.contract().is_none() {
         let text = format!("`{}` has no harness any more", kept.symbol);
         return Err(Error::new(ErrorKind::Usage, text)
-            .help(format!("`cargo implfuzz contract {}` says why", kept.symbol)));
+            .help(format!("`cargo implfuzz contract {}` shows why", kept.symbol)));
     }
     let binary = judge.build(&[planned])?;
     let campaign = judge.campaign(&binary, planned);

@@ -177,7 +177,7 @@ fn check_prices(settings: &ModelSettings) -> Result<()> {
         ErrorKind::Config,
         format!("llm.max_cost is set, but what {}/{model} costs is unknown", provider.word()),
     )
-    .help(format!("add to [llm]: prices = {{ {list} }}   (per million tokens), or take max_cost away")))
+    .help(format!("add to [llm]: prices = {{ {list} }}   (per million tokens), or remove max_cost")))
 }
 
 /// One question, its reply, and the time between them. A provider may send the request several times: it stays one

@@ -246,7 +246,7 @@ fn advice(status: u16, spend_limit: bool) -> &'static str {
         _ if spend_limit => "add credit to the account or raise its limit at the provider",
         300..=399 => "set llm.base_url to the server's final address",
         400 | 422 => {
-            "check llm.model, llm.max_tokens, llm.temperature and llm.legacy_max_tokens against what the model takes"
+            "check llm.model, llm.max_tokens, llm.temperature and llm.legacy_max_tokens against the limits of the model"
         }
         401 | 403 => "check the key in the environment variable that llm.api_key_env names",
         402 => "add credit to the account or raise its limit at the provider",

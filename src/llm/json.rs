@@ -74,7 +74,7 @@ impl<'a> Reader<'a> {
     }
 
     fn value(&mut self, depth: usize) -> Of<Value> {
-        let Some(depth) = depth.checked_sub(1) else { return self.wrong("it is nested too deep") };
+        let Some(depth) = depth.checked_sub(1) else { return self.wrong("it is nested too deeply") };
         self.blank();
         match self.peek() {
             Some(b'{') => self.object(depth),
@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
             let key = self.string()?;
             self.blank();
             if self.peek() != Some(b':') {
-                return self.wrong("a colon is missing behind a key");
+                return self.wrong("a colon is missing after a key");
             }
             self.at += 1;
             let value = self.value(depth)?;
@@ -169,7 +169,7 @@ impl<'a> Reader<'a> {
             "-Infinity" => json!({ "float": "-inf" }),
             _ => match number(word) {
                 Some(value) => value,
-                None => return self.wrong("it is no value of JSON"),
+                None => return self.wrong("it is not a JSON value"),
             },
         };
         self.at += word.len();
@@ -230,16 +230,16 @@ mod tests {
             ("{\"a\": 1", 7, CUT_OFF),
             ("[1, \"ab", 7, CUT_OFF),
             ("[1 2]", 3, "a comma is missing"),
-            ("{\"a\" 1}", 5, "a colon is missing behind a key"),
+            ("{\"a\" 1}", 5, "a colon is missing after a key"),
             ("{a: 1}", 1, "a key in double quotes is missing"),
-            ("[maybe]", 1, "it is no value of JSON"),
+            ("[maybe]", 1, "it is not a JSON value"),
             ("[\"\\q\"]", 1, "a string has a wrong escape"),
             ("[,]", 1, "a value is missing"),
         ] {
             assert_eq!(value_at(text, 0), Err(Wrong { at, what }), "{text}");
         }
         let deep = "[".repeat(100_000);
-        assert_eq!(value_at(&deep, 0).unwrap_err().what, "it is nested too deep");
+        assert_eq!(value_at(&deep, 0).unwrap_err().what, "it is nested too deeply");
     }
 
     proptest! {

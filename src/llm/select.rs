@@ -135,7 +135,7 @@ fn no_model() -> Error {
     Error::new(ErrorKind::Config, "no language model is configured, and none was found").help(format!(
         "one of these: export {ANTHROPIC_KEY}=… · export {OPENAI_KEY}=… · start Ollama ({LOCAL_SERVER}) · \
          --config 'llm.base_url=\"http://host:port/v1\"' for another compatible server · \
-         --config 'llm.command=[\"program\"]' for a program of yours · --config 'llm.replay_dir=\"DIR\"' for recordings"
+         --config 'llm.command=[\"program\"]' for your own program · --config 'llm.replay_dir=\"DIR\"' for recordings"
     ))
 }
 
@@ -196,7 +196,7 @@ fn replay_dir(settings: &ModelSettings, root: &Path) -> Result<PathBuf> {
     if !dir.is_dir() {
         return Err(Error::new(
             ErrorKind::Config,
-            format!("llm.replay_dir: {} is no directory", dir.display()),
+            format!("llm.replay_dir: {} is not a directory", dir.display()),
         )
         .help("record one: run once with a real provider and `--record DIR`"));
     }
@@ -205,7 +205,7 @@ fn replay_dir(settings: &ModelSettings, root: &Path) -> Result<PathBuf> {
             ErrorKind::Config,
             "llm.record_dir and llm.replay_dir are the same directory",
         )
-        .help("record into another one"));
+        .help("record into another directory"));
     }
     Ok(dir)
 }

@@ -59,7 +59,7 @@ fn earlier_names(dir: &Path) -> Result<()> {
 
 fn wrong(name: &str, error: &minijinja::Error) -> Error {
     Error::new(ErrorKind::Config, format!("prompt template {name}: {error:#}"))
-        .help(format!("mend or remove your own {name}; the built-in one is used in its absence"))
+        .help(format!("correct or remove your own {name}; without it, the built-in one is used"))
 }
 
 #[cfg(test)]

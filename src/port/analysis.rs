@@ -59,7 +59,7 @@ impl Proposal for Roles {
     ) -> Result<std::result::Result<Reply, String>> {
         let planned = project.find(name.as_str())?;
         let Judgeable::NotYet(why) = &planned.judgeable else {
-            return Ok(Err("it has a contract by now".into()));
+            return Ok(Err("it has a contract now".into()));
         };
         let context = context_without_contract(project, planned)?;
         let sites = call_sites(&project.library, &planned.function);
@@ -99,7 +99,7 @@ impl Proposal for Roles {
             };
             Ok(if short.is_empty() { Ok(opened) } else { Err(short) })
         })?;
-        let tried = tried.map_err(|why| format!("C does not bear it out: {why}"));
-        Ok((opened, tried.map(|()| format!("a contract that C bears out, by {model}"))))
+        let tried = tried.map_err(|why| format!("C does not confirm it: {why}"));
+        Ok((opened, tried.map(|()| format!("a contract that C confirms, by {model}"))))
     }
 }

@@ -102,7 +102,7 @@ impl<'p> Session<'p> {
     /// The result of a function that needs one that failed.
     pub(super) fn skipped(&self, planned: &FunctionPlan, blamed: &SymbolName) -> Result<PortResult> {
         let fate = match self.standing.fails(blamed) {
-            true => "does not hold any more",
+            true => "no longer passes",
             false => "failed",
         };
         let why = format!("it needs `{blamed}`, which {fate}");
@@ -167,5 +167,5 @@ impl<'p> Session<'p> {
 fn stays(outcome: &Outcome, before: Grade) -> Option<String> {
     let (grade, before) = (outcome.grade.word(), before.word());
     let why = outcome.reason().map_or_else(String::new, |why| format!(" ({why})"));
-    Some(format!("the new port would be {grade}{why}: the one that stands is {before} and stays"))
+    Some(format!("the new port is only {grade}{why}; the old one, {before}, stays"))
 }

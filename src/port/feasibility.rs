@@ -132,9 +132,11 @@ impl Feasibility<'_, '_> {
                 }
             };
             let so = match (said.feasible, require.is_empty()) {
-                (true, _) => "callers can bring it about:".to_owned(),
-                (false, true) => "it is never to be called so, and no precondition says it".to_owned(),
-                (false, false) => format!("it is never to be called so: {}", require.join("; ")),
+                (true, _) => "callers can cause it:".to_owned(),
+                (false, true) => {
+                    "callers must not call it like this, but no precondition can express that".to_owned()
+                }
+                (false, false) => format!("callers must not call it like this: {}", require.join("; ")),
             };
             let text = format!("{explanation}\n{so}\n{notes}");
             if require.is_empty() {
@@ -156,17 +158,17 @@ impl Feasibility<'_, '_> {
                 Ok(()) => {
                     opened.1.explain(row.id, (text.trim(), Some(&said)))?;
                     let text = format!(
-                        "C bears the precondition out; read it, then: cargo implfuzz contract --approve {name}"
+                        "C confirms the precondition; read it, then: cargo implfuzz contract --approve {name}"
                     );
                     return Ok((opened, Ok(Came { is_narrower: true, text })));
                 }
                 Err(why) => {
-                    self.0.say(name, 1, format!("C does not bear the precondition out: {why}"));
+                    self.0.say(name, 1, format!("C does not confirm the precondition: {why}"));
                     problem = Some(why);
                 }
             }
         }
-        Ok((opened, Err(format!("nothing came of asking about it: {}", problem.unwrap_or_default()))))
+        Ok((opened, Err(format!("asking about it gave no result: {}", problem.unwrap_or_default()))))
     }
 
     /// The finding to ask about. A finding of an earlier run, which ended before it asked, is replayed first: C or
@@ -242,7 +244,7 @@ impl Feasibility<'_, '_> {
         let wider = Judge::new(&project, self.0.interrupt).held_back(planned)?;
         let accepted = self.campaign(&project, planned, "wider")?.accepted(self.0.interrupt)?;
         if accepted.is_empty() {
-            return Ok(((project, store), Err("C took no input that could speak against it".into())));
+            return Ok(((project, store), Err("C accepted no input that could contradict it".into())));
         }
         let with = |contract: &Contract| Trial { path: path.clone(), text: file::proposed(contract) };
         let name = &contract.symbol;
@@ -287,15 +289,15 @@ impl Feasibility<'_, '_> {
         let planned = project.find(name.as_str())?;
         let campaign = self.campaign(project, planned, "narrower")?;
         if !campaign.is_ruled_out(&row.finding.input, self.0.interrupt)? {
-            return Ok(Err("the input on which C breaks is still let through".into()));
+            return Ok(Err("the input on which C breaks is still allowed".into()));
         }
         let hidden = Hidden([wider, Judge::new(project, self.0.interrupt).held_back(planned)?]);
         let Some(input) = campaign.first_ruled_out(&hidden.last(accepted), self.0.interrupt)? else {
             return Ok(Ok(()));
         };
-        let why = "C works on an input that is ruled out";
+        let why = "C works on an input that is excluded";
         if hidden.holds(&input) {
-            return Ok(Err(format!("{why}; which one, no prompt may show")));
+            return Ok(Err(format!("{why}; no prompt may show which one")));
         }
         let (args, _) = campaign.show(&input, self.0.interrupt)?;
         let args: Vec<String> = args.iter().map(|(name, value)| format!("{name} = {value}")).collect();

@@ -142,7 +142,7 @@ impl<'p> FunctionPort<'p> {
     pub fn finish(&mut self, session: &mut Session<'p>) -> Result<Option<PortResult>> {
         if self.tree != session.tree {
             supervisor::apply(&mut self.state, Outcome::TreeMoved);
-            self.say(session, "another port came into the tree: this one is judged once more beside it");
+            self.say(session, "another port entered the tree: this one is judged again together with it");
             return Ok(None);
         }
         self.begin(session, &Step::Done)?;

@@ -80,7 +80,7 @@ fn parse(what: &str, text: &str) -> Result<syn::File> {
     syn::parse_file(text).map_err(|error| {
         let place = error.span().start();
         Error::new(ErrorKind::Build, format!("{what} does not parse at line {}: {error}", place.line))
-            .help("cargo implfuzz init, which writes the generated files anew")
+            .help("cargo implfuzz init, which writes the generated files again")
     })
 }
 

@@ -59,12 +59,12 @@ impl Question<'_> {
         let why = match (problem, self) {
             (Some(problem), _) => {
                 let first = problem.lines().next().unwrap_or_default();
-                return format!("the last answer was of no use: {first}");
+                return format!("the last answer was unusable: {first}");
             }
-            (None, Self::Analyze { .. }) => "the C text does not say how it is called",
-            (None, Self::Target { .. }) => "it is to have a fuzz target",
+            (None, Self::Analyze { .. }) => "the C text does not show how it is called",
+            (None, Self::Target { .. }) => "it needs a fuzz target",
             (None, Self::Crash { .. }) => "C breaks on an input that the contract allows",
-            (None, Self::Feasibility { .. }) => "whether callers can bring that about is open",
+            (None, Self::Feasibility { .. }) => "it is unknown whether callers can cause that",
             (None, Self::Prototype) => "there is no candidate",
             (None, Self::Enhance { .. }) => "the candidate is wrong",
         };

@@ -152,7 +152,7 @@ impl Inquiry<'_> {
                     return Ok((opened, Ok(text)));
                 }
                 Err(why) => {
-                    self.say(name, attempt, format!("the {} does not do: {}", P::NOUN, first_line(&why)));
+                    self.say(name, attempt, format!("the {} is rejected: {}", P::NOUN, first_line(&why)));
                     (last, problem) = (Some(text), Some(why));
                 }
             }
@@ -231,7 +231,7 @@ impl Inquiry<'_> {
                 symbol: &opened.0.find(name.as_str())?.function.key,
                 phase: Phase::Compilation.word(),
                 step,
-                why: "C must bear out what a model proposes",
+                why: "C must confirm a model's proposal",
             },
         )?;
         // Releases the workspace lock, which the reopening needs.

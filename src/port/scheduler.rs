@@ -89,8 +89,7 @@ impl<'r, 'p> Scheduler<'r, '_, 'p> {
                 }
                 Message::Ended(at, result) => {
                     self.running.remove(&at);
-                    let broken =
-                        || Err(Error::new(ErrorKind::Internal, "a thread broke down while it worked"));
+                    let broken = || Err(Error::new(ErrorKind::Internal, "a worker thread panicked"));
                     result.unwrap_or_else(broken).and_then(|result| self.end(at, result))
                 }
             };

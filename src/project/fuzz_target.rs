@@ -20,8 +20,8 @@ pub fn path(rust: &Path, symbol: &str) -> PathBuf {
 pub fn proposed(symbol: &str, model: &str, reply: &str) -> String {
     let model = model.replace(['`', '\n'], " ");
     format!(
-        "// Fuzz target of `{symbol}`: what it is called with. Both sides go through it; what is compared is not its business.\n\
-         {PROPOSED}{model}`, approved of by nobody: cargo implfuzz contract --approve {symbol}\n\n{IMPORT}\n\n{}\n",
+        "// Fuzz target of `{symbol}`: how it is called. Both sides go through it; the harness compares the results.\n\
+         {PROPOSED}{model}`, not approved yet: cargo implfuzz contract --approve {symbol}\n\n{IMPORT}\n\n{}\n",
         reply.trim()
     )
 }
@@ -50,9 +50,11 @@ pub fn problems(text: &str, ffi: &Arc<FfiNames>) -> Vec<(usize, String)> {
     let report = audit::audit(&Candidate { module: "target", name: "target", text: &body }, &allowed);
     let mut problems: Vec<(usize, String)> =
         report.problems.into_iter().map(|problem| (problem.line, problem.reason)).collect();
-    problems.extend(body.parse().ok().and_then(named_libc).map(|line| {
-        (line, "`libc` is out of bounds for a fuzz target: memory comes from `side`".to_owned())
-    }));
+    problems.extend(
+        body.parse().ok().and_then(named_libc).map(|line| {
+            (line, "`libc` is not allowed in a fuzz target: memory comes from `side`".to_owned())
+        }),
+    );
     problems.sort();
     problems
 }
@@ -112,7 +114,7 @@ mod tests {
                 "static N: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);",
                 "outlives a call",
             ),
-            ("unsafe { libc::free(std::ptr::null_mut()) };", "`libc` is out of bounds"),
+            ("unsafe { libc::free(std::ptr::null_mut()) };", "`libc` is not allowed"),
             ("crate::side::callee(side);", "unknown path"),
             ("super::run();", "unknown path"),
             ("unimplemented!();", "stub"),

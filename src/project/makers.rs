@@ -69,12 +69,12 @@ impl Project {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
         let text = format!(
-            "{path}: made_by: `{name}` fills no struct of this kind behind a pointer, by its contract"
+            "{path}: made_by: according to its contract, `{name}` fills no struct of this kind behind a pointer"
         );
         let is_known = self.library.find(name.as_str()).is_some();
         let help = match (is_known, others) {
             (false, _) => self.nearest(name.as_str()),
-            (true, []) => format!("no function of the library does: take `made_by` out of {path}"),
+            (true, []) => format!("no function of the library does: remove `made_by` from {path}"),
             (true, others) => format!("what does: {}", others.join(", ")),
         };
         Error::new(ErrorKind::Config, text).help(help)

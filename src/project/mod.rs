@@ -302,7 +302,7 @@ impl Project {
             Some(GlobalUse { name, .. }) => {
                 let why = &self.without_static[name];
                 Judgeable::NotYet(format!(
-                    "depends on the mutable global `{name}`, which Rust has not: {why}"
+                    "depends on the mutable global `{name}`, which has no Rust counterpart: {why}"
                 ))
             }
             None => judgeable,

@@ -50,6 +50,6 @@ impl Project {
     fn stranger(&self, planned: &FunctionPlan, name: &SymbolName, of: &str) -> Error {
         let path = self.contract_path(planned.function.name.as_str());
         let path = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
-        file::wrong(&path, &format!("[sequence]: `{name}` is no function on a `{of}` with a contract"))
+        file::wrong(&path, &format!("[sequence]: `{name}` is not a function on a `{of}` with a contract"))
     }
 }

@@ -53,12 +53,12 @@ impl Project {
                 || own.is_some_and(|own| own.harness == Harness::Target && !own.skip);
             if is_own {
                 let helpers = helpers(&self.library, facts, function);
-                let why = format!("it wants a fuzz target of yours: cargo implfuzz contract --new {name}");
+                let why = format!("it needs a fuzz target from you: cargo implfuzz contract --new {name}");
                 let judgeable = Judgeable::NotYet(why);
                 return Ok(Aimed { judgeable, target: None, wanted: false, helpers });
             }
             let judgeable = match by_contract {
-                true => Judgeable::NotYet("its contract wants a fuzz target, and there is none".into()),
+                true => Judgeable::NotYet("its contract asks for a fuzz target, but there is none".into()),
                 false => known,
             };
             let is_to_be = wanted || self.config.port.workflow == Workflow::ThreeStep;

@@ -26,9 +26,7 @@ pub(super) fn line(event: &TestGenEvent) -> (Verbosity, String) {
                 TestVerdict::Valid { kills } => {
                     (Normal, format!("  {GOOD}valid{GOOD:#} {id} ({category}): kills {kills}"))
                 }
-                TestVerdict::Duplicate => {
-                    (Verbose, format!("  {FAINT}there already{FAINT:#} {id} ({category})"))
-                }
+                TestVerdict::Duplicate => (Verbose, format!("  {FAINT}duplicate{FAINT:#} {id} ({category})")),
                 TestVerdict::Dropped { why } => {
                     (Normal, format!("  {BAD}dropped{BAD:#} {id} ({category}): {}", one_line(why)))
                 }

@@ -104,7 +104,8 @@ fn parse_module(text: &str) -> Result<syn::File> {
     item::parse(text).map_err(|e| {
         let at = e.span().start();
         let message = format!("the module does not parse: line {}, column {}: {e}", at.line, at.column + 1);
-        Error::new(ErrorKind::Build, message).help("mend the file, or restore the stubs: cargo implfuzz init")
+        Error::new(ErrorKind::Build, message)
+            .help("correct the file, or restore the stubs: cargo implfuzz init")
     })
 }
 

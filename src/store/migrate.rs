@@ -49,7 +49,8 @@ pub(super) fn migrate(store: &mut Store) -> Result<()> {
         "the database {} has version {found}, and this cargo implfuzz knows versions up to {newest}",
         store.path.display()
     );
-    Err(Error::new(ErrorKind::Store, text).help("install a newer cargo-implfuzz, as it was installed: in its checkout, cargo install --locked --path ."))
+    Err(Error::new(ErrorKind::Store, text)
+        .help("install a newer cargo-implfuzz: in its checkout, cargo install --locked --path ."))
 }
 
 fn version(connection: &Connection) -> rusqlite::Result<usize> {

@@ -56,7 +56,10 @@ impl FromStr for TestCategory {
         let asked = text.trim().replace('-', "_");
         Self::ALL.into_iter().find(|category| category.word() == asked).ok_or_else(|| {
             let known = Self::ALL.map(Self::word).join(", ");
-            Error::new(ErrorKind::Usage, format!("`{text}` is no category of tests; there are {known}"))
+            Error::new(
+                ErrorKind::Usage,
+                format!("`{text}` is not a category of tests; the categories are {known}"),
+            )
         })
     }
 }

@@ -168,20 +168,20 @@ impl TestGenConfig {
         let within = |value: f64, most: f64| (0.0..=most).contains(&value);
         check(version(&self.version).is_some(), format!("version `{}` is not three numbers", self.version));
         if let Some(temperature) = self.temperature {
-            check(within(temperature, 2.0), format!("temperature {temperature} is not within 0 and 2"));
+            check(within(temperature, 2.0), format!("temperature {temperature} is not between 0 and 2"));
         }
         for (name, weight) in [
             ("environment_weight", self.environment_weight),
             ("anti_cheat_weight", self.anti_cheat_weight),
             ("precision_weight", self.precision_weight),
         ] {
-            check(within(weight, 1.0), format!("{name} {weight} is not within 0 and 1"));
+            check(within(weight, 1.0), format!("{name} {weight} is not between 0 and 1"));
         }
         for (name, value) in [
             ("min_comprehensiveness", self.min_comprehensiveness),
             ("target_comprehensiveness", self.target_comprehensiveness),
         ] {
-            check(within(value, 10.0), format!("{name} {value} is not within 0 and 10"));
+            check(within(value, 10.0), format!("{name} {value} is not between 0 and 10"));
         }
         let least = self.min_tests_per_category;
         check(least >= 2, format!("min_tests_per_category {least} is below 2"));
@@ -190,7 +190,10 @@ impl TestGenConfig {
             ("comprehensiveness", self.min_comprehensiveness, self.target_comprehensiveness),
             ("total_tests", self.min_total_tests.into(), self.target_total_tests.into()),
         ] {
-            check(most >= least, format!("{name}: the most or target {most} is below the least {least}"));
+            check(
+                most >= least,
+                format!("{name}: the maximum or target {most} is below the minimum {least}"),
+            );
         }
         for (name, value) in [
             ("max_tokens", u64::from(self.max_tokens)),
@@ -212,7 +215,7 @@ impl TestGenConfig {
             check(!prompt.trim().is_empty(), format!("{name} is empty"));
             check(
                 length <= MOST_PROMPT_CHARS,
-                format!("{name} has {length} characters, of {MOST_PROMPT_CHARS}"),
+                format!("{name} has {length} characters; the limit is {MOST_PROMPT_CHARS}"),
             );
         }
         wrong
@@ -401,10 +404,10 @@ mod tests {
             (TestGenConfig { anti_cheat_weight: -0.1, ..good() }, "anti_cheat_weight -0.1"),
             (TestGenConfig { precision_weight: f64::NAN, ..good() }, "precision_weight NaN"),
             (TestGenConfig { min_tests_per_category: 1, ..good() }, "below 2"),
-            (TestGenConfig { max_tests_per_category: 1, ..good() }, "tests_per_category: the most"),
-            (TestGenConfig { target_comprehensiveness: 10.5, ..good() }, "not within 0 and 10"),
-            (TestGenConfig { target_comprehensiveness: 6.0, ..good() }, "comprehensiveness: the most"),
-            (TestGenConfig { target_total_tests: 14, ..good() }, "total_tests: the most"),
+            (TestGenConfig { max_tests_per_category: 1, ..good() }, "tests_per_category: the maximum"),
+            (TestGenConfig { target_comprehensiveness: 10.5, ..good() }, "not between 0 and 10"),
+            (TestGenConfig { target_comprehensiveness: 6.0, ..good() }, "comprehensiveness: the maximum"),
+            (TestGenConfig { target_total_tests: 14, ..good() }, "total_tests: the maximum"),
             (TestGenConfig { max_tokens: 0, ..good() }, "max_tokens is 0"),
             (TestGenConfig { max_rounds_per_category: 0, ..good() }, "max_rounds_per_category is 0"),
             (TestGenConfig { max_total_rounds: 0, ..good() }, "max_total_rounds is 0"),

@@ -91,7 +91,9 @@ impl TestGenConfigInput {
             !category.is_asked() && base.category_prompts.get(category) != Some(text)
         });
         said.map(|(category, _)| {
-            format!("category_prompts.{category} would change nothing: the tool makes these tests, and asks nobody for them")
+            format!(
+                "category_prompts.{category} would change nothing: the tool makes these tests without a model"
+            )
         })
         .collect()
     }

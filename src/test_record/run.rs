@@ -48,8 +48,9 @@ impl FromStr for RunId {
         if text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(is_right) {
             return Ok(Self(text.to_owned()));
         }
-        let message =
-            format!("`{text}` is no name of a TestGen run; they are like tg-20260131-235959-0a1b2c");
+        let message = format!(
+            "`{text}` is not the name of a TestGen run; such names look like tg-20260131-235959-0a1b2c"
+        );
         Err(Error::new(ErrorKind::Usage, message).help("cargo implfuzz testgen runs"))
     }
 }

@@ -68,7 +68,7 @@ fn models_are_waited_for_side_by_side_and_callers_after_their_callees() {
     }
     // Which of the two was accepted second was looked at once more, with the first in the tree. (So may `thrice` be, where
     // `sum_bytes` takes long.)
-    let moved = "SELECT count(DISTINCT symbol) FROM steps WHERE why LIKE '%came into the tree%' AND symbol NOT LIKE '%thrice'";
+    let moved = "SELECT count(DISTINCT symbol) FROM steps WHERE why LIKE '%entered the tree%' AND symbol NOT LIKE '%thrice'";
     assert_eq!(repo.count(moved), 1);
     let told = std::fs::read_to_string(dir.join("thrice.1.prompt")).unwrap();
     assert!(told.contains("callee::twice"), "{told}");

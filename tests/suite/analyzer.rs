@@ -43,9 +43,9 @@ fn what_c_bears_out_is_ported_under_it_and_weak_until_a_person_approves() {
     let ran = port(&repo, "named");
     ran.ok();
     for said in [
-        "the contract does not do: `name`: a pointer is no value",
-        "the contract does not do: C does not bear it out: ",
-        "a contract that C bears out, by command/sh",
+        "the contract is rejected: `name`: a pointer cannot have the role `value`",
+        "the contract is rejected: C does not confirm it: ",
+        "a contract that C confirms, by command/sh",
         "command/sh proposed its contract, which is not approved yet",
     ] {
         assert!(format!("{ran}").contains(said), "no {said:?} in {ran}");
@@ -54,9 +54,10 @@ fn what_c_bears_out_is_ported_under_it_and_weak_until_a_person_approves() {
     let prompts =
         [1, 2, 3].map(|n| std::fs::read_to_string(repo.aside().join(format!("model/{n}.prompt"))).unwrap());
     assert!(prompts.iter().all(|prompt| prompt.contains("\"role\":\"analyzer\"")), "{}", prompts[0]);
-    assert!(prompts[0].contains("goes to `strnlen`, of which nothing is known"), "{}", prompts[0]);
+    assert!(prompts[0].contains("is passed to `strnlen`, whose effects are unknown"), "{}", prompts[0]);
     assert!(
-        prompts[1].contains("a pointer is no value") && prompts[2].contains("C differs from itself"),
+        prompts[1].contains("a pointer cannot have the role `value`")
+            && prompts[2].contains("C differs from itself"),
         "{}",
         prompts[2]
     );
@@ -88,7 +89,7 @@ fn what_c_does_not_bear_out_leaves_nothing() {
     let before = repo.tree();
     let ran = port(&repo, "same");
     ran.code(11);
-    assert!(ran.stdout.contains("`a` goes to `bcmp`, of which nothing is known"), "{ran}");
+    assert!(ran.stdout.contains("`a` is passed to `bcmp`, whose effects are unknown"), "{ran}");
     assert!(ran.stderr.contains("no contract after 3 answers; the last one: C"), "{ran}");
     assert_eq!(repo.asked(), 3);
     assert_same(&before, &repo.tree());
@@ -111,7 +112,10 @@ fn a_model_that_knows_no_contract_is_not_asked_again_until_that_is_forgotten() {
     repo.run(&["status", "named"]).shows(end);
     repo.run(&["list", "named"]).ok().shows("run 1: given up: no contract says");
     assert!(!repo.run(&["status", "sa*"]).stdout.contains("named"));
-    repo.run(&["port", "named", "--explain"]).ok().shows("ask-analyzer").shows("the C text does not say how");
+    repo.run(&["port", "named", "--explain"])
+        .ok()
+        .shows("ask-analyzer")
+        .shows("the C text does not show how");
     assert_eq!(
         repo.count("SELECT count(*) FROM steps WHERE step = 'ask-analyzer' AND millis IS NOT NULL"),
         1

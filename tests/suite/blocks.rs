@@ -145,7 +145,7 @@ fn texts_in_arguments_are_places() {
         s++;\n    }\n    return NULL;\n}\nconst char *word(unsigned n) { return n % 3 ? n % 2 ? \"odd\" : \"even\" : NULL; }\n",
     );
     repo.run(&["init"]).ok();
-    repo.run(&["contract", "after"]).ok().shows("returns a place in memory that it gets, or null");
+    repo.run(&["contract", "after"]).ok().shows("returns a pointer into memory that it gets, or null");
     let stubs = repo.read("rust/src/after.rs");
     let module = |after: &str, word: &str| {
         let text =
@@ -188,19 +188,15 @@ fn each_role_is_explained_by_a_line_of_c() {
     );
     said(
         "block_put",
-        &[
-            "block to free, of at most 64 bytes or null",
-            "blocks.c:19: free(ptr);",
-            "what is freed and what is not",
-        ],
+        &["block to free, of at most 64 bytes or null", "blocks.c:19: free(ptr);", "which blocks are freed"],
     );
     said(
         "block_copy",
-        &["returns a place in memory that it gets, or null", "return memcpy(to, from, size);"],
+        &["returns a pointer into memory that it gets, or null", "return memcpy(to, from, size);"],
     );
     said(
         "block_table",
-        &["returns a table of 6 elements, or null", "the 6 elements that the returned pointer leads to"],
+        &["returns a table of 6 elements, or null", "the 6 elements that the returned pointer points to"],
     );
 
     // What a person writes stands.

@@ -156,7 +156,11 @@ fn what_no_harness_can_stand_in_for_is_refused_with_the_reason() {
         let all = list["symbols"].as_array().unwrap();
         all.iter().find(|s| s["symbol"] == symbol).unwrap()["harness"].as_str().unwrap().to_owned()
     };
-    assert!(why("fill_from").contains("nothing says what it should leave there"), "{}", why("fill_from"));
+    assert!(
+        why("fill_from").contains("the C text does not show what it should write there"),
+        "{}",
+        why("fill_from")
+    );
     assert!(why("sort_by_libc").contains("goes to `qsort`"), "{}", why("sort_by_libc"));
     assert!(why("keep").contains("not yet"), "{}", why("keep"));
     repo.run(&["contract", "sort_any"])

@@ -105,7 +105,7 @@ fn what_is_accepted_asks_no_model_at_all() {
     assert_eq!(
         trace(&repo, "twice")[..2],
         [
-            ["translate", "c2rust is to be tried before any model", "candidate", "c2rust"],
+            ["translate", "c2rust is tried before any model", "candidate", "c2rust"],
             ["audit", "a new candidate: nothing is built before the audit", "passed", "-"],
         ]
     );
@@ -188,7 +188,7 @@ fn what_c2rust_leaves_out_or_cannot_say_is_asked_of_a_model() {
     std::fs::write(repo.aside().join("c2rust.fails"), "thread 'main' was unhappy\n").unwrap();
     port(&repo, &["twice", ALONE])
         .code(11)
-        .shows("c2rust made nothing of sum.c")
+        .shows("c2rust produced no output for sum.c")
         .shows("thread 'main' was unhappy");
 }
 

@@ -59,7 +59,7 @@ fn both_sides_draw_the_same_and_as_often() {
     repo.write("dice.c", SOURCE);
     repo.run(&["init"]).ok();
     repo.run(&["contract", "token"]).ok().shows("calls `getpid`");
-    repo.run(&["contract", "roll"]).ok().shows("how often chance and clocks are asked");
+    repo.run(&["contract", "roll"]).ok().shows("the number of calls for random numbers and clocks");
     let stubs = repo.read("rust/src/dice.rs");
     let port = |symbol: &str, body: &str| {
         repo.replace("rust/src/dice.rs", &format!("unimplemented!(\"{symbol}\")"), body);

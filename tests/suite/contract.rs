@@ -65,13 +65,13 @@ fn what_does_not_open_the_repository_never_takes_the_place_of_a_contract() {
     let line = |line: &str| format!("sed -i 's/^errno = false/errno = false\\n{line}/' \"$1\"");
     for (script, why) in [
         (line("require = [\"x.fill < 16\"]"), "x.fill"),
-        (line("require = [\"y < 16\"]"), "`y` is no integer parameter"),
+        (line("require = [\"y < 16\"]"), "`y` is not an integer parameter"),
         ("sed -i 's/^name = \"x\"/name = \"y\"/' \"$1\"".to_owned(), "C has (x)"),
         ("echo 'made_by = [\"thrice\"]' >> \"$1\"".to_owned(), "made_by"),
         ("echo '= 1' > \"$1\"".to_owned(), "expected"),
     ] {
         let ran = edited(&repo, "twice", &script);
-        ran.fails(2, &[why, "rust/contracts/twice.toml is as it was", ".implfuzz/edit/twice.toml"]);
+        ran.fails(2, &[why, "rust/contracts/twice.toml is unchanged", ".implfuzz/edit/twice.toml"]);
         crate::support::assert_same(&before, &repo.tree());
         repo.run(&["contract", "twice"]).ok();
         std::fs::remove_file(repo.root().join(".implfuzz/edit/twice.toml")).unwrap();
@@ -91,7 +91,7 @@ fn what_changed_while_the_editor_was_open_is_not_overwritten() {
     let (contract, copy) = ("rust/contracts/twice.toml", ".implfuzz/edit/twice.toml");
     let other = format!("echo '# by another one' >> {}", repo.root().join(contract).display());
     let ran = edited(&repo, "twice", &format!("{other}\necho '# by a person' >> \"$1\""));
-    ran.fails(2, &["was changed while it was edited", copy]);
+    ran.fails(2, &["was changed during the edit", copy]);
     let text = repo.read(contract);
     assert!(text.contains("# by another one") && !text.contains("# by a person"), "{text}");
     // What was written is there, and is taken when it has both.
@@ -129,7 +129,7 @@ fn a_contract_that_was_broken_by_hand_can_be_edited() {
         // Not in the way of what is wrong, and no way around it.
         edited(&repo, "thrice", "true").fails(2, &["rust/contracts/twice.toml"]);
         let still = edited(&repo, "twice", "echo '# tried' >> \"$1\"");
-        still.fails(2, &["rust/contracts/twice.toml is as it was"]);
+        still.fails(2, &["rust/contracts/twice.toml is unchanged"]);
         edited(&repo, "twice", "sed -i '/^require/d; s/^errno = .*/errno = false/' \"$1\"").ok();
         repo.run(&["contract", "twice"]).ok().shows("edited by hand");
     }
@@ -140,7 +140,7 @@ fn a_port_whose_contract_changes_below_it_is_told_what_it_is_to_look_like() {
     let repo = Repo::initialised();
     repo.replace("rust/src/sum.rs", "unimplemented!(\"twice\")", "x.wrapping_mul(2)");
     repo.replace("rust/contracts/twice.toml", "signature = \"safe\"", "signature = \"c\"");
-    let told = "`twice` is ported, but its signature is another one now: pub unsafe fn twice(x: u32) -> u32";
+    let told = "`twice` is ported, but its signature is now pub unsafe fn twice(x: u32) -> u32";
     for _ in 0..2 {
         let ran = repo.run(&["contract", "twice"]);
         assert!(ran.stderr.contains(told), "{ran}");
@@ -204,10 +204,7 @@ fn memory_that_nothing_measures_is_lent_and_what_is_beside_what_c_touches_is_com
     repo.write("room.c", c);
     repo.run(&["init"]).ok();
     let shown = repo.run(&["contract", "put32", "first16"]);
-    shown
-        .ok()
-        .shows("out memory that nothing measures, 128 elements")
-        .shows("in memory that nothing measures");
+    shown.ok().shows("out memory of unknown size, 128 elements").shows("in memory of unknown size");
     let body = |symbol: &str, body: &str| {
         repo.replace(
             "rust/src/room.rs",

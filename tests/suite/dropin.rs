@@ -175,7 +175,7 @@ fn a_build_that_goes_around_the_compilers_on_the_path_proves_nothing() {
     ran.code(11)
         .shows("./state: the same with the port")
         .shows("no program got the port")
-        .shows("help: let it use `CC`");
+        .shows("help: let it call `$CC`");
 }
 
 #[test]

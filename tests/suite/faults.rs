@@ -401,7 +401,7 @@ fn a_refusal_is_shown_in_the_model_s_words(library: &Library) {
     let mut body = Wire::OpenAi.body("", Stop::End);
     body["choices"][0]["finish_reason"] = "content_filter".into();
     let met = library.meets(Wire::OpenAi, vec![Answer::Http(200, body.to_string())]);
-    met.ran.code(11).shows("the model refused without a word");
+    met.ran.code(11).shows("the model refused without giving a reason");
     met.stops(&["refusal"]);
 }
 

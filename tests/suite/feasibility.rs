@@ -45,9 +45,9 @@ fn a_precondition_that_c_bears_out_is_kept_and_the_function_judged_under_it() {
     for said in [
         "asking the crash-analyzer",
         "asking the feasibility",
-        "C does not bear the precondition out: C works on an input that is ruled out: at = ",
-        "C does not bear the precondition out: the input on which C breaks is still let through",
-        "C bears the precondition out",
+        "C does not confirm the precondition: C works on an input that is excluded: at = ",
+        "C does not confirm the precondition: the input on which C breaks is still allowed",
+        "C confirms the precondition",
         "command/sh proposed its contract, which is not approved yet",
     ] {
         ran.shows(said);
@@ -72,9 +72,9 @@ fn a_precondition_that_c_bears_out_is_kept_and_the_function_judged_under_it() {
     assert!(contract.contains("max = 63") && !contract.contains("require"), "{contract}");
     let shown = repo.run(&["findings", "list", "--c-bugs", "--format", "json"]).ok().json("findings");
     let told = shown["findings"][0]["explanation"].as_str().unwrap();
-    assert!(told.contains("it is never to be called so: at < 64\npick.c:7 masks it."), "{told}");
+    assert!(told.contains("callers must not call it like this: at < 64\npick.c:7 masks it."), "{told}");
     let id = shown["findings"][0]["id"].to_string();
-    repo.run(&["findings", "show", &id]).ok().shows("a model says of it, and nothing has checked it:");
+    repo.run(&["findings", "show", &id]).ok().shows("a model's explanation, which the tool has not checked:");
 
     repo.run(&["contract", "--approve", "pick"]).ok();
     let verify = settings(&["verify", "pick", "--runs", "20000", "--seconds", "5"]);
@@ -98,7 +98,7 @@ fn what_a_run_did_not_come_to_the_next_one_asks_about() {
     let low = "pub fn pick_low(x: u32) -> u32 {\n    crate::callee::pick(x & 63)\n}\n";
     repo.model(&[&reply(low), CRASH, &narrowed("at < 64")]);
     let ran = repo.run(&settings(&[&["port", "pick", "pick_low"][..], &QUICK].concat()));
-    ran.ok().shows("pick: ported before").shows("C bears the precondition out");
+    ran.ok().shows("pick: ported before").shows("C confirms the precondition");
     assert_eq!(repo.asked(), 3, "{ran}");
     let asked = std::fs::read_to_string(repo.aside().join("model/2.prompt")).unwrap();
     assert!(asked.contains("\"role\":\"crash-analyzer\"") && asked.contains("at = "), "{asked}");
@@ -123,7 +123,7 @@ fn a_bug_of_c_is_told_as_one_and_nothing_else_changes() {
     assert_eq!(repo.read("rust/contracts/pick.toml"), contract);
     let shown = repo.run(&["findings", "list", "--c-bugs", "--format", "json"]).ok().json("findings");
     let told = shown["findings"][0]["explanation"].as_str().unwrap();
-    assert!(told.contains("callers can bring it about:\nAny caller: pick.h:4"), "{told}");
+    assert!(told.contains("callers can cause it:\nAny caller: pick.h:4"), "{told}");
     let calls =
         repo.count("SELECT count(*) FROM model_calls WHERE role IN ('crash-analyzer', 'feasibility')");
     assert_eq!(calls, 3);
@@ -137,7 +137,7 @@ fn a_bug_of_c_is_told_as_one_and_nothing_else_changes() {
     let untimed = "SELECT count(*) FROM steps WHERE step LIKE 'ask-%' AND millis IS NULL";
     assert_eq!(repo.count(untimed) + repo.count("SELECT count(*) FROM model_calls WHERE step IS NULL"), 0);
     let trace = repo.run(&["port", "--explain", "pick"]);
-    trace.shows("ask-crash-analyzer").shows("the last answer was of no use");
+    trace.shows("ask-crash-analyzer").shows("the last answer was unusable");
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn a_model_that_finds_nothing_out_leaves_everything_as_it_was() {
     repo.model(&[&reply(PORT), CRASH, "I do not know."]);
     let with_model = repo.tree();
     let ran = repo.run(&settings(&[&["port", "pick"][..], &QUICK].concat()));
-    ran.shows("nothing came of asking about it");
+    ran.shows("asking about it gave no result");
     assert_eq!(repo.asked(), 5, "{ran}");
     let contract = |tree: &crate::support::Tree| {
         tree.iter()

@@ -53,7 +53,7 @@ fn a_finding_is_shown_and_run_again() {
 
     repo.run(&["findings", "list"]).ok().shows("stands");
     repo.replace("rust/src/sum.rs", &wrong(300), SUM);
-    repo.run(&["findings", "replay", "1"]).ok().shows("does what the C original does");
+    repo.run(&["findings", "replay", "1"]).ok().shows("now agrees with the C original");
     repo.run(&["findings", "list", "sum*"]).ok().shows("not judged since");
     repo.run(&[["verify", "sum_*"].as_slice(), &QUICK, &UNMEASURED].concat());
     repo.run(&["findings", "list"]).ok().shows("mended");

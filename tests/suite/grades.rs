@@ -60,8 +60,7 @@ fn another_port_with_less_evidence_does_not_take_the_place_of_a_verified_one() {
     let ran = repo.run(&[&short, &asked[..]].concat());
     let told = ran.ok().json("port")["symbols"][0].clone();
     assert_eq!((&told["end"], &told["grade"]), (&"already-ported".into(), &"verified".into()), "{told}");
-    let why =
-        "the new port would be weak (2000 executions of 10000): the one that stands is verified and stays";
+    let why = "the new port is only weak (2000 executions of 10000); the old one, verified, stays";
     assert_eq!(told["reason"], why);
     assert_eq!(repo.asked(), 1);
     assert_same(&before, &repo.tree());

@@ -38,7 +38,7 @@ fn a_commit_is_judged_by_what_is_staged() {
     let repo = Repo::initialised();
     git(&repo, &["init", "-q"]).ok();
     repo.run(&["hook", "install"]).ok().shows("git runs `cargo implfuzz check` before every commit");
-    repo.run(&["hook", "install"]).ok().shows("there already");
+    repo.run(&["hook", "install"]).ok().shows("exists already");
     git(&repo, &["add", "."]).ok();
     // Stubs that were never ported do not stand in the way.
     commit(&repo).ok();
@@ -53,7 +53,11 @@ fn a_commit_is_judged_by_what_is_staged() {
     judge(&repo);
     blocked(
         &repo,
-        &["unjudged", "the evidence fits the working tree, which is not all staged", "git add implfuzz.lock"],
+        &[
+            "unjudged",
+            "the evidence fits the working tree, but not everything is staged",
+            "git add implfuzz.lock",
+        ],
     );
     git(&repo, &["add", "."]).ok();
     commit(&repo).ok();
@@ -84,7 +88,7 @@ fn a_commit_is_judged_by_what_is_staged() {
     git(&repo, &["add", "."]).ok();
     blocked(
         &repo,
-        &[&line, "it was ported, says implfuzz.lock, and is a stub now", "cargo implfuzz port twice"],
+        &[&line, "implfuzz.lock lists it as ported, but it is a stub now", "cargo implfuzz port twice"],
     );
     repo.replace(MODULE, "unimplemented!(\"twice\")", "unsafe { ffi::twice(x) }");
     git(&repo, &["add", "."]).ok();
@@ -120,7 +124,7 @@ fn the_hook_of_somebody_else_is_kept_and_runs_first() {
     let path = repo.root().join("my hooks/pre-commit");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
 
-    at("lib", &["install"]).fails(2, &["is there already", "--force"]);
+    at("lib", &["install"]).fails(2, &["exists already", "--force"]);
     assert_eq!(repo.read("my hooks/pre-commit"), theirs);
     at("lib", &["uninstall"]).ok().shows("nothing to do");
     at("lib/it's", &["install", "--force"]).ok().shows("runs first");

@@ -95,7 +95,7 @@ fn what_is_forgotten_is_told_no_more() {
     let repo = learned("Suffix literals.");
     let id = memory(&repo)[0]["id"].to_string();
     let forget = |args: &[&str]| repo.run(&[&["memory", "forget"], args].concat());
-    forget(&[]).fails(2, &["nothing says what to forget"]);
+    forget(&[]).fails(2, &["no lesson is selected"]);
     forget(&["99"]).fails(2, &["there is no lesson 99", "memory list"]);
     for others in [["--key", "E0425"], ["--symbol", "thrice"]] {
         forget(&others).ok().shows("forgotten: 0; left: 1");

@@ -93,7 +93,7 @@ fn patterns_and_budgets_that_make_no_sense_are_refused() {
     repo.model(&[&reply(TWICE)]);
     let dry = |args: &[&str]| repo.run(&[&["port", "--dry-run"], args].concat());
     dry(&["--all", "--only", "twise"]).fails(2, &["matches `twise`", "did you mean `twice`"]);
-    dry(&["--all", "--skip", "*"]).fails(2, &["leave no function"]);
+    dry(&["--all", "--skip", "*"]).fails(2, &["exclude all functions"]);
     dry(&["twice", "--only", "twice"]).code(2).shows("cannot be used with");
     dry(&["--only", "twice"]).code(2).shows("--all");
     dry(&["--all", "--max-cost", "-1"]).code(2);
@@ -190,7 +190,7 @@ fn nothing_is_built_on_a_port_that_no_longer_holds() {
     assert_eq!(told(&ran, "twice")["end"], "no-longer-holds");
     let thrice = told(&ran, "thrice");
     assert_eq!(thrice["end"], "skipped");
-    assert_eq!(thrice["reason"], "it needs `twice`, which does not hold any more");
+    assert_eq!(thrice["reason"], "it needs `twice`, which no longer passes");
     assert_eq!((repo.asked(), repo.read(MODULE)), (0, wrong));
     // It is written anew where that is asked for, and then the rest goes on.
     repo.model(&[&reply(TWICE), &reply(THRICE)]);
@@ -207,7 +207,7 @@ fn a_port_that_nobody_judged_is_looked_at_before_another_one_calls_it() {
     ran.code(11);
     let thrice = told(&ran, "thrice");
     assert_eq!(thrice["end"], "skipped");
-    assert_eq!(thrice["reason"], "it needs `twice`, which does not hold any more");
+    assert_eq!(thrice["reason"], "it needs `twice`, which no longer passes");
     assert_eq!((repo.asked(), repo.status("twice")["grade"].as_str()), (0, Some("refuted")));
     repo.replace(MODULE, WRONG, TWICE);
     port(&repo, &["thrice"]).ok();

@@ -124,7 +124,7 @@ fn when_the_last_model_comes_to_an_end_so_does_the_port() {
     assert_same(&before, &repo.tree());
     let trace = trace(&repo, "twice");
     let last = trace.last().unwrap();
-    assert_eq!(last[..3], ["stop", "2 fixes on end left the same failure", "loop"]);
+    assert_eq!(last[..3], ["stop", "2 consecutive fixes left the same failure", "loop"]);
     let asked: Vec<&str> =
         trace.iter().filter(|row| row[0] == "ask-enhancer").map(|row| row[1].as_str()).collect();
     assert_eq!(

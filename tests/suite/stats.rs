@@ -68,7 +68,7 @@ fn what_recordings_cost_is_told_by_symbol_role_phase_and_workflow() {
 
     a trial, one function in one run: ~959 tokens (median of 3 trials); published for this design: 20000 to 55000
     first prompt: ~913 tokens (median of 3 functions)
-    ~ marks numbers with estimates in them: the provider did not count
+    ~ marks numbers that include estimates, where the provider reported no count
     ");
     let stats = json(&repo, &[]);
     let usage = |symbol: &str, part: &str| recorded(symbol)["usage"][part].as_u64().unwrap();
@@ -230,12 +230,12 @@ fn a_port_that_fails_says_at_which_limit() {
     repo.model(&[&reply(WRONG)]);
     repo.port(&["twice"]).code(10);
     let first = trace(&repo, "twice");
-    let stop = ["the candidate is one that was there before", "loop"];
+    let stop = ["the candidate repeats an earlier one", "loop"];
     assert_eq!(named(&first, "stop")[0][1..], stop);
     repo.model(&["I would rather not.\n"]);
     repo.port(&["twice"]).code(11);
     let last = trace(&repo, "twice");
-    let stop = ["the reply was of no use, and no validation fix is left of 2", "reply-unusable"];
+    let stop = ["the reply was unusable, and no validation fix is left of 2", "reply-unusable"];
     assert_eq!(named(&last, "stop")[0][1..], stop);
     assert_eq!(last.len(), 4, "the trace of the run before is not shown: {last:?}");
     let stats = json(&repo, &[]);

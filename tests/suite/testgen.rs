@@ -126,7 +126,7 @@ fn asked_again(repo: &Repo, text: &str) {
     assert_eq!(first["written"]["tests"], json!(["long", "counted", "high"]));
     repo.replace("mixed.c", "    return h;", "    return len > 16 ? ~h : h;");
     let second = export()["runs"][0]["written"].clone();
-    assert_eq!(second["left_out"], json!([["long", "C answers something else by now"]]), "{second}");
+    assert_eq!(second["left_out"], json!([["long", "C now gives a different result"]]), "{second}");
     assert_eq!(second["tests"], json!(["counted", "high"]));
     assert!(!repo.read(written).contains("_long(") && text.contains("_long("), "{text}");
     repo.replace("mixed.c", "seed * 31u", "seed * 37u + 1u");
@@ -404,7 +404,7 @@ fn a_weaker_run_replaces_nothing_while_c_answers_as_it_did() {
     assert_eq!(repo.read(file), text);
     repo.model(&[&weak]);
     let ran = repo.run(&["testgen", "generate", "mixed", "--context", "correctness"]);
-    ran.shows("stay, which tell as much or more").shows("testgen export --run");
+    ran.shows("stay, because they are at least as good").shows("testgen export --run");
     assert_eq!(repo.read(file), text);
     let run = generate(&repo, &few);
     assert_eq!(run["written"]["run_id"], best["run"]["run_id"], "{run}");
@@ -450,7 +450,7 @@ fn ctrl_c_keeps_what_was_measured() {
         std::thread::sleep(Duration::from_millis(100));
     }
     let (ran, _) = running.interrupt();
-    ran.code(130).shows("what there was is kept: cargo implfuzz testgen runs tg-");
+    ran.code(130).shows("the results so far are stored: cargo implfuzz testgen runs tg-");
     assert_eq!(repo.count("SELECT count(*) FROM testgen_tests WHERE valid"), 1);
     assert_eq!(repo.count("SELECT count(*) FROM testgen_runs WHERE score IS NULL AND tokens > 0"), 1);
     assert!(!repo.root().join("rust/tests/testgen_mixed.rs").exists());

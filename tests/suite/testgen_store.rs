@@ -151,7 +151,7 @@ fn an_empty_store_has_defaults_and_nothing_else() {
     assert!(text(&repo, &["runs"]).contains("no runs"));
     assert!(text(&repo, &["evolution"]).contains("no round of evolution yet"));
     assert!(text(&repo, &["config", "list"]).contains("runs use the defaults"));
-    assert!(text(&repo, &["config", "show"]).contains("the defaults of the tool"));
+    assert!(text(&repo, &["config", "show"]).contains("the built-in defaults"));
     let config = &json(&repo, &["config", "show"], "testgen-config")["config"];
     assert_eq!(
         (&config["id"], &config["created_at"], &config["max_tokens"]),
@@ -202,7 +202,7 @@ fn stats(repo: &Repo) {
     );
     assert_eq!(words(&shown, GLOBAL)[1..5], ["commander", "1", "(1.0.0)", "770.0"]);
     assert_eq!(words(&shown, "pure function")[2..9], ["commander", "2", "(1.0.1)", "870.0", "1", "of", "2"]);
-    assert!(shown.contains("other than for all kinds"));
+    assert!(shown.contains("differs from the best for all kinds"));
     let stats = json(repo, &["stats"], "testgen-stats");
     let symbols = stats["symbols"].as_array().unwrap();
     let sum = symbols.iter().find(|row| row["symbol"] == "sum_bytes").unwrap();
@@ -310,7 +310,7 @@ fn one_run(repo: &Repo) {
     );
     repo.run(&["testgen", "runs", id(9).as_str()])
         .fails(2, &["there is no TestGen run tg-20260131-100900-000009", "testgen runs"]);
-    repo.run(&["testgen", "runs", "last"]).fails(2, &["`last` is no name of a TestGen run"]);
+    repo.run(&["testgen", "runs", "last"]).fails(2, &["`last` is not the name of a TestGen run"]);
     repo.run(&["testgen", "runs", id(1).as_str(), "--limit", "2"]).code(2);
 }
 
@@ -372,7 +372,7 @@ fn made_from_another_one(repo: &Repo) {
     }
     assert_eq!(made["created"], true);
     let again = text(repo, &["config", "create", "--from", "3", "--set", "max_tokens=1024"]);
-    assert!(again.contains("configuration 3,") && again.contains("there already"), "{again}");
+    assert!(again.contains("configuration 3,") && again.contains("exists already"), "{again}");
     let plain = json(repo, &["config", "create", "--from", "defaults"], "testgen-config-created");
     assert_eq!((&plain["created"], &plain["config"]["id"]), (&false.into(), &1.into()));
     refused(repo);
@@ -384,7 +384,7 @@ fn refused(repo: &Repo) {
     create(&["--set", "max_tokens=\"many\""]).fails(2, &["--set max_tokens: invalid type", "config show"]);
     create(&["--set", "max_tokens"]).fails(2, &["there is no `=` in it"]);
     create(&["--set", "primary_model=claude"]).fails(2, &["neither JSON nor TOML"]);
-    create(&["--set", "precision_weight=1.5"]).fails(2, &["precision_weight 1.5 is not within 0 and 1"]);
+    create(&["--set", "precision_weight=1.5"]).fails(2, &["precision_weight 1.5 is not between 0 and 1"]);
     create(&["--set", "category_prompts.existence=\"is it there?\""])
         .fails(2, &["category_prompts.existence would change nothing", "the tool makes these tests"]);
     create(&["--from", "99"]).fails(2, &["there is no TestGen configuration 99"]);
@@ -430,7 +430,7 @@ fn a_model_without_a_profile_is_remarked_upon() {
     let ran = repo.run(&create);
     let said = &ran.ok().stderr;
     assert!(said.contains("reflection_model is `claude`, and there is no [llm.profiles.claude]"), "{said}");
-    assert!(said.contains("write into implfuzz.toml") && ran.stdout.contains("made"), "{ran}");
+    assert!(said.contains("add [llm.profiles.") && ran.stdout.contains("made"), "{ran}");
     let config = repo.read("implfuzz.toml") + "\n[llm.profiles.claude]\nmodel = \"m\"\n";
     repo.write("implfuzz.toml", &config);
     let ran = repo.run(&create);

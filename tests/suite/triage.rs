@@ -112,7 +112,7 @@ fn of_c_is_listed_apart_shown_and_run_again(repo: &Repo, of_c: &BTreeMap<String,
     );
     repo.run(&["findings", "replay", &id("add_up")]).code(11).shows("precondition of the contract");
     repo.replace("faults.c", "len + 1 : len", "len : len");
-    repo.run(&["findings", "replay", &id("head_sum")]).ok().shows("answers, and always the same");
+    repo.run(&["findings", "replay", &id("head_sum")]).ok().shows("returns, always with the same result");
     repo.replace("faults.c", "len : len;", "len + 1 : len;");
 }
 

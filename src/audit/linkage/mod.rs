@@ -116,7 +116,7 @@ impl Compiled {
             }
             for name in self.objects.undefined(section) {
                 let why = match c.0.get(name) {
-                    Some(c_name) => Some(format!("the C original of `{c_name}`, not by its shim")),
+                    Some(c_name) => Some(format!("the C original of `{c_name}`, not through its shim")),
                     None => why_not(name, externs.contains(name), &self.krate),
                 };
                 forbidden.extend(why);

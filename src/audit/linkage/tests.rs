@@ -91,12 +91,12 @@ fn what_a_port_leads_to_shows_however_it_gets_there() {
     let by_shim = linkage(&compiled, "by_shim");
     assert_eq!((by_shim.reaches_c, by_shim.forbidden), (vec![SymbolName::new("twice")], Vec::new()));
     for (ident, wanted) in [
-        ("direct", "`twice`, not by its shim"),
-        ("generic", "`twice`, not by its shim"),
-        ("table", "`twice`, not by its shim"),
-        ("object", "`twice`, not by its shim"),
-        ("late", "`twice`, not by its shim"),
-        ("variable", "`table`, not by its shim"),
+        ("direct", "`twice`, not through its shim"),
+        ("generic", "`twice`, not through its shim"),
+        ("table", "`twice`, not through its shim"),
+        ("object", "`twice`, not through its shim"),
+        ("late", "`twice`, not through its shim"),
+        ("variable", "`table`, not through its shim"),
         ("own_block", "the symbol `dlsym`"),
         ("environment", "std::env"),
         ("prints", "std::io"),

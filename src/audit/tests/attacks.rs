@@ -42,7 +42,7 @@ fn code_that_runs_without_being_called() {
         (
             "struct A; #[global_allocator] static G: A = A; HEAD { 1 }",
             Rule::Attribute,
-            "may not stand in a reply",
+            "is not allowed in a reply",
         ),
         ("HEAD { std::panic::set_hook(Box::new(|_| {})); 1 }", Rule::System, "panics"),
         ("HEAD { core::intrinsics::abort() }", Rule::System, "processor"),
@@ -75,7 +75,7 @@ fn constants_that_see_the_build() {
         ("HEAD { format!(\"{:?}\", crc.type_id()).len() as u32 }", Rule::System, "how it is built"),
         ("HEAD { format!(\"{:?}\", u32::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
         ("HEAD { format!(\"{:?}\", <u32>::type_id(&crc)).len() as u32 }", Rule::System, "how it is built"),
-        ("#[track_caller] HEAD { 1 }", Rule::Attribute, "may not stand in a reply"),
+        ("#[track_caller] HEAD { 1 }", Rule::Attribute, "is not allowed in a reply"),
         ("HEAD { core::panic::Location::caller().line() }", Rule::System, "panics"),
         ("HEAD { std::backtrace::Backtrace::capture(); 1 }", Rule::System, "only computes"),
         ("HEAD { std::is_x86_feature_detected!(\"avx\") as u32 }", Rule::System, "only computes"),
@@ -105,12 +105,12 @@ fn macros_under_other_names() {
         (
             "HEAD { let mut x = crc; debug_assert!({ x += 1; true }); x }",
             Rule::System,
-            "not there in a release",
+            "absent from a release",
         ),
         (
             "const D: u32 = { let mut d = 0; debug_assert!({ d = 1; true }); d }; HEAD { D }",
             Rule::System,
-            "not there",
+            "absent from a release",
         ),
     ]);
     // A variable is no macro.
@@ -133,7 +133,11 @@ fn names_that_stand_for_two_things() {
         ("HEAD { use std as m; use core::mem::swap as m; m::process::exit(0) }", Rule::UnknownPath, two),
         // An item is known by its namespace; a renamed import of both is not.
         ("struct m {} use core::mem::swap as m; use self::m as k; HEAD { k(); 1 }", Rule::UnknownPath, two),
-        ("HEAD { core::mem::swap::panic::catch_unwind(|| 1).is_ok() as u32 }", Rule::System, "out of bounds"),
+        (
+            "HEAD { core::mem::swap::panic::catch_unwind(|| 1).is_ok() as u32 }",
+            Rule::System,
+            "is not allowed",
+        ),
     ]);
     // What the module imports twice, and what it imports and this port declares.
     for (items, text) in [
@@ -174,7 +178,7 @@ fn macros_inside_of_allowed_macros() {
 #[test]
 fn items_in_functions_are_items() {
     all_refused(&[
-        ("HEAD { #[unsafe(no_mangle)] fn c_kit_crc32() {} 1 }", Rule::Attribute, "in the place of C's"),
+        ("HEAD { #[unsafe(no_mangle)] fn c_kit_crc32() {} 1 }", Rule::Attribute, "replace C's symbol"),
         (
             "HEAD { mod m { pub fn f() -> u32 { unsafe { crate::ffi::kit_next() } } } m::f() }",
             Rule::Item,
@@ -198,7 +202,7 @@ fn items_in_functions_are_items() {
 
 #[test]
 fn memory_read_as_a_function_pointer() {
-    let named = "may not name the type of a function pointer";
+    let named = "may not name function pointer types";
     let both = "`transmute` only with both types written out";
     all_refused(&[
         (
@@ -293,12 +297,12 @@ fn names_of_crates_and_generated_modules_are_given_to_nothing_else() {
         (
             &format!("#[track_caller] fn f<const core: usize>() -> u32 {{ {location} }} HEAD {{ f::<1>() }}"),
             Rule::UnknownPath,
-            "`core` is the name of a crate, and nothing else may get it: rename it",
+            "`core` is reserved for a crate: rename it",
         ),
         (
             "use core::f64::consts::PI as std; HEAD { unsafe { std::arch::x86_64::_rdtsc() as u32 } }",
             Rule::UnknownPath,
-            "`std` is the name of a crate",
+            "`std` is reserved for a crate",
         ),
         // The path means the crate, too.
         (
@@ -307,7 +311,7 @@ fn names_of_crates_and_generated_modules_are_given_to_nothing_else() {
             "_rdtsc",
         ),
         ("HEAD { let core = 1; core }", Rule::UnknownPath, "rename it"),
-        ("HEAD { let r#core = 1; r#core }", Rule::UnknownPath, "`core` is the name"),
+        ("HEAD { let r#core = 1; r#core }", Rule::UnknownPath, "`core` is reserved"),
         ("HEAD { let f = |ffi: u32| ffi; f(crc) }", Rule::UnknownPath, "a generated module"),
         ("HEAD { match crc { callee => callee } }", Rule::UnknownPath, "`callee`"),
         (
@@ -348,7 +352,7 @@ fn a_rename_of_the_module_counts_for_every_port_in_it() {
         report
             .problems
             .iter()
-            .any(|p| p.reason.contains("line 1 of the module imports it: `libc` is the name")),
+            .any(|p| p.reason.contains("line 1 of the module imports it: `libc` is reserved")),
         "{report:#?}"
     );
 }

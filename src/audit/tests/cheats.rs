@@ -125,7 +125,7 @@ fn smuggled_attributes() {
         "path = \"x.rs\"",
         "serde::x",
     ] {
-        refused(&format!("#[{attribute}]\nHEAD {{ 1 }}"), Rule::Attribute, 1, "may not stand in a reply");
+        refused(&format!("#[{attribute}]\nHEAD {{ 1 }}"), Rule::Attribute, 1, "is not allowed in a reply");
     }
     refused("HEAD {\n #[cfg(fuzzing)]\n return 0;\n 1 }", Rule::Attribute, 2, "same in every build");
     refused(
@@ -138,7 +138,7 @@ fn smuggled_attributes() {
         "#[unsafe(no_mangle)]\nextern \"C\" fn helper() {}\nHEAD { 1 }",
         Rule::Attribute,
         1,
-        "in the place of C's",
+        "replace C's symbol",
     );
     refused("HEAD { struct S {\n #[cfg(test)] x: u8 }\n 1 }", Rule::Attribute, 2, "same in every build");
     refused(
@@ -256,7 +256,7 @@ fn state_of_the_libraries() {
         "strtok_r",
     );
     for path in ["std::hash::RandomState", "std::collections::hash_map::RandomState"] {
-        refused(&format!("HEAD {{ let s = {path}::new(); 1 }}"), Rule::State, 1, "another one in every call");
+        refused(&format!("HEAD {{ let s = {path}::new(); 1 }}"), Rule::State, 1, "differs in every call");
         refused(
             &format!("use {path} as S;\nHEAD {{ let s = S::new(); 1 }}"),
             Rule::State,

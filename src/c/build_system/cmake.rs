@@ -64,14 +64,14 @@ fn configure(
         .run(tools.interrupt)?;
     let failed = |why: String| {
         Err(Error::new(ErrorKind::C, format!("cmake cannot configure {file}: {why}"))
-            .help("correct what it says, or name the sources under [c] sources = [\"…\"] in implfuzz.toml"))
+            .help("correct the error, or name the sources under [c] sources = [\"…\"] in implfuzz.toml"))
     };
     if !output.exit.success() {
         return failed(complaint(&output).replace(copy.dir.as_str(), root.as_str()));
     }
     match build.join("compile_commands.json").is_file() {
         true => Ok(()),
-        false => failed("it has nothing to compile".into()),
+        false => failed("it compiles nothing".into()),
     }
 }
 

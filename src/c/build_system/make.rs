@@ -73,7 +73,9 @@ fn print(
     let output = job.env("LC_ALL", "C").timeout(time_limits::PRINT_COMMANDS).run(tools.interrupt)?;
     if output.exit == Exit::TimedOut {
         return Err(Error::new(ErrorKind::C, format!("`make -n` ({file}) fails: {}", complaint(&output)))
-            .help("correct what takes so long, or name the sources under [c] sources = [\"…\"] in implfuzz.toml"));
+            .help(
+                "correct the slow step, or name the sources under [c] sources = [\"…\"] in implfuzz.toml",
+            ));
     }
     // With -k, make has printed what it could. Its error messages, appended here, are shown to the user if
     // there are no commands.

@@ -69,7 +69,7 @@ impl BuildSystems<'_> {
     /// `Environment` if it is not installed, so that `file` cannot be read.
     fn program(&self, tool: BuildTool, file: &Utf8Path) -> Result<&Path> {
         self.programs.build_tools.get(&tool).map(PathBuf::as_path).ok_or_else(|| {
-            let text = format!("{} is not installed, so {file} cannot be asked for flags", tool.name());
+            let text = format!("{} is not installed, so {file} cannot provide the flags", tool.name());
             Error::new(ErrorKind::Environment, text).help(MENDING_COMMAND)
         })
     }

@@ -75,7 +75,7 @@ impl<'a> Image<'a> {
         let section = symbol
             .section_index()
             .and_then(|index| self.file.section_by_index(index).ok())
-            .ok_or("it lies in no section of its object file")?;
+            .ok_or("it is in no section of its object file")?;
         let start = symbol.address() - section.address();
         let bytes = contents(&section, start, symbol.size())?;
         let mut targets = BTreeMap::new();
@@ -90,7 +90,7 @@ impl<'a> Image<'a> {
             let mut addend = relocation.addend();
             if relocation.has_implicit_addend() {
                 let held = usize::try_from(at).ok().and_then(|at| bytes.get(at..at + 8));
-                let held = held.and_then(|b| b.try_into().ok()).ok_or("a pointer reaches over its end")?;
+                let held = held.and_then(|b| b.try_into().ok()).ok_or("a pointer extends past its end")?;
                 addend = addend.wrapping_add(i64::from_le_bytes(held));
             }
             targets.insert(at, self.target(relocation.target(), addend)?);
@@ -170,7 +170,7 @@ fn until_nul(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn contents(section: &object::Section<'_, '_>, start: u64, size: u64) -> Result<Vec<u8>, String> {
-    let broken = || "it reaches over the end of its section".to_owned();
+    let broken = || "it extends past the end of its section".to_owned();
     let size = usize::try_from(size).map_err(|_| broken())?;
     if section.kind() == SectionKind::UninitializedData {
         return Ok(vec![0; size]);

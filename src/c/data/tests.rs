@@ -131,6 +131,6 @@ fn what_cannot_be_read_is_a_reason_of_that_global_alone() {
         let got = values(cc, c, &["real", "other", "=fine", "=gone"]);
         assert_eq!(bytes(&got[1]), [6, 0, 0, 0], "{cc}");
         assert_eq!(bytes(&got[2]), [2, 0, 0, 0]);
-        assert_eq!(got[3].as_ref().unwrap_err(), "the C compiler makes no variable of gone");
+        assert_eq!(got[3].as_ref().unwrap_err(), "the C compiler emits no variable for gone");
     }
 }

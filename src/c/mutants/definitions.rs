@@ -34,7 +34,7 @@ impl<'t> Definitions<'t> {
         let definition = self
             .functions
             .get(&(function.c_name.clone(), function.place.start))
-            .ok_or("its definition is not where it was read: run `cargo implfuzz init`")?;
+            .ok_or("its definition has moved: run `cargo implfuzz init`")?;
         let at = definition.at().offset.checked_sub(definition.start().offset);
         let name = at.map(|at| at..at + function.c_name.len());
         let name = name

@@ -162,7 +162,7 @@ fn of_unit(
     let functions: Vec<_> = functions.iter().filter(|f| !made.without.contains_key(&f.name)).collect();
     for Function { name, .. } in functions {
         if is_plain_lost(name) {
-            let why = "a copy of its text does not compile behind the file that it comes from";
+            let why = "a copy of its text does not compile at the end of its file";
             made.without.insert(name.clone(), why.to_owned());
             continue;
         }

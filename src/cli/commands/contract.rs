@@ -71,7 +71,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         Judgeable::Yes(_) => None,
     }) {
         return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
-            .help("`cargo implfuzz contract --check --all` takes those that have one"));
+            .help("`cargo implfuzz contract --check --all` checks all functions that have one"));
     }
     let all = mutation_score::measure(
         &project,
@@ -133,7 +133,7 @@ fn new(project: &Project, wanted: &[&FunctionPlan], session: &Session) -> Result
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     session.screen.result("contract-new", &json!({ "symbols": names, "files": paths }), || {
         format!(
-            "written: {}\nsay there what one call is (docs/fuzz-targets.md), then: cargo implfuzz contract --check {}\n",
+            "written: {}\nwrite in it how the function is called (docs/fuzz-targets.md), then: cargo implfuzz contract --check {}\n",
             paths.join(", "),
             names.join(" ")
         )
@@ -240,10 +240,9 @@ fn role(param: &Parameter) -> String {
         Role::Callback { order: true, nullable } => format!("callback that orders{}", null(*nullable)),
         Role::Callback { order: false, nullable } => format!("callback{}", null(*nullable)),
         Role::Room { direction, len, nullable } => {
-            format!("{direction:?} memory that nothing measures, {len} elements{}", null(*nullable))
-                .to_lowercase()
+            format!("{direction:?} memory of unknown size, {len} elements{}", null(*nullable)).to_lowercase()
         }
-        Role::UserData => "handed on to a callback".into(),
+        Role::UserData => "passed on to a callback".into(),
         Role::Given { max, nullable } => format!("block to free, of at most {max} bytes{}", null(*nullable)),
         Role::Lent { pointers, nullable, .. } => {
             let names: Vec<&str> = pointers.iter().map(|(name, _)| name.as_str()).collect();
@@ -260,7 +259,7 @@ fn role(param: &Parameter) -> String {
 fn returned(function: &Function, contract: &Contract) -> String {
     let what = match contract.returns {
         Returns::Memory => "a new block".to_owned(),
-        Returns::Address => "a place in memory that it gets".to_owned(),
+        Returns::Address => "a pointer into memory that it gets".to_owned(),
         Returns::Table(elements) => format!("a table of {elements} elements"),
         Returns::Nothing | Returns::Value | Returns::StaticString | Returns::Handle => return String::new(),
     };
@@ -275,19 +274,19 @@ fn returned(function: &Function, contract: &Contract) -> String {
 
 fn compared(contract: &Contract) -> String {
     if !contract.harness.is_inferred() {
-        return "compared: what each call returns, all memory that it gets, and all that pointers lead to\n"
+        return "compared: the return value of each call, all memory that it gets, and all memory that pointers lead to\n"
             .into();
     }
     let mut parts = Vec::new();
     match contract.returns {
         Returns::Nothing => {}
-        Returns::Memory => parts.push("the block that it returns, with what C has written there".to_owned()),
-        Returns::Table(n) => parts.push(format!("the {n} elements that the returned pointer leads to")),
-        Returns::Address => parts.push("where the returned pointer leads".to_owned()),
+        Returns::Memory => parts.push("the returned block, as far as C has written it".to_owned()),
+        Returns::Table(n) => parts.push(format!("the {n} elements that the returned pointer points to")),
+        Returns::Address => parts.push("the place that the returned pointer points to".to_owned()),
         Returns::Value | Returns::StaticString | Returns::Handle => parts.push("the return value".to_owned()),
     }
     if contract.hands_over() {
-        parts.push("what is freed and what is not".to_owned());
+        parts.push("which blocks are freed".to_owned());
     }
     if contract.params.iter().any(|p| {
         !matches!(
@@ -303,13 +302,13 @@ fn compared(contract: &Contract) -> String {
         parts.push("all memory that it gets, to its whole capacity".to_owned());
     }
     if contract.params.iter().any(|p| matches!(p.role, Role::Callback { .. })) {
-        parts.push("every call of a callback with its arguments".to_owned());
+        parts.push("every call to a callback with its arguments".to_owned());
     }
     if contract.errno {
         parts.push("errno".to_owned());
     }
     if contract.chance {
-        parts.push("how often chance and clocks are asked".to_owned());
+        parts.push("the number of calls for random numbers and clocks".to_owned());
     }
     if !contract.globals.is_empty() {
         parts.push("the variables".to_owned());
@@ -321,7 +320,8 @@ fn compared(contract: &Contract) -> String {
             let names: Vec<&str> = names.iter().map(SymbolName::as_str).collect();
             if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
         };
-        text += "also compared: all that the handle leads to, blocks that are never freed\n";
+        text +=
+            "also compared: all memory that can be reached from the handle, blocks that are never freed\n";
         text += &format!("the handle is made by: {}\n", list(&sequence.makers));
         text += &format!("before and after the call: {}\n", list(&sequence.operations));
         text += &format!("ended by: {}\n", list(&sequence.enders));
@@ -333,11 +333,7 @@ fn compared(contract: &Contract) -> String {
         text += &format!("only inputs with: {}\n", printable(condition));
     }
     for equivalent in &contract.equivalent {
-        text += &format!(
-            "mutant {} is no other function: {}\n",
-            equivalent.mutant,
-            printable(&equivalent.reason)
-        );
+        text += &format!("mutant {} is equivalent: {}\n", equivalent.mutant, printable(&equivalent.reason));
     }
     text
 }

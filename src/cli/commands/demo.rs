@@ -32,7 +32,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     if checks.iter().any(Check::is_lack) {
         if !args.install {
             let missing: Vec<&str> = checks.iter().filter(|c| c.is_lack()).map(|c| c.name).collect();
-            let text = format!("the demonstration needs what this machine lacks: {}", missing.join(", "));
+            let text = format!("the demo needs tools that this machine lacks: {}", missing.join(", "));
             return Err(Error::new(ErrorKind::Environment, text)
                 .help(format!("`cargo implfuzz demo --install`, or `{MENDING_COMMAND}` first")));
         }
@@ -59,7 +59,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     });
     session.screen.result("demo", &value, || {
         format!(
-            "{}\n{}\nverify --all: {} ports: {} (`cargo implfuzz status` says what they lack)\n\
+            "{}\n{}\nverify --all: {} ports: {} (`cargo implfuzz status` shows what they lack)\n\
              {not_judged} functions are not judged yet (callbacks, streams), {} have no recorded reply, {failed} failed\n\
              the ported library: {}\n",
             rows::ports(&shown.ports),

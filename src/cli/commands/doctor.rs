@@ -61,7 +61,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         if complete {
             text += match found.iter().all(Check::ok) {
                 true => "\nNothing is missing.\n",
-                false => "\nNothing is missing that every library needs.\n",
+                false => "\nAll tools that every library needs are installed.\n",
             };
         }
         if let Some(command) = &command {

@@ -84,7 +84,7 @@ fn text(report: &Report) -> String {
     ];
     let mut text = table(&columns, &report.functions.iter().map(row).collect::<Vec<_>>(), None);
     for name in &report.apart {
-        text += &format!("`{name}` is there twice: C and the port have one each\n");
+        text += &format!("`{name}` exists twice: C and the port each have a copy\n");
     }
     text += "\n";
     text += &report.commands.iter().map(compared).collect::<String>();
@@ -111,7 +111,7 @@ fn advice(report: &Report) -> String {
             names.join(", ")
         ),
         Verdict::NothingCalled if report.linked == 0 => "no program got the port: the build calls its compiler by \
-            a path of its own, or links in another way\n  help: let it use `CC`, or a compiler by its bare name\n"
+            an absolute path, or does not link with it\n  help: let it call `$CC`, or a compiler by its bare name\n"
             .into(),
         Verdict::NothingCalled => {
             "no program called a port\n  help: name programs under [dropin] that do\n".into()
@@ -124,8 +124,8 @@ fn row(one: &Counted) -> Vec<String> {
     let number = |count: Option<u64>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     let remark = match (&one.kept_by_c, one.calls) {
         (Some(why), _) => why.clone(),
-        (None, _) if one.ran_as_c.is_none() => "whether its C runs cannot be seen".into(),
-        (None, Some(0)) => "C did not call it; what Rust calls is not counted".into(),
+        (None, _) if one.ran_as_c.is_none() => "unknown whether its C function ran".into(),
+        (None, Some(0)) => "C did not call it; calls from Rust are not counted".into(),
         (None, _) => String::new(),
     };
     vec![one.symbol.to_string(), number(one.calls), number(one.ran_as_c), remark]
@@ -134,7 +134,7 @@ fn row(one: &Counted) -> Vec<String> {
 fn compared(one: &Compared) -> String {
     let command = one.command.join(" ");
     let Some(difference) = &one.difference else {
-        let note = if one.c.success() { "" } else { ", which is no success: with C alone neither" };
+        let note = if one.c.success() { "" } else { " (it failed with C alone, too)" };
         let (exit, lines) = (shown(one.c), one.lines);
         return format!("{}: the same with the port: {exit}, {lines} lines{note}\n", printable(&command));
     };

@@ -32,7 +32,7 @@ pub fn run(
         let first = match candidates.contains(&Maker::C2rust) {
             false => "",
             true if is_there() => "c2rust is tried first; ",
-            true => "c2rust, which was to be tried first, is not installed; ",
+            true => "c2rust should be tried first, but is not installed; ",
         };
         let sums = format!(
             "{first}{prompts} first prompts, {} characters, about {} tokens; no model was asked",

@@ -76,9 +76,9 @@ impl Draft {
             return error;
         }
         let (path, copy) = (self.shown(&self.path), self.shown(&self.copy));
-        Error::new(error.kind(), format!("{error}\n{path} is as it was; what you wrote is in {copy}")).help(
+        Error::new(error.kind(), format!("{error}\n{path} is unchanged; your text is in {copy}")).help(
             format!(
-                "to correct it: cargo implfuzz contract --edit {}; to give it up: rm {copy}",
+                "to correct it: cargo implfuzz contract --edit {}; to discard it: rm {copy}",
                 self.symbol
             ),
         )
@@ -88,9 +88,9 @@ impl Draft {
     fn overtaken(&self) -> Error {
         let (path, copy) = (self.shown(&self.path), self.shown(&self.copy));
         let text =
-            format!("{path} was changed while it was edited, and stays so; what you wrote is in {copy}");
+            format!("{path} was changed during the edit and was not overwritten; your text is in {copy}");
         Error::new(ErrorKind::Config, text).help(format!(
-            "to put into {copy} what changed: cargo implfuzz contract --edit {}; to give it up: rm {copy}",
+            "to add the other change to {copy}: cargo implfuzz contract --edit {}; to discard your text: rm {copy}",
             self.symbol
         ))
     }

@@ -32,9 +32,7 @@ pub fn run(session: &Session, which: &Which) -> Result<ExitCode> {
 
 fn text(symbol: &SymbolName, history: Option<&History>) -> String {
     let Some(History { run, steps }) = history else {
-        return format!(
-            "{symbol}: no run has a trace of it; with a model, `cargo implfuzz port {symbol}` makes one\n"
-        );
+        return format!("{symbol}: no run has a trace of it; `cargo implfuzz port {symbol}` records one\n");
     };
     let columns = [
         Column::right("#"),

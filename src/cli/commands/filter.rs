@@ -32,8 +32,8 @@ impl Narrow {
         });
         let is_narrowed = !self.only.is_empty() || !self.skip.is_empty();
         if wanted.is_empty() && is_narrowed {
-            return Err(Error::new(ErrorKind::Usage, "--only and --skip leave no function")
-                .help("cargo implfuzz port --all --dry-run shows what there is"));
+            return Err(Error::new(ErrorKind::Usage, "--only and --skip exclude all functions")
+                .help("`cargo implfuzz port --all --dry-run` shows the functions"));
         }
         Ok(())
     }

@@ -131,7 +131,7 @@ fn list(session: &Session, symbols: &[String], (side, verdict): (Side, Option<Sa
             true => "no findings\n".to_owned(),
             false => {
                 let text = table(&columns, &all.iter().map(row).collect::<Vec<_>>(), None);
-                let which = if side == Side::C { "\nwhether C has a bug, or must not be given such inputs, the tool does not decide; to rule inputs out: cargo implfuzz contract --edit <symbol>" } else { "" };
+                let which = if side == Side::C { "\na C fault is a bug in C, or an input that callers must not pass; the tool does not decide which; to exclude inputs: cargo implfuzz contract --edit <symbol>" } else { "" };
                 format!("{text}{which}\nshow one: cargo implfuzz findings show <id>; run it again: cargo implfuzz findings replay <id>\n{more}")
             }
         }
@@ -152,7 +152,7 @@ fn show(session: &Session, id: i64) -> Result<ExitCode> {
         };
         let explained = kept.row.explanation.as_ref().map(|text| {
             let lines: Vec<String> = text.lines().map(|line| format!("  {}\n", printable(line))).collect();
-            format!("a model says of it, and nothing has checked it:\n{}", lines.concat())
+            format!("a model's explanation, which the tool has not checked:\n{}", lines.concat())
         });
         format!("{text}{}{}\n", explained.unwrap_or_default(), reproduce(id))
     });
@@ -184,16 +184,21 @@ fn replay(session: &Session, id: i64) -> Result<ExitCode> {
         Again::Port(Once::Differs(found)) => {
             format!("{}finding {id} still differs\n", finding(&kept.symbol, found, None))
         }
-        Again::Port(Once::Same) => format!("finding {id}: `{}` does what the C original does\n", kept.symbol),
+        Again::Port(Once::Same) => {
+            format!("finding {id}: `{}` now agrees with the C original\n", kept.symbol)
+        }
         Again::Port(Once::Rejected(reason)) => {
-            format!("finding {id} says nothing any more: its input is rejected ({})\n", printable(reason))
+            format!("finding {id} no longer applies: its input is rejected ({})\n", printable(reason))
         }
         Again::C(Some(found)) => {
             let text = c_fault(&kept.symbol, (found.kind, &found.finding, &found.report), Values::Short);
             format!("{text}finding {id} is still there\n")
         }
         Again::C(None) => {
-            format!("finding {id}: the C original of `{}` answers, and always the same\n", kept.symbol)
+            format!(
+                "finding {id}: the C original of `{}` returns, always with the same result\n",
+                kept.symbol
+            )
         }
     });
     Ok(code)

@@ -49,11 +49,11 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     };
     let chained = change == Change::Installed && hook.before().exists();
     let (word, says) = match change {
-        Change::Installed if chained => ("installed", "written; the hook that was there runs first"),
+        Change::Installed if chained => ("installed", "written; the earlier hook runs first"),
         Change::Installed => ("installed", "written: git runs `cargo implfuzz check` before every commit"),
-        Change::Unchanged => ("unchanged", "there already"),
+        Change::Unchanged => ("unchanged", "exists already"),
         Change::Uninstalled => ("uninstalled", "taken away"),
-        Change::Absent => ("absent", "not from cargo implfuzz, or not there: nothing to do"),
+        Change::Absent => ("absent", "no hook from cargo implfuzz: nothing to do"),
     };
     let path = hook.path().display().to_string();
     let value = json!({ "change": word, "path": path, "chained": chained });
@@ -85,7 +85,7 @@ fn staged(session: &Session, root: &Path, hook: &Hook) -> Result<ExitCode> {
     let forgotten = !checked.symbols.is_empty() && look(root).is_ok_and(|tree| tree.symbols.is_empty());
     session.screen.result("check", &checked, || {
         let note = match forgotten {
-            true => "the evidence fits the working tree, which is not all staged\n  help: git add implfuzz.lock and what it is about\n",
+            true => "the evidence fits the working tree, but not everything is staged\n  help: git add implfuzz.lock and the files that it covers\n",
             false => "",
         };
         check::text(&checked) + note

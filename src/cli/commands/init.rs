@@ -69,7 +69,7 @@ fn some_of(lines: Vec<String>) -> String {
     let more = lines.len().saturating_sub(SHOWN);
     let mut text: String = lines.iter().take(SHOWN).map(|line| format!("{}\n", printable(line))).collect();
     if more > 0 {
-        text += &format!("  and {more} more like that: `cargo implfuzz list --unsupported`\n");
+        text += &format!("  and {more} more: `cargo implfuzz list --unsupported`\n");
     }
     text
 }

@@ -120,7 +120,7 @@ fn text(project: &Project, rows: &[MemoryRow], now: u64) -> String {
 
 fn forget(session: &Session, ids: &[i64], filter: &Filter, all: bool) -> Result<ExitCode> {
     if ids.is_empty() && filter.is_empty() && !all {
-        return Err(Error::new(ErrorKind::Usage, "nothing says what to forget").help(
+        return Err(Error::new(ErrorKind::Usage, "no lesson is selected").help(
             "name numbers of `cargo implfuzz memory list`, or give --key, --symbol, --library or --all",
         ));
     }

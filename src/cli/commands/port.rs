@@ -136,7 +136,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
             let mut text = String::new();
             for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
                 text += &finding(&result.symbol, found, None);
-                text += &format!("all that was found: cargo implfuzz findings list {}\n\n", result.symbol);
+                text += &format!("all findings: cargo implfuzz findings list {}\n\n", result.symbol);
             }
             format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))
         },

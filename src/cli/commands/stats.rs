@@ -111,13 +111,13 @@ fn medians(stats: &Stats) -> String {
     };
     let (low, high) = PUBLISHED_TOKENS;
     let estimated = if stats.total.spent.estimated {
-        "~ marks numbers with estimates in them: the provider did not count\n"
+        "~ marks numbers that include estimates, where the provider reported no count\n"
     } else {
         ""
     };
     let again = match stats.total.spent.retries {
         0 => String::new(),
-        n => format!("requests that were sent again: {n}; the time is in `waited`\n"),
+        n => format!("repeated requests: {n}; their time is included in `waited`\n"),
     };
     format!(
         "a trial, one function in one run: {}; published for this design: {low} to {high}\nfirst prompt: {}\n{again}{estimated}",
@@ -249,7 +249,7 @@ mod tests {
 
         a trial, one function in one run: 420 tokens (median of 3 trials); published for this design: 20000 to 55000
         first prompt: 150 tokens (median of 2 functions)
-        requests that were sent again: 1; the time is in `waited`
+        repeated requests: 1; their time is included in `waited`
         ");
         assert_eq!(text(&Stats::of(&Records::default())), "no model was asked yet\n");
     }

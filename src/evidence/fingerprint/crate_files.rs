@@ -109,7 +109,7 @@ impl Crate {
             Error::from(error).help("run `cargo implfuzz init` to write the missing files")
         })?;
         let mut units = parse_units(&text).ok_or_else(|| {
-            let what = format!("{} is not as `init` writes it", path.display());
+            let what = format!("{} differs from the file that `init` writes", path.display());
             Error::new(ErrorKind::Config, what).help("cargo implfuzz init")
         })?;
         let said = [&config.include_dirs, &config.defines, &config.flags].map(|list| list.join("\n"));

@@ -56,7 +56,7 @@ impl Checked {
         if let Some(wanted) = only.iter().find(|wanted| !is_known(wanted)) {
             let text = format!("`{wanted}` is neither a function of the port nor a file with one");
             return Err(
-                Error::new(ErrorKind::Usage, text).help("`cargo implfuzz check` without a name looks at all")
+                Error::new(ErrorKind::Usage, text).help("`cargo implfuzz check` without a name checks all")
             );
         }
         let mut checked = Self::default();

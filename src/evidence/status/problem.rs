@@ -43,7 +43,7 @@ impl Trouble {
         match self {
             Self::Unjudged | Self::Stale => verify,
             Self::BelowLeast => format!(
-                "cargo implfuzz contract {name}; `least` under [check] in implfuzz.toml says what is accepted"
+                "cargo implfuzz contract {name}; `least` under [check] in implfuzz.toml sets the lowest accepted grade"
             ),
             Self::Stub => {
                 format!("write it again, or cargo implfuzz port {name}; if it is to stay a stub: {verify}")
@@ -75,11 +75,11 @@ impl Problem {
     }
 
     pub(super) fn stub() -> Self {
-        Self::new(Trouble::Stub, format!("it was ported, says {LOCK_FILE}, and is a stub now"))
+        Self::new(Trouble::Stub, format!("{LOCK_FILE} lists it as ported, but it is a stub now"))
     }
 
     pub(super) fn missing() -> Self {
-        Self::new(Trouble::Missing, format!("it was ported, says {LOCK_FILE}, and is not there any more"))
+        Self::new(Trouble::Missing, format!("{LOCK_FILE} lists it as ported, but it does not exist any more"))
     }
 
     pub(super) fn stale(reason: &str) -> Self {
@@ -109,7 +109,7 @@ impl Problem {
 
     pub(super) fn refuted(shortcomings: &[String]) -> Self {
         let reason = match shortcomings {
-            [] => "the C original disagrees, or the linkage does".to_owned(),
+            [] => "a run or the linkage proof refuted it".to_owned(),
             some => some.join("; "),
         };
         Self::new(Trouble::Refuted, reason)

@@ -121,7 +121,7 @@ impl Shared<'_> {
     fn not_rust(&self, module: &str, error: &syn::Error) -> Error {
         let at = error.span().start();
         let what = format!("{}/{module}.rs:{}:{}: not Rust: {error}", self.folder, at.line, at.column + 1);
-        Error::new(ErrorKind::Build, what).help("correct it, or take the file as it was committed")
+        Error::new(ErrorKind::Build, what).help("correct it, or restore the committed file")
     }
 
     /// Keeps what was read for the next time.

@@ -144,7 +144,7 @@ impl Sides<'_> {
     /// What is wrong with a port that has a record.
     fn problem(&self, name: &str, facts: Option<&Facts>, entry: &Entry) -> Option<Problem> {
         let Some((facts, now)) = facts.and_then(|facts| Some((facts, self.fingerprint(name, facts)?))) else {
-            return Some(Problem::stale("nothing that it was judged on was found"));
+            return Some(Problem::stale("nothing that its verdict depends on was found"));
         };
         if let Some(reason) = &self.rust.open {
             return Some(Problem::audit(None, reason));

@@ -92,7 +92,7 @@ impl<'a> Bytes<'a> {
 
 /// Converts a number to an index.
 pub fn small(number: u64) -> Read<usize> {
-    usize::try_from(number).map_err(|_| Malformed(format!("{number} is no size")))
+    usize::try_from(number).map_err(|_| Malformed(format!("{number} is not a size")))
 }
 
 #[cfg(test)]

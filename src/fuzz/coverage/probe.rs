@@ -75,7 +75,7 @@ fn understood(object: &[u8]) -> std::result::Result<(), String> {
     }
     let record = data("__llvm_prf_data")?.len();
     if record != RECORD {
-        return Err(format!("a function's record has {record} bytes in place of {RECORD}"));
+        return Err(format!("a function's record has {record} bytes instead of {RECORD}"));
     }
     Ok(())
 }

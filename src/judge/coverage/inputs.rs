@@ -61,6 +61,6 @@ fn one(
     let (_, difference) = campaign.against_itself(budget, judge.interrupt, &mut see)?;
     Ok(match difference {
         Some(found) => format!("C differs from itself: {}", found.what),
-        None => "inputs found on C alone".to_owned(),
+        None => "inputs found with C alone".to_owned(),
     })
 }

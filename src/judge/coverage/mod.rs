@@ -139,7 +139,7 @@ impl Counting {
         let c = probe(toolchain, &project.workspace.cache().join("coverage/probe"), judge.interrupt)?;
         if let CSide::Unmeasured(why) = &c {
             let text = format!("C coverage is unmeasured: {why}");
-            let help = Some("cargo implfuzz doctor --install brings a clang".to_owned());
+            let help = Some("cargo implfuzz doctor --install installs clang".to_owned());
             reporter.event(Event::Warning { text, help });
         }
         let binary = judge.build_counting(wanted, c == CSide::Measured)?;
@@ -166,7 +166,7 @@ impl Counting {
         if let Some(why) = no_inputs(judge, planned) {
             return Ok(Measured::No(why));
         }
-        Ok(self.replayed(judge, planned, Some("C alone is looked at".to_owned()))?.c.share())
+        Ok(self.replayed(judge, planned, Some("only C is measured".to_owned()))?.c.share())
     }
 
     /// The coverage of the C function by exactly these inputs.

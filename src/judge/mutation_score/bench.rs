@@ -52,7 +52,7 @@ impl Bench {
         };
         bench.without = bench.without(made.without.get(name));
         let (own, callees) = (bench.own().len(), bench.over_callees.len());
-        let message = format!("{own} mutants of {name} built, and {callees} of what it calls");
+        let message = format!("{own} mutants of {name} built, and {callees} of its callees");
         reporter.event(Event::StepFinished { message });
         Ok(bench)
     }
@@ -61,9 +61,11 @@ impl Bench {
     fn without(&self, none_made: Option<&String>) -> Option<String> {
         self.telling().is_empty().then(|| match (self.own().len(), none_made) {
             (0, Some(why)) => why.clone(),
-            (0, None) => "no small change makes another function of it".to_owned(),
+            (0, None) => "no small change changes its behaviour".to_owned(),
             (own, _) => {
-                format!("all of its {own} mutants are the function's own code, or marked as equivalent")
+                format!(
+                    "all of its {own} mutants compile to the code of the original or are marked as equivalent"
+                )
             }
         })
     }
@@ -136,7 +138,10 @@ mod tests {
         let equivalent = bench(&[1, 2, 3]);
         assert_eq!(equivalent.telling(), BTreeSet::new());
         assert!(
-            equivalent.without(None).unwrap().contains("all of its 2 mutants are the function's own code")
+            equivalent
+                .without(None)
+                .unwrap()
+                .contains("all of its 2 mutants compile to the code of the original")
         );
         let none = Bench { mutants: Vec::new(), over_callees: BTreeMap::new(), ..bench(&[]) };
         assert_eq!(none.without(Some(&"why".to_owned())), Some("why".to_owned()));

@@ -42,7 +42,7 @@ const ITSELF: Budget = Budget { seconds: 3, executions: Some(20_000) };
 /// Largest number of mutants in one build, which compiles the text of each once more.
 const BATCH: usize = 60;
 /// Why an equivalent mutant needs no killing input.
-const SAME: &str = "it is compiled to the code of the original";
+const SAME: &str = "it compiles to the code of the original";
 /// Changes when the measurement changes, so that stored results are not reused.
 const EDITION: u32 = 2;
 
@@ -104,9 +104,9 @@ impl Adequacy {
         }
         let accepted = grade::accepted(self.accept_rate, asked).map(|text| match self.rejected.first() {
             Some((why, _)) if why == PRECONDITION => {
-                format!("{text}, since its contract rules the others out: `require` filters what is generated, `min` and `max` generate what they allow")
+                format!("{text}: its contract excludes the others; use `min` and `max`, which limit the generated values, rather than `require`, which filters them")
             }
-            Some((why, _)) => format!("{text} ({why}): the contract needs a hint"),
+            Some((why, _)) => format!("{text} ({why}): the contract is wrong or too wide"),
             None => text,
         });
         accepted.into_iter().chain(grade::kills(&self.kills(), asked)).collect()

@@ -123,7 +123,7 @@ fn build(project: &Project, judge: &Judge, made: &mut Made) -> Result<PathBuf> {
         }
         leave_out(made, &refused, round >= ROUNDS);
     }
-    Err(Error::new(ErrorKind::Internal, "mutants of Rust were built for ever"))
+    Err(Error::new(ErrorKind::Internal, "building mutants of Rust did not end"))
 }
 
 type Lines = BTreeMap<u32, (String, std::ops::Range<usize>)>;
@@ -186,7 +186,7 @@ fn one(
 /// Why a mutant run is inconclusive.
 fn unusable(run: &MutantRun) -> Option<String> {
     match run.killed.get(&0) {
-        Some(kill) => Some(format!("the port itself is told from C: {}", kill.what)),
+        Some(kill) => Some(format!("the port itself differs from C: {}", kill.what)),
         None if run.stats.oracle_calls == 0 => Some("the original accepted no input".to_owned()),
         None => run.broken.clone(),
     }

@@ -44,7 +44,7 @@ impl Grounds {
     /// The reason where C differs from itself, so that no port can be judged.
     pub fn differs(&self, planned: &FunctionPlan) -> Option<String> {
         let difference = self.worth.get(&planned.function.key)?.difference.as_ref()?;
-        Some(format!("C differs from itself, so that no port can be judged: {difference}"))
+        Some(format!("C differs from itself, so no port can be judged: {difference}"))
     }
 
     /// The proofs of a port after the run with this verdict.

@@ -55,7 +55,7 @@ pub fn install(
     };
     for advice in &plan.by_hand {
         reporter
-            .event(Event::Warning { text: "no package mends this".to_owned(), help: Some(advice.clone()) });
+            .event(Event::Warning { text: "no package fixes this".to_owned(), help: Some(advice.clone()) });
     }
     let agreed = match consent {
         _ if plan.commands.is_empty() => true,

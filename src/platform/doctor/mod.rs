@@ -114,12 +114,7 @@ fn checks(survey: &Survey) -> Vec<Check> {
             of_tool(&rustc.map(|rustc| rustc.tool.clone())),
             "compiles the port and the fuzz targets",
         ),
-        check(
-            Need::CCompiler,
-            "C compiler",
-            cc,
-            "compiles the C original; clang fuzzes fastest, gcc will do",
-        ),
+        check(Need::CCompiler, "C compiler", cc, "compiles the C original; clang is fastest, gcc also works"),
         check(Need::CxxCompiler, "C++ compiler", of_tool(&survey.cxx), "compiles libFuzzer"),
         check(Need::Libclang, "libclang", libclang, "reads the C library"),
         check(Need::Ar, "ar", of_tool(&survey.ar), "packs the C original"),
@@ -128,7 +123,7 @@ fn checks(survey: &Survey) -> Vec<Check> {
             Need::AsanRuntime,
             "ASan runtime",
             asan.map_or(Status::Missing, |path| found(path, String::new())),
-            "catches what the C original must not do",
+            "detects errors in the C original",
         ),
     ];
     checks.extend(BuildTool::iter().map(|tool| {

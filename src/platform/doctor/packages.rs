@@ -143,13 +143,13 @@ fn by_hand(need: Need) -> Option<&'static str> {
             "Rust: curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh (see https://rustup.rs)",
         ),
         Need::AsanRuntime => Some(
-            "ASan runtime: only the toolchains of rustup bring it; rustup toolchain install stable && rustup default stable",
+            "ASan runtime: only rustup's toolchains include it; rustup toolchain install stable && rustup default stable",
         ),
         Need::Host => Some("platform: use a machine or a container with Linux on x86-64 or aarch64"),
         Need::CCompiler | Need::CxxCompiler | Need::Libclang | Need::Ar | Need::Objcopy => None,
         Need::Build(_) => None,
         Need::C2rust => Some(
-            "c2rust: cargo install --locked c2rust (its build needs cmake, GitHub, and the development files of an LLVM and libclang that it knows: 0.22.1 those of 14, not of 22; LLVM_CONFIG_PATH chooses)",
+            "c2rust: cargo install --locked c2rust (needs cmake, GitHub, and the development files of a supported LLVM and libclang: c2rust 0.22.1 builds with 14, not with 22; LLVM_CONFIG_PATH selects one)",
         ),
     }
 }

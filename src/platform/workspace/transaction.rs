@@ -64,10 +64,7 @@ impl<'w> Transaction<'w> {
     /// Writes everything and returns the absolute paths of the files that changed.
     pub fn commit(self) -> Result<Vec<PathBuf>> {
         if !self.workspace.is_locked() {
-            return Err(Error::new(
-                ErrorKind::Internal,
-                "files were to be changed by a command that only reads",
-            ));
+            return Err(Error::new(ErrorKind::Internal, "a command that only reads tried to change files"));
         }
         commit(self.workspace.root(), self.writes.into_iter().collect(), &mut || Ok(()))
     }
@@ -210,10 +207,7 @@ pub(super) fn check_inside(path: &Path) -> Result<()> {
     if plain && path.file_name().is_some() {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::Io,
-        format!("{} is not a file inside of the target repository", path.display()),
-    ))
+    Err(Error::new(ErrorKind::Io, format!("{} is not a file inside the target repository", path.display())))
 }
 
 #[cfg(test)]

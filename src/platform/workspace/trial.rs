@@ -59,8 +59,8 @@ pub(super) fn take_back(root: &Path) -> Result<()> {
         return Ok(());
     }
     let wrong = |why: String| {
-        let text = format!("{} cannot be read, which says what to take back: {why}", note.display());
-        Error::new(ErrorKind::Io, text).help(format!("look at it, then: rm {}", note.display()))
+        let text = format!("{} cannot be read, so tentative files cannot be removed: {why}", note.display());
+        Error::new(ErrorKind::Io, text).help(format!("inspect it, then: rm {}", note.display()))
     };
     let text = fs_err::read(&note)?;
     let Note { path, hash, before } =
@@ -90,9 +90,9 @@ pub fn nothing_on_trial(root: &Path) -> Result<()> {
     let Ok(text) = fs_err::read(root.join(NOTE)) else { return Ok(()) };
     let file = serde_json::from_slice(&text)
         .map_or_else(|_| "a file".to_owned(), |n: Note| n.path.display().to_string());
-    let text = format!("{file} is on trial by `cargo implfuzz port`, which is at work or was killed");
+    let text = format!("{file} is a tentative file of `cargo implfuzz port`, which is running or was killed");
     Err(Error::new(ErrorKind::Environment, text)
-        .help("wait for it to end; where it was killed: cargo implfuzz status"))
+        .help("wait for it to end; if it was killed: cargo implfuzz status"))
 }
 
 #[cfg(test)]

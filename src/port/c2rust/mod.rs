@@ -86,9 +86,11 @@ impl Transpiler {
             (Exit::TimedOut, _) => {
                 Err(format!("c2rust took more than {} s for {}", time_limits::TRANSLATE.as_secs(), unit.file))
             }
-            (exit, None) => {
-                Err(format!("c2rust made nothing of {} ({exit:?}){}", unit.file, last(&output.stderr_text())))
-            }
+            (exit, None) => Err(format!(
+                "c2rust produced no output for {} ({exit:?}){}",
+                unit.file,
+                last(&output.stderr_text())
+            )),
             (_, Some(text)) => Ok(text.into()),
         })
     }

@@ -75,7 +75,9 @@ impl<'p> FunctionPort<'p> {
 /// The problem of a reply that is no answer.
 fn trouble(reply: &Reply, max_tokens: u64) -> Option<String> {
     Some(match reply.stop {
-        StopReason::Refusal if reply.text.trim().is_empty() => "the model refused without a word".into(),
+        StopReason::Refusal if reply.text.trim().is_empty() => {
+            "the model refused without giving a reason".into()
+        }
         StopReason::Refusal => format!("the model refused: {}", llm::excerpt(&reply.text)),
         StopReason::MaxTokens => {
             format!(
@@ -83,7 +85,7 @@ fn trouble(reply: &Reply, max_tokens: u64) -> Option<String> {
             )
         }
         StopReason::ContextWindow => {
-            "the reply was cut off where the model's context was full; take a model with a larger one".into()
+            "the reply was cut off because the model's context was full; use a model with a larger one".into()
         }
         StopReason::Pause => "the provider paused before the reply was complete; try again".into(),
         _ => return None,

@@ -15,7 +15,7 @@ impl<'p> FunctionPort<'p> {
     pub fn unit(&mut self, session: &mut Session<'p>) -> Result<Option<(Arc<Transpiler>, Unit)>> {
         (self.translated, self.role) = (true, Maker::C2rust.word());
         self.say(session, "c2rust translates");
-        let internal = || Error::new(ErrorKind::Internal, "c2rust was to translate, and is not there");
+        let internal = || Error::new(ErrorKind::Internal, "c2rust should translate, but is not installed");
         let transpiler = session.transpiler.clone().ok_or_else(internal)?;
         let library = &session.project.library;
         let file = library.unit_of.get(&self.planned.function.key);

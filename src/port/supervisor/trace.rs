@@ -57,23 +57,23 @@ impl Outcome {
 /// The reason for `step`, which must be the state's next one.
 pub fn why(state: &PortState, step: &Step) -> String {
     match step {
-        Step::Translate => "c2rust is to be tried before any model".into(),
+        Step::Translate => "c2rust is tried before any model".into(),
         Step::AskPrototyper { .. } | Step::AskEnhancer { .. } if is_first(state) => after(state),
         Step::AskPrototyper { reply_problem: None } => "there is no candidate yet".into(),
-        Step::AskPrototyper { .. } => format!("the reply was of no use: {}", fix(state, UNUSABLE)),
+        Step::AskPrototyper { .. } => format!("the reply was unusable: {}", fix(state, UNUSABLE)),
         Step::AskEnhancer { why, reply_problem: Some(_), .. } => {
-            format!("the reply was of no use: {}; the candidate {}", fix(state, UNUSABLE), lacks(*why))
+            format!("the reply was unusable: {}; the candidate {}", fix(state, UNUSABLE), lacks(*why))
         }
         Step::AskEnhancer { why, repeated, .. } => {
             let again = if *repeated { "; the last fix left the same failure" } else { "" };
             format!("the candidate {}: {}{again}", lacks(*why), fix(state, *why))
         }
         Step::Audit | Step::Build | Step::Smoke if state.settling => {
-            "it is accepted, and other ports came into the tree meanwhile: a look at it there".into()
+            "it is accepted, but other ports entered the tree meanwhile: it is checked again there".into()
         }
         Step::Audit => "a new candidate: nothing is built before the audit".into(),
         Step::Build => "the audit found nothing".into(),
-        Step::Smoke => "it is built, and its object files lead nowhere else: a short run first".into(),
+        Step::Smoke => "it is built, and passed the linkage proof: a short run first".into(),
         Step::Fuzz => "the short run did not refute it".into(),
         Step::Accept => "the run of the loop did not refute it".into(),
         Step::Done => "neither the acceptance run nor the hidden gate refuted it".into(),
@@ -122,14 +122,14 @@ fn why_stopped(state: &PortState, reason: StopReason) -> String {
         StopReason::NotTranslated => "c2rust has no candidate, and no model may be asked".into(),
         StopReason::ReplyUnusable => {
             let (word, _, limit) = paid(state, UNUSABLE);
-            format!("the reply was of no use, and no {word} is left of {limit}")
+            format!("the reply was unusable, and no {word} is left of {limit}")
         }
         StopReason::ModelTruncated => "the reply was cut off".into(),
         StopReason::ModelRefused => "the model refused".into(),
         StopReason::Budget => "the budget has no room for the next call".into(),
-        StopReason::Loop(Circle::SameText) => "the candidate is one that was there before".into(),
+        StopReason::Loop(Circle::SameText) => "the candidate repeats an earlier one".into(),
         StopReason::Loop(Circle::SameFailure) => {
-            format!("{SAME_FAILURES} fixes on end left the same failure")
+            format!("{SAME_FAILURES} consecutive fixes left the same failure")
         }
         StopReason::Loop(Circle::SameStep(node)) => format!("`{}` was done {NODE_VISITS} times", node.word()),
         StopReason::Defect => "an outcome that the step cannot have: a defect of this tool".into(),
@@ -142,7 +142,7 @@ fn lacks(why: Why) -> &'static str {
         Why::RejectedByAudit => "was rejected by the audit",
         Why::DoesNotCompile => "does not compile",
         Why::Refuted => "was refuted",
-        Why::Vacuous => "said nothing: one side was never called",
+        Why::Vacuous => "was inconclusive: one side was never called",
     }
 }
 

@@ -332,13 +332,13 @@ fn what_rust_cannot_have_is_a_reason_and_spoils_no_other() {
     let (text, missing) = emitted(Utf8Path::from_path(dir.path()).unwrap(), c, &library);
     let expected = [
         ("call", "a function pointer (int (*)(void))"),
-        ("cursor", "a pointer in it points into buffer, no constant string"),
-        ("nothing", "a pointer that is no constant string (int *)"),
+        ("cursor", "a pointer in it points into buffer, which is not a constant string"),
+        ("nothing", "a pointer that is not a constant string (int *)"),
         ("w", "wide has 16 bytes where its fields make 4: packed or aligned"),
-        ("s", "the fields of shifted stand elsewhere than the C rules put them"),
+        ("s", "the fields of shifted are not where the C rules put them"),
         ("b", "bits has bit-fields"),
         ("e", "either is a union"),
-        ("n", "a pointer that is no constant string (void *) (entry.data)"),
+        ("n", "a pointer that is not a constant string (void *) (entry.data)"),
         ("short_one", "its type has 12 bytes and its value 8"),
         ("each", "thread-local"),
         ("address", "an integer in it holds an address"),

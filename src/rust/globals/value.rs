@@ -233,7 +233,7 @@ impl Reader<'_> {
         if self.slice(start, end - start)?.iter().all(|b| *b == 0) {
             return Ok(());
         }
-        Err(format!("the fields of {} stand elsewhere than the C rules put them", record.rust_name))
+        Err(format!("the fields of {} are not where the C rules put them", record.rust_name))
     }
 
     fn text_at(&self, at: u64) -> Result<String, String> {
@@ -242,10 +242,10 @@ impl Reader<'_> {
             None => Err("a pointer in it is a plain number".into()),
             Some(Target::Text(text)) => Ok(format!("Some(c\"{}\")", text.escape_ascii())),
             Some(Target::Symbol { name, .. }) => {
-                Err(format!("a pointer in it points into {name}, no constant string"))
+                Err(format!("a pointer in it points into {name}, which is not a constant string"))
             }
             Some(Target::Unnamed(place)) => {
-                Err(format!("a pointer in it points to {place}, no constant string"))
+                Err(format!("a pointer in it points to {place}, which is not a constant string"))
             }
         }
     }
@@ -293,7 +293,7 @@ fn unsupported(ty: &CType) -> String {
         TypeKind::Pointer(to) if matches!(to.kind, TypeKind::Function { .. }) => {
             format!("a function pointer ({})", ty.spelling)
         }
-        TypeKind::Pointer(_) => format!("a pointer that is no constant string ({})", ty.spelling),
+        TypeKind::Pointer(_) => format!("a pointer that is not a constant string ({})", ty.spelling),
         TypeKind::Array { .. } => "an array in it has no known extent".into(),
         TypeKind::Unsupported(what) => what.clone(),
         _ => format!("no Rust static has the type {}", ty.spelling),

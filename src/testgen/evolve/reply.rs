@@ -122,8 +122,8 @@ mod tests {
             (r#"{"type": "keep", "expected_improvement": "much"}"#, "invalid type"),
             (r#"{"change": {"type": "keep"}}"#, "unknown field `change`"),
             (&CHANGE[..60], "the reply ends in the middle of it (line 1)"),
-            ("{\"type\": \"keep\",\n \"reasoning\" \"x\"}", "a colon is missing behind a key (line 2)"),
-            (r#"{"a": oops, "b": {"type": "keep"}}"#, "it is no value of JSON (line 1)"),
+            ("{\"type\": \"keep\",\n \"reasoning\" \"x\"}", "a colon is missing after a key (line 2)"),
+            (r#"{"a": oops, "b": {"type": "keep"}}"#, "it is not a JSON value (line 1)"),
         ] {
             assert!(refused(text).contains(why), "{text}: {}", refused(text));
         }

@@ -57,8 +57,8 @@ pub struct Evolved {
 pub fn evolve(resources: &mut Resources, request: &Request, runner: &mut Runner) -> Result<Evolved> {
     let mut different = BTreeSet::new();
     if !request.functions.iter().all(|function| different.insert(&function.name)) || different.len() < 2 {
-        let text = "configurations are compared on at least two functions, each named once: the gain on one alone may be luck, \
-                    and has no interval that could say so";
+        let text = "configurations are compared on at least two functions, each named once: \
+                    with one function, the gain has no confidence interval";
         let first = request.functions.first().map_or("<symbol>", |function| function.name.as_str());
         return Err(Error::new(ErrorKind::Usage, text).help(format!(
             "cargo implfuzz testgen evolve --symbols {first},<another>; cargo implfuzz list has them"

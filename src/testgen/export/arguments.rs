@@ -154,7 +154,7 @@ impl<'a> Call<'a> {
         let mut left = self.left.as_object().into_iter().flat_map(Map::keys);
         let unknown = self.args.keys().find(|key| !known(key));
         match unknown.or_else(|| left.find(|key| !is_result(key))) {
-            Some(unknown) => Err(format!("`{unknown}` is nothing that can be written")),
+            Some(unknown) => Err(format!("`{unknown}` cannot be written as Rust")),
             None => Ok(()),
         }
     }
@@ -201,7 +201,7 @@ impl<'a> Call<'a> {
                 let content = self.content(of, (given, *direction), Some(*len))?;
                 self.array(at, param, (of, Some(*len)), &content)
             }
-            _ => Err("it is no memory".to_owned()),
+            _ => Err("it is not memory".to_owned()),
         }
     }
 
@@ -268,7 +268,7 @@ impl<'a> Call<'a> {
             (array(&elements), elements.len())
         };
         if let Some(wanted) = wanted.filter(|wanted| *wanted != length) {
-            return Err(format!("{length} elements are given of {wanted}"));
+            return Err(format!("{length} of {wanted} elements are given"));
         }
         let (local, ty, size) =
             (self.local(at), self.element(at, of, true), Literal::usize_unsuffixed(length));
@@ -301,7 +301,7 @@ impl<'a> Call<'a> {
         let counted = counted.filter_map(|memory| memory.length).min();
         let told = self.args.get(&param.name).map(Whole::read).transpose()?;
         let whole = match (counted, told) {
-            (None, None) => return Err("nothing says how much it is".to_owned()),
+            (None, None) => return Err("its value is unknown".to_owned()),
             (Some(counted), None) => Whole { negative: false, magnitude: counted as u128 },
             (Some(counted), Some(told)) if !told.negative && told.magnitude != counted as u128 => {
                 return Err(format!("it is {} where the buffers have {counted}", told.digits()));

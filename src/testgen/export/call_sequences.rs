@@ -41,13 +41,13 @@ pub(super) fn statements(
             continue;
         }
         if called(step) != Some(name) {
-            return Err(format!("call {} of the result is another one than that of the input", at + 1));
+            return Err(format!("call {} of the result differs from that of the input", at + 1));
         }
         let left = step.get("left").unwrap_or(&Value::Null);
         told.step(at + 1, name, args, left).map_err(|why| format!("call {}, {name}: {why}", at + 1))?;
     }
     if told.compared == 0 {
-        return Err("C leaves nothing behind that could be compared".to_owned());
+        return Err("C produces nothing that could be compared".to_owned());
     }
     told.end(calls.len(), enders);
     Ok(told.finished())
@@ -61,17 +61,17 @@ fn called(step: &Value) -> Option<&str> {
 fn calls(source: &Source, sequence: &Sequence, input: &Map<String, Value>) -> Result<Vec<Named>, String> {
     if let Some(key) = input.keys().find(|key| !matches!(key.as_str(), "make" | "before" | "args" | "after"))
     {
-        return Err(format!("`{key}` is no part of a life"));
+        return Err(format!("`{key}` is not part of a call sequence"));
     }
     let symbol = &source.bound.function.name;
     let makes = sequence.makers.contains(symbol);
     if makes == input.contains_key("make") {
-        return Err("a life begins with one constructor".to_owned());
+        return Err("a call sequence begins with one constructor".to_owned());
     }
     let list = |key: &str| match input.get(key) {
         None => Ok(&[][..]),
         Some(Value::Array(steps)) => Ok(steps.as_slice()),
-        Some(other) => Err(format!("{} is no list of calls", shown(other))),
+        Some(other) => Err(format!("{} is not a list of calls", shown(other))),
     };
     let one = |step: &Value| {
         let name = called(step).ok_or_else(|| format!("{} is no call", shown(step)))?;
@@ -90,7 +90,7 @@ fn arguments(step: &Value) -> Result<Map<String, Value>, String> {
     match step.get("args") {
         None => Ok(Map::new()),
         Some(Value::Object(args)) => Ok(args.clone()),
-        Some(other) => Err(format!("{} is no list of arguments", shown(other))),
+        Some(other) => Err(format!("{} is not a list of arguments", shown(other))),
     }
 }
 

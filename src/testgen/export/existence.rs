@@ -11,7 +11,7 @@ pub(super) fn statements(source: &Source, test: &KeptTest) -> Result<Vec<TokenSt
     match test.input.get("check").and_then(Value::as_str) {
         Some("signature") => Ok(vec![signature(source)]),
         Some("layout") => layout(source, test).map(|statement| vec![statement]),
-        _ => Err(format!("`{}` is no check that there is", test.input)),
+        _ => Err(format!("`{}` is not a known check", test.input)),
     }
 }
 
@@ -31,7 +31,7 @@ fn layout(source: &Source, test: &KeptTest) -> Result<TokenStream, String> {
     let is_known = !of.is_empty() && source.library.records.values().any(|record| record.rust_name == of);
     let number = |name: &str| test.left.get(name).and_then(Value::as_u64).map(Literal::u64_unsuffixed);
     let (Some(size), Some(align), true) = (number("size"), number("align"), is_known) else {
-        return Err(format!("`{of}` is no struct with a size and an alignment"));
+        return Err(format!("`{of}` is not a struct with a size and an alignment"));
     };
     let of = format_ident!("{of}");
     Ok(quote! {
@@ -83,11 +83,11 @@ mod tests {
         let written = text(json!({"check": "signature"}), Value::Null).unwrap();
         assert!(written.contains("capi :: f") && written.contains("(* const ffi :: point)"), "{written}");
         for (input, left, why) in [
-            (layout(""), size.clone(), "`` is no struct"),
-            (json!({"check": "layout"}), size.clone(), "`` is no struct"),
-            (layout("line"), size, "`line` is no struct"),
-            (layout("point"), json!({"size": 24}), "`point` is no struct with a size and an alignment"),
-            (json!({"check": "colour"}), Value::Null, "is no check that there is"),
+            (layout(""), size.clone(), "`` is not a struct"),
+            (json!({"check": "layout"}), size.clone(), "`` is not a struct"),
+            (layout("line"), size, "`line` is not a struct"),
+            (layout("point"), json!({"size": 24}), "`point` is not a struct with a size and an alignment"),
+            (json!({"check": "colour"}), Value::Null, "is not a known check"),
         ] {
             let said = text(input, left).unwrap_err();
             assert!(said.contains(why), "{said}");

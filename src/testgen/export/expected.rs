@@ -204,7 +204,7 @@ impl<'a> Types<'a> {
 
     fn global(self, name: &str) -> Result<(Ident, &'a CType), String> {
         let found = self.0.globals.iter().find(|global| global.name.as_str() == name);
-        let found = found.ok_or_else(|| format!("`{name}` is no variable of the library"))?;
+        let found = found.ok_or_else(|| format!("`{name}` is not a variable of the library"))?;
         Ok((format_ident!("{}", identifier(name)), &found.ty))
     }
 }
@@ -231,7 +231,7 @@ fn read(place: &TokenStream) -> TokenStream {
 }
 
 fn globals(values: &Value) -> Result<Vec<(&String, &Value)>, String> {
-    let values = values.as_object().ok_or_else(|| format!("{} is no list of variables", shown(values)))?;
+    let values = values.as_object().ok_or_else(|| format!("{} is not a list of variables", shown(values)))?;
     Ok(values.iter().collect())
 }
 

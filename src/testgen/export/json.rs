@@ -26,7 +26,7 @@ impl Whole {
             Value::String(digits) => Self::from_digits(digits),
             _ => None,
         };
-        read.ok_or_else(|| format!("{} is no whole number", shown(value)))
+        read.ok_or_else(|| format!("{} is not a whole number", shown(value)))
     }
 
     fn from_digits(digits: &str) -> Option<Self> {
@@ -96,7 +96,7 @@ pub(super) fn within(length: usize) -> Result<(), String> {
     if length <= LONGEST {
         return Ok(());
     }
-    Err(format!("{length} elements are too many for a literal, of which {LONGEST} may be"))
+    Err(format!("{length} elements are too many for a literal; the limit is {LONGEST}"))
 }
 
 /// Memory that is only written: its number of elements, if given, and its content before the call.
@@ -112,7 +112,7 @@ impl Prepared {
 
     /// Reads a number, or an object with `room` and `fill`; `None` where the value is a content.
     pub fn read(value: &Value) -> Result<Option<Self>, String> {
-        let bad = || format!("{} says nothing of an output", shown(value));
+        let bad = || format!("{} does not describe an output", shown(value));
         let count = |value: &Value| value.as_u64().and_then(|n| usize::try_from(n).ok());
         match value {
             Value::Number(_) => Ok(Some(Self { room: Some(count(value).ok_or_else(bad)?), ..Self::PLAIN })),

@@ -74,10 +74,10 @@ impl<'a> Types<'a> {
     /// A struct; missing fields and padding are zero.
     fn record(self, ty: &CType, value: &Value) -> Result<TokenStream, String> {
         let (name, fields) = self.fields(ty)?;
-        let object = value.as_object().ok_or_else(|| format!("{} is no struct", shown(value)))?;
+        let object = value.as_object().ok_or_else(|| format!("{} is not a struct", shown(value)))?;
         if let Some(unknown) = object.keys().find(|key| !fields.iter().any(|(_, field)| field.name == **key))
         {
-            return Err(format!("`{unknown}` is no field of {name}"));
+            return Err(format!("`{unknown}` is not a field of {name}"));
         }
         let told = fields.iter().filter_map(|(ident, field)| Some((ident, field, object.get(&field.name)?)));
         let told = told.map(|(ident, field, value)| {
@@ -97,11 +97,11 @@ impl<'a> Types<'a> {
         let (signed, bits) = match &of.kind {
             TypeKind::Void => (false, 8),
             TypeKind::Int { signed, bits, .. } | TypeKind::Enum { signed, bits, .. } => (*signed, *bits),
-            _ => return Err(format!("{} are bytes, and the elements are none", shown(value))),
+            _ => return Err(format!("{} are bytes, but the elements are not", shown(value))),
         };
         let width = usize::from(bits / 8).max(1);
         if bytes.len() % width != 0 {
-            return Err(format!("{} bytes are no elements of {width}", bytes.len()));
+            return Err(format!("{} bytes cannot be divided into elements of {width}", bytes.len()));
         }
         let element = |bytes: &[u8]| number(Whole::from_memory(bytes, signed));
         Ok(bytes.chunks(width).map(element).collect())
@@ -157,7 +157,7 @@ impl<'a> Types<'a> {
                 Some(prepared) => prepared,
             },
         };
-        let room = prepared.room.or(room).ok_or("nothing says how much room there is")?;
+        let room = prepared.room.or(room).ok_or("the size of the room is not given")?;
         self.filled(of, room, prepared.fill)
     }
 }
@@ -231,7 +231,7 @@ fn whole(value: &Value, signed: bool, bits: u16) -> Result<TokenStream, String> 
     let whole = Whole::read(value)?;
     if !whole.fits(signed, bits) {
         let sign = if signed { "signed" } else { "unsigned" };
-        return Err(format!("{} is no {sign} number of {bits} bits", shown(value)));
+        return Err(format!("{} is not a number of {bits} bits ({sign})", shown(value)));
     }
     Ok(number(whole))
 }
@@ -307,13 +307,13 @@ pub(super) fn byte_array(bytes: &[u8]) -> TokenStream {
 /// A text with its NUL.
 pub(super) fn text(bytes: &[u8]) -> Result<TokenStream, String> {
     if bytes.contains(&0) {
-        return Err("a text has a NUL in it".to_owned());
+        return Err("a string contains a NUL".to_owned());
     }
     // ASCII only, because other letters could change the direction of their line.
     let literal = format!("c\"{}\"", bytes.escape_ascii());
-    literal.parse().map_err(|_| format!("{literal} is no literal"))
+    literal.parse().map_err(|_| format!("{literal} is not a literal"))
 }
 
 fn no_literal(ty: &CType) -> String {
-    format!("there are no literals of the type `{}`", ty.spelling)
+    format!("no literal has the type `{}`", ty.spelling)
 }

@@ -95,13 +95,13 @@ fn refusal(contract: &Contract) -> Option<String> {
         return Some("its fuzz target was written by a model".to_owned());
     }
     if contract.chance {
-        return Some("it asks for chance or the time".to_owned());
+        return Some("it uses random numbers or clocks".to_owned());
     }
     if contract.returns == Returns::Memory {
         return Some("it returns a block of memory".to_owned());
     }
     if contract.sequence.as_ref().is_some_and(|sequence| sequence.file.is_some()) {
-        return Some("its handles stand on a file".to_owned());
+        return Some("its handles use a file".to_owned());
     }
     contract.params.iter().find_map(|param| {
         let why = refused(&param.role)?;
@@ -111,7 +111,7 @@ fn refusal(contract: &Contract) -> Option<String> {
 
 /// The statements of a test.
 fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<Vec<TokenStream>, String> {
-    let input = test.input.as_object().ok_or("the input is no object")?;
+    let input = test.input.as_object().ok_or("the input is not an object")?;
     if let Some(sequence) = &contract.sequence {
         return call_sequences::statements(source, sequence, (input, &test.left));
     }
@@ -121,7 +121,7 @@ fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<V
         let mut names = values.as_object().into_iter().flat_map(Map::keys);
         let is_listed = |name: &&String| contract.globals.iter().any(|global| global.name.as_str() == **name);
         if let Some(unknown) = names.find(|name| !is_listed(name)) {
-            return Err(format!("`{unknown}` is no variable that the contract lists"));
+            return Err(format!("the contract does not list the variable `{unknown}`"));
         }
     }
     let types = Types(source.library);
@@ -141,7 +141,7 @@ fn statements(source: &Source, contract: &Contract, test: &KeptTest) -> Result<V
     };
     let written = call.write()?;
     if written.comparisons.is_empty() {
-        return Err("C leaves nothing behind that could be compared".to_owned());
+        return Err("C produces nothing that could be compared".to_owned());
     }
     all.extend(written.statements);
     all.extend(written.comparisons);
@@ -193,7 +193,7 @@ fn file(source: &Source, tests: &[TokenStream]) -> String {
     let parts = std::iter::once(uses).chain(prelude::prelude(tests, &variables(source)));
     let parts: Vec<String> = parts.chain(tests.iter().cloned()).map(pretty).collect();
     format!(
-        "{HEAD}//! Tests of `{symbol}`: each compares what the port leaves behind with what the C original has left.\n\n{}",
+        "{HEAD}//! Tests of `{symbol}`: each compares the port's results with those of the C original.\n\n{}",
         parts.join("\n")
     )
 }

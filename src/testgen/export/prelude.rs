@@ -69,7 +69,7 @@ fn to_the_end() -> TokenStream {
         fn to_the_end(test: fn()) {
             static WATCH: std::sync::Once = std::sync::Once::new();
             // SAFETY: what is called takes nothing and touches nothing but the counter.
-            WATCH.call_once(|| assert_eq!(unsafe { atexit(at_exit) }, 0, "nobody would see how the process ends"));
+            WATCH.call_once(|| assert_eq!(unsafe { atexit(at_exit) }, 0, "nothing would observe how the process ends"));
             BEGUN.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
             let running = Running;
             let thread = std::thread::Builder::new().stack_size(1 << 28).spawn(test).expect("a thread can be started");

@@ -34,7 +34,7 @@ impl Call<'_> {
 
     /// Comparisons of all of C's effects with the port's.
     pub(super) fn comparisons(&self, memories: &[Memory]) -> Result<Vec<TokenStream>, String> {
-        let missing = |what: &str| format!("the result says nothing of {what}");
+        let missing = |what: &str| format!("the result has nothing about {what}");
         let mut all = self.same_return(memories)?;
         for memory in memories.iter().filter(|memory| memory.is_written && memory.length != Some(0)) {
             let name = &memory.param.name;
@@ -61,7 +61,7 @@ impl Call<'_> {
         if self.contract.returns == Returns::Nothing {
             return Ok(Vec::new());
         }
-        let value = self.left.get("return").ok_or("the result says nothing of what is returned")?;
+        let value = self.left.get("return").ok_or("the result has no return value")?;
         let text = label.text();
         match self.contract.returns {
             Returns::Nothing => Ok(Vec::new()),
@@ -101,7 +101,7 @@ impl Call<'_> {
         let memory = memories.iter().find(|memory| memory.param.name == name).map(|memory| &memory.pointer);
         let place = self.places.iter().find(|(place, _)| place == name).map(|(_, start)| start);
         let Some(start) = memory.or(place) else {
-            let why = format!("it returns a pointer into `{name}`, which is no argument");
+            let why = format!("it returns a pointer into `{name}`, which is not an argument");
             return if in_life { Ok(Vec::new()) } else { Err(why) };
         };
         let (label, bytes) = (format!("{label}, in bytes from `{name}`"), Literal::usize_unsuffixed(bytes));

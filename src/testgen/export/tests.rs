@@ -54,40 +54,40 @@ fn what_fits_nowhere_is_left_out_with_the_reason() {
     let (add, copy) = (add(), copy());
     let one = json!({"return": 1});
     for (input, left, why) in [
-        (json!({"a": -1, "b": 0}), one.clone(), "`a`: `-1` is no unsigned number of 32 bits"),
+        (json!({"a": -1, "b": 0}), one.clone(), "`a`: `-1` is not a number of 32 bits (unsigned)"),
         (json!({"b": 0}), one.clone(), "`a`: no value is given"),
         (json!({"a": 1, "b": "x"}), one.clone(), "`b`: `\"x\"` is no float"),
-        (json!({"a": 1, "b": 1, "c": 1}), one.clone(), "`c` is nothing that can be written"),
-        (json!({"a": 1, "b": 1, "$chance": "x"}), one.clone(), "`$chance` is nothing that can be written"),
+        (json!({"a": 1, "b": 1, "c": 1}), one.clone(), "`c` cannot be written as Rust"),
+        (json!({"a": 1, "b": 1, "$chance": "x"}), one.clone(), "`$chance` cannot be written as Rust"),
         (
             json!({"a": 1, "b": 1, "$globals": {"mode": 1}}),
             one,
-            "`mode` is no variable that the contract lists",
+            "the contract does not list the variable `mode`",
         ),
-        (json!({"a": 1, "b": 1}), json!({}), "the result says nothing of what is returned"),
-        (
-            json!({"a": 1, "b": 1}),
-            json!({"return": 1, "calls": []}),
-            "`calls` is nothing that can be written",
-        ),
-        (json!([]), json!({}), "the input is no object"),
+        (json!({"a": 1, "b": 1}), json!({}), "the result has no return value"),
+        (json!({"a": 1, "b": 1}), json!({"return": 1, "calls": []}), "`calls` cannot be written as Rust"),
+        (json!([]), json!({}), "the input is not an object"),
     ] {
         assert_eq!(add.refused(input, left), why);
     }
     let out = json!({"out": "ab"});
     for (input, left, why) in [
         (json!({"out": 2, "from": [1, 2], "n": 3}), out.clone(), "`n`: it is 3 where the buffers have 2"),
-        (json!({"out": 2, "from": "abc"}), out.clone(), "`from`: 3 bytes are no elements of 2"),
+        (
+            json!({"out": 2, "from": "abc"}),
+            out.clone(),
+            "`from`: 3 bytes cannot be divided into elements of 2",
+        ),
         (json!({"out": 3, "from": [1, 2, 3]}), out.clone(), "a result has 2 elements where C has 3"),
-        (json!({"from": null}), out.clone(), "`out`: nothing says how much room there is"),
+        (json!({"from": null}), out.clone(), "`out`: the size of the room is not given"),
         (
             json!({"out": 99_999, "from": null}),
             out,
-            "`out`: 99999 elements are too many for a literal, of which 16384 may be",
+            "`out`: 99999 elements are too many for a literal; the limit is 16384",
         ),
-        (json!({"out": 2, "from": null}), json!({}), "the result says nothing of `out`"),
+        (json!({"out": 2, "from": null}), json!({}), "the result has nothing about `out`"),
         // There is nothing to compare.
-        (json!({"out": 0, "from": []}), json!({"out": ""}), "C leaves nothing behind that could be compared"),
+        (json!({"out": 0, "from": []}), json!({"out": ""}), "C produces nothing that could be compared"),
     ] {
         assert_eq!(copy.refused(input, left), why);
     }
@@ -147,7 +147,7 @@ fn structs_are_compared_field_by_field() {
         ],
     );
     let why = case.refused(json!({"p": {"z": 1}, "by": {}}), json!({}));
-    assert_eq!(why, "`p`: `z` is no field of point");
+    assert_eq!(why, "`p`: `z` is not a field of point");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn a_text_is_no_code_and_no_comment_ends_early() {
     has(&case.text(json!({"s": null}), json!({"return": null})), &["capi::look(core::ptr::null())", "None"]);
     assert_eq!(
         case.refused(json!({"s": {"hex": "6100"}}), json!({"return": null})),
-        "`s`: a text has a NUL in it"
+        "`s`: a string contains a NUL"
     );
 
     let mut test = KeptTest {
@@ -321,7 +321,7 @@ fn a_returned_pointer_and_errno_are_told() {
     let text = case.text(json!({"data": "abc"}), json!({"return": "NULL", "errno": 0}));
     has(&text, &["assert!(returned.is_null(), \"return value of find\");"]);
     let why = case.refused(json!({"data": "abc"}), json!({"return": "`other` + 2", "errno": 0}));
-    assert_eq!(why, "it returns a pointer into `other`, which is no argument");
+    assert_eq!(why, "it returns a pointer into `other`, which is not an argument");
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn tests_of_existence_need_nothing_of_a_call() {
     };
     let told = exported("check", "memory", "chance = true\n");
     assert!(told.text.contains("= capi::f;") && !told.text.contains("capi::f("), "{}", told.text);
-    let left_out = ["`{}` is no check that there is", "it asks for chance or the time"];
+    let left_out = ["`{}` is not a known check", "it uses random numbers or clocks"];
     assert_eq!(told.left_out.iter().map(|(_, why)| why.as_str()).collect::<Vec<_>>(), left_out);
     // A parameter may have any name.
     let told = exported("check", "value", "");
@@ -359,7 +359,7 @@ fn what_needs_the_tool_is_refused_as_a_whole() {
         Case::new(c, returns, rest).refused(json!({"a": 1}), json!({"return": 1}))
     };
     let value = params(&[("a", "role = \"value\"")]);
-    assert_eq!(refused("value", &format!("chance = true\n{value}")), "it asks for chance or the time");
+    assert_eq!(refused("value", &format!("chance = true\n{value}")), "it uses random numbers or clocks");
     assert_eq!(refused("memory", &value), "it returns a block of memory");
     assert_eq!(
         refused("value", &params(&[("a", "role = \"token\"")])),

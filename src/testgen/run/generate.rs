@@ -55,7 +55,7 @@ pub fn generate(
     let name = &planned.function.name;
     let contract = planned.judgeable.contract().ok_or_else(|| {
         Error::new(ErrorKind::Usage, format!("{name} has no harness, so nothing can run its tests"))
-            .help(format!("cargo implfuzz contract {name} says what is missing"))
+            .help(format!("cargo implfuzz contract {name} shows what is missing"))
     })?;
     let instruments = Instruments::build(judge, planned, reporter)?;
     // One-time builds do not count as time of the run.
@@ -340,7 +340,7 @@ impl Run<'_, '_> {
                 TestVerdict::Dropped { why }
             }
             Ok((read, _)) if self.suite.has(&read.canonical) || has(fresh, &read.canonical) => {
-                self.unusable.push(format!("{id}: {} (there already)", read.canonical));
+                self.unusable.push(format!("{id}: {} (duplicate)", read.canonical));
                 self.suite.duplicates.push(test);
                 TestVerdict::Duplicate
             }

@@ -114,7 +114,7 @@ impl Scan {
             }
             // A parameter may be called `input`.
             Some(None) if self.lost => self.number -= 1,
-            Some(None) => self.unreadable("`input` is no object"),
+            Some(None) => self.unreadable("`input` is not an object"),
             None => self.unreadable("it has no `input`"),
         }
     }

@@ -166,7 +166,7 @@ pub fn confirmed(
     for (recorded, answer) in there.into_iter().chain(called).zip(answers) {
         match answer {
             Ok(now) if now == recorded.test.expected_output => same.push(recorded),
-            Ok(_) => left_out.push((recorded.test.id, "C answers something else by now".to_owned())),
+            Ok(_) => left_out.push((recorded.test.id, "C now gives a different result".to_owned())),
             Err(why) => left_out.push((recorded.test.id, why)),
         }
     }

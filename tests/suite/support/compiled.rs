@@ -41,7 +41,7 @@ pub fn differences(library: &Library, compiled: &BTreeMap<RelPath, Compiled>) ->
             .extend(functions.iter().filter(|name| !is_listed(name)).map(|name| format!("{unit}: {name}")));
     }
     let refused =
-        |why: &str| why.starts_with("the C compiler has no") || why.starts_with("the C compiler makes no");
+        |why: &str| why.starts_with("the C compiler has no") || why.starts_with("the C compiler emits no");
     let listed = library.functions.iter().filter(|f| !f.unsupported.as_deref().is_some_and(refused));
     let missing = listed.filter(|function| {
         let unit = compiled.get(&library.unit_of[&function.key]);

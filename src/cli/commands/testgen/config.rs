@@ -64,7 +64,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         What::Create { set, from, file } => {
             let settings = settings::read(file.as_deref(), set)?;
             let config = settings.apply(base(&store, from.as_deref())?.config()).map_err(|error| {
-                error.help("`cargo implfuzz testgen config show` has every key with a value that works")
+                error.help("`cargo implfuzz testgen config show` lists every key with a valid value")
             })?;
             warn(session, &settings.input, &configured(&project.config));
             create(session, &mut store, &config)
@@ -150,7 +150,7 @@ fn text(chosen: &Chosen) -> String {
             let current = if row.is_current { ", current" } else { "" };
             format!("configuration {}{current}, of {} UTC", row.id.0, date(row.created_at))
         }
-        Chosen::Defaults => "the defaults of the tool, which are kept under no number".into(),
+        Chosen::Defaults => "the built-in defaults, which have no number".into(),
     };
     let (mut rows, mut prompts) = (Vec::new(), String::new());
     let mut prompt = |name: &str, text: &str| {
@@ -164,7 +164,7 @@ fn text(chosen: &Chosen) -> String {
                 .iter()
                 .for_each(|(part, text)| prompt(&format!("{key}.{part}"), text.as_str().unwrap_or_default())),
             Value::String(text) if key.ends_with("_prompt") => prompt(key, text),
-            Value::Null => rows.push(vec![key.clone(), "- (as the provider has it)".into()]),
+            Value::Null => rows.push(vec![key.clone(), "- (the provider's default)".into()]),
             other => rows.push(vec![key.clone(), other.to_string()]),
         }
     }
@@ -176,7 +176,7 @@ fn list(session: &Session, store: &Store) -> Result<ExitCode> {
     let rows = store.testgen_configs()?;
     session.screen.result("testgen-configs", &json!({ "configs": rows }), || {
         if rows.is_empty() {
-            return "no configuration is kept; runs use the defaults: cargo implfuzz testgen config show\n"
+            return "no configuration is stored; runs use the defaults: cargo implfuzz testgen config show\n"
                 .into();
         }
         let columns = [
@@ -207,10 +207,10 @@ fn create(session: &Session, store: &mut Store, config: &TestGenConfig) -> Resul
     let value = json!({ "created": is_new, "config": row });
     session.screen.result("testgen-config-created", &value, || {
         let hash: String = row.config_hash.chars().take(SHOWN).collect();
-        let made = if is_new { "made" } else { "there already, the same" };
+        let made = if is_new { "made" } else { "exists already" };
         let next = match row.is_current {
             true => "it is current".to_owned(),
-            false => format!("have new runs use it: cargo implfuzz testgen config set-current {}", id.0),
+            false => format!("to use it for new runs: cargo implfuzz testgen config set-current {}", id.0),
         };
         format!("configuration {}, {hash}: {made}\n{next}\n", id.0)
     });
@@ -224,10 +224,9 @@ fn warn(session: &Session, input: &TestGenConfigInput, profiles: &[ModelType]) {
         let Some(model) = model.filter(|model| !profiles.contains(model)) else { continue };
         let word = model.word();
         let text = format!(
-            "{key} is `{word}`, and there is no [llm.profiles.{word}]: what [llm] or the role has answers in its place"
+            "{key} is `{word}`, but there is no [llm.profiles.{word}]: the model of the role or of [llm] is used instead"
         );
-        let help =
-            format!("write into implfuzz.toml: [llm.profiles.{word}] with `provider` and `model` below it");
+        let help = format!("add [llm.profiles.{word}] with `provider` and `model` to implfuzz.toml");
         session.reporter().event(Event::Warning { text, help: Some(help) });
     }
 }

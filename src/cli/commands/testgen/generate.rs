@@ -105,9 +105,8 @@ fn without_model(error: Error) -> Error {
     }
     let help = error.help_text().map_or_else(String::new, |help| format!("{help} · "));
     // The first help of an error stays, so that this is another error.
-    Error::new(error.kind(), error.to_string()).help(format!(
-        "{help}--context existence asks no model: it tests which functions and types there are"
-    ))
+    Error::new(error.kind(), error.to_string())
+        .help(format!("{help}--context existence asks no model: it tests that functions and types exist"))
 }
 
 /// Whether a run is complete: models were asked for everything, and there is a score if any category needs a model.
@@ -208,7 +207,7 @@ fn best(
     if !differing.is_empty() {
         let (name, others) = (&planned.function.name, differing.len());
         let text = format!(
-            "C answers {others} of the tests of {} otherwise by now, so those of this run stand for {name}: cargo implfuzz testgen export {name} writes the others",
+            "C now gives different results for {others} of the tests of {}, so the tests of this run were written; `cargo implfuzz testgen export {name}` writes the others",
             best.run_id
         );
         reporter.event(Event::Note { text });
@@ -253,7 +252,7 @@ fn watched(
     if let Some(error) = broken_off {
         // If storing fails too, the first error is reported.
         if let Ok(run) = &stored {
-            let text = format!("what there was is kept: cargo implfuzz testgen runs {}", run.run_id);
+            let text = format!("the results so far are stored: cargo implfuzz testgen runs {}", run.run_id);
             reporter.event(Event::Note { text });
         }
         return Err(error);

@@ -99,9 +99,9 @@ fn measured(run: &TestGenRun) -> String {
         ("parameters discovered", analysis.parameter_discovery),
         ("effect of reflections", analysis.reflection_effectiveness),
         ("token efficiency", analysis.token_efficiency),
-        ("valid of what was proposed", analysis.valid_share),
-        ("duplicate of what was proposed", analysis.duplicate_share),
-        ("predictions that C bore out", analysis.prediction_agreement),
+        ("valid proposals", analysis.valid_share),
+        ("duplicate proposals", analysis.duplicate_share),
+        ("predictions that agree with C", analysis.prediction_agreement),
         ("Brier score of confidence", analysis.brier_score),
         ("the model's own assessment (0 to 10)", run.self_assessment),
     ];
@@ -118,7 +118,7 @@ fn proposed(run: &TestGenRun, change: &TestGenConfigChange) -> String {
         None => "not decided",
     };
     let (kind, why) = (change.kind.word(), one_line(&change.reasoning));
-    format!("\nproposed by {} after it, {end}: {kind}: {why}\n", one_line(who))
+    format!("\nchange proposed by {} after this run, {end}: {kind}: {why}\n", one_line(who))
 }
 
 fn cases(tests: &[RecordedTest]) -> String {

@@ -74,16 +74,16 @@ fn pair(text: &str) -> Result<(&str, Value)> {
     let of_toml = || value.parse::<toml::Value>().ok().and_then(|value| serde_json::to_value(value).ok());
     match serde_json::from_str(value).ok().or_else(of_toml) {
         // TOML has numbers, such as infinity, that JSON lacks.
-        Some(Value::Null) if value != "null" => Err(wrong(format!("`{value}` is no value of a setting"))),
+        Some(Value::Null) if value != "null" => Err(wrong(format!("`{value}` is not a valid value"))),
         Some(value) => Ok((key, value)),
-        None => Err(wrong(format!("`{value}` is neither JSON nor TOML; text stands in \"quotes\""))),
+        None => Err(wrong(format!("`{value}` is neither JSON nor TOML; write text in \"quotes\""))),
     }
 }
 
 fn put(all: &mut Map<String, Value>, key: &str, value: Value, place: &str) -> Result<()> {
     if value.is_null() && key != MAY_BE_NULL {
-        return Err(Error::new(ErrorKind::Config, format!("{place}: null sets nothing"))
-            .help("leave the key out, and it stays as it is"));
+        return Err(Error::new(ErrorKind::Config, format!("{place}: null is not a valid value"))
+            .help("leave the key out to keep its value"));
     }
     let (field, value) = match key.split_once('.') {
         Some((field, part)) => (field, Value::Object(Map::from_iter([(part.to_owned(), value)]))),
@@ -152,8 +152,8 @@ mod tests {
             ("zzz=1", "unknown key `zzz`", "known keys here: version, temperature"),
             ("max_tokens=-1", "--set max_tokens: invalid value", "config show"),
             ("max_tokens=\"many\"", "--set max_tokens: invalid type", "config show"),
-            ("temperature=nan", "`nan` is no value of a setting", "--set max_tokens=4096"),
-            ("max_tokens=null", "--set max_tokens: null sets nothing", "leave the key out"),
+            ("temperature=nan", "`nan` is not a valid value", "--set max_tokens=4096"),
+            ("max_tokens=null", "--set max_tokens: null is not a valid value", "leave the key out"),
             ("temperature.x=1", "--set temperature.x: invalid type", "config show"),
             ("primary_model=claude", "`claude` is neither JSON nor TOML", "'primary_model=\"claude\"'"),
             ("primary_model=\"cloud\"", "--set primary_model: unknown variant", "did you mean `claude`?"),
@@ -179,7 +179,7 @@ mod tests {
             ("[]", "no JSON object"),
             ("{", "not valid JSON"),
             (r#"{"max_rounds": 1}"#, "base.json: max_rounds: unknown key"),
-            (r#"{"max_tokens": null}"#, "base.json: max_tokens: null sets nothing"),
+            (r#"{"max_tokens": null}"#, "base.json: max_tokens: null is not a valid value"),
         ] {
             std::fs::write(&file, text).unwrap();
             let error = read(Some(&file), &[]).unwrap_err();

@@ -42,17 +42,17 @@ pub(super) fn kept(kept: &StoredRun) -> String {
     let told = generated.cheats.len() - missed.len();
     let all = generated.cheats.len();
     let missed = if missed.is_empty() { String::new() } else { format!("; not told: {}", missed.join(", ")) };
-    _ = writeln!(text, "  cheats told: {told} of {all}{missed}");
+    _ = writeln!(text, "  cheats detected: {told} of {all}{missed}");
     list(&mut text, "survivors", generated.survivors.iter().map(|line| one_line(line).to_string()));
     let of_callees = generated.callee_survivors.iter().map(|line| one_line(line).to_string());
-    list(&mut text, "survivors in what it calls", of_callees);
+    list(&mut text, "survivors in callees", of_callees);
     let dropped = generated.suite.dropped.iter();
     list(&mut text, "dropped", dropped.map(|d| format!("{}: {}", one_line(&d.test.id), one_line(&d.why))));
     if let Some(of_run) = written {
         if of_run.run_id != run.run_id {
             _ = writeln!(
                 text,
-                "  the tests of {} stay, which tell as much or more; these: cargo implfuzz testgen export --run {}",
+                "  the tests of {} stay, because they are at least as good; to write these: cargo implfuzz testgen export --run {}",
                 of_run.run_id, run.run_id
             );
         }

@@ -148,7 +148,7 @@ fn best_configs(best: &[BestConfig], versions: &Versions) -> String {
             mean(Some(best.score)),
             format!("{} of {}", best.pass_count, best.total_runs),
             best.run.to_string(),
-            if best.is_override { "other than for all kinds".into() } else { String::new() },
+            if best.is_override { "differs from the best for all kinds".into() } else { String::new() },
         ]
     };
     table(&columns, &best.iter().map(row).collect::<Vec<_>>(), None)

@@ -100,17 +100,14 @@ fn a_candidate_of_c2rust_that_fails_in_a_tree_that_moved_makes_room_for_a_model(
 #[test]
 fn c2rust_is_told_as_it_is() {
     let state = after_with(FIRST, &[]);
-    assert_eq!(
-        (next(&state), told(&state)),
-        (Step::Translate, "c2rust is to be tried before any model".into())
-    );
+    assert_eq!((next(&state), told(&state)), (Step::Translate, "c2rust is tried before any model".into()));
     let alone = after_with(ALONE, &[Outcome::NotTranslated("w".into())]);
     assert_eq!(told(&alone), "c2rust has no candidate, and no model may be asked");
     let alone = after_with(ALONE, &[candidate(1), Outcome::AuditRejected("k".into())]);
     assert_eq!(told(&alone), "the candidate was rejected by the audit, and no model may be asked");
     // After its first question, a model's trace is as usual.
     let state = after_with(FIRST, &[Outcome::NotTranslated("w".into()), Outcome::ReplyUnusable("p".into())]);
-    assert_eq!(told(&state), "the reply was of no use: validation fix 1 of 2");
+    assert_eq!(told(&state), "the reply was unusable: validation fix 1 of 2");
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn every_step_says_why_it_is_taken() {
         (Node::Audit, "a new candidate: nothing is built before the audit"),
         (Node::Enhancer, "the candidate was rejected by the audit: validation fix 1 of 2"),
         (Node::Build, "the audit found nothing"),
-        (Node::Smoke, "it is built, and its object files lead nowhere else: a short run first"),
+        (Node::Smoke, "it is built, and passed the linkage proof: a short run first"),
         (Node::Fuzz, "the short run did not refute it"),
         (Node::Accept, "the run of the loop did not refute it"),
     ] {
@@ -20,21 +20,21 @@ fn every_step_says_why_it_is_taken() {
     }
     let build = path(Node::Build);
     for (before, outcomes, expected) in [
-        (vec![], vec![O::ReplyUnusable("p".into())], "the reply was of no use: validation fix 1 of 2"),
+        (vec![], vec![O::ReplyUnusable("p".into())], "the reply was unusable: validation fix 1 of 2"),
         (
             vec![],
             vec![O::ReplyUnusable("p".into()); 3],
-            "the reply was of no use, and no validation fix is left of 2",
+            "the reply was unusable, and no validation fix is left of 2",
         ),
         (vec![], vec![O::ModelTruncated], "the reply was cut off"),
         (vec![], vec![O::ModelRefused], "the model refused"),
         (vec![], vec![O::BudgetExhausted], "the budget has no room for the next call"),
         (vec![], vec![O::Built], "an outcome that the step cannot have: a defect of this tool"),
-        (path(Node::Enhancer), vec![candidate(1)], "the candidate is one that was there before"),
+        (path(Node::Enhancer), vec![candidate(1)], "the candidate repeats an earlier one"),
         (
             path(Node::Enhancer),
             vec![O::ReplyUnusable("p".into())],
-            "the reply was of no use: validation fix 2 of 2; the candidate was rejected by the audit",
+            "the reply was unusable: validation fix 2 of 2; the candidate was rejected by the audit",
         ),
         (build.clone(), vec![O::DoesNotCompile(key())], "the candidate does not compile: compile fix 1 of 3"),
         (
@@ -46,7 +46,7 @@ fn every_step_says_why_it_is_taken() {
         (
             path(Node::Fuzz),
             vec![O::Vacuous],
-            "the candidate said nothing: one side was never called: validation fix 1 of 2",
+            "the candidate was inconclusive: one side was never called: validation fix 1 of 2",
         ),
         (
             path(Node::Accept),
@@ -71,7 +71,7 @@ fn every_end_says_which_limit_it_met() {
         (
             Node::Fuzz,
             Outcome::Vacuous,
-            "said nothing: one side was never called, and no validation fix is left of 2",
+            "was inconclusive: one side was never called, and no validation fix is left of 2",
         ),
         (Node::Accept, Outcome::AcceptanceRefuted(key()), "was refuted, and no repair is left of 3"),
     ] {
@@ -89,5 +89,5 @@ fn every_end_says_which_limit_it_met() {
     assert_eq!(why(&state, &next(&state)), "`audit` was done 10 times");
     let same = |_: u32| Outcome::DoesNotCompile("k".into());
     let state = failing(PortState::new(Limits::default(), ONE), Node::Build, &same).1;
-    assert_eq!(why(&state, &next(&state)), "2 fixes on end left the same failure");
+    assert_eq!(why(&state, &next(&state)), "2 consecutive fixes left the same failure");
 }

@@ -69,12 +69,12 @@ fn a_life_that_cannot_be_told_is_left_out() {
     let push = json!({"call": "push", "left": {"return": 1}});
     let args = json!({"v": 5});
     for (input, steps, why) in [
-        (json!({"args": args}), json!([push]), "a life begins with one constructor"),
+        (json!({"args": args}), json!([push]), "a call sequence begins with one constructor"),
         (json!({"make": make, "args": args}), json!([made]), "the result has fewer calls than the input"),
         (
             json!({"make": make, "args": args}),
             json!([made, made]),
-            "call 2 of the result is another one than that of the input",
+            "call 2 of the result differs from that of the input",
         ),
         (
             json!({"make": make, "args": args}),
@@ -84,7 +84,7 @@ fn a_life_that_cannot_be_told_is_left_out() {
         (
             json!({"make": make, "args": args}),
             json!([made, null]),
-            "C leaves nothing behind that could be compared",
+            "C produces nothing that could be compared",
         ),
         (
             json!({"make": make, "args": args}),
@@ -99,7 +99,7 @@ fn a_life_that_cannot_be_told_is_left_out() {
         (
             json!({"make": make, "args": args, "file": "x"}),
             json!([made, push]),
-            "`file` is no part of a life",
+            "`file` is not part of a call sequence",
         ),
     ] {
         assert_eq!(lived(1, input, json!({"steps": steps})), Err(why.to_owned()));
@@ -110,7 +110,7 @@ fn a_life_that_cannot_be_told_is_left_out() {
     // A destructor alone has no comparable effects.
     let why =
         lived(2, json!({"make": make, "args": {}}), json!({"steps": [made, {"call": "end", "left": {}}]}));
-    assert_eq!(why, Err("C leaves nothing behind that could be compared".to_owned()));
+    assert_eq!(why, Err("C produces nothing that could be compared".to_owned()));
 }
 
 /// The text of a call sequence that ends with `ender`, according to C's last steps.

@@ -62,7 +62,7 @@ fn tests_are_found_wherever_they_stand() {
         (&TWO[..TWO.len() - 2], "entry 2: the reply ends in the middle of it"),
         (
             "[{\"input\": {\"n\": 1}}, {\"input\": {\"n\" 2}}]}",
-            "entry 2: a colon is missing behind a key (line 1)",
+            "entry 2: a colon is missing after a key (line 1)",
         ),
     ] {
         let found = read(&format!("{{\"category\": \"boundary\", \"tests\": {text}"), ASKED);
@@ -112,7 +112,7 @@ fn a_bad_entry_never_loses_the_others() {
     let bad = [
         (r#"{"input": {"n": 3 "m": {"k": 1}}}"#, "entry 2: a comma is missing (line 2)"),
         (r#"{"input": {"n: 3}}"#, "entry 2: a"),
-        (r#"{"input": [1]}"#, "entry 2: `input` is no object"),
+        (r#"{"input": [1]}"#, "entry 2: `input` is not an object"),
         (r#"{"input": null}"#, "entry 2: it has no `input`"),
         (r#"{"n": 3}"#, "entry 2: it has no `input`"),
         (r#"{}"#, "entry 2: it has no `input`"),
