@@ -161,7 +161,7 @@ fn what_no_harness_can_stand_in_for_is_refused_with_the_reason() {
         "{}",
         why("fill_from")
     );
-    assert!(why("sort_by_libc").contains("goes to `qsort`"), "{}", why("sort_by_libc"));
+    assert!(why("sort_by_libc").contains("is passed to `qsort`"), "{}", why("sort_by_libc"));
     assert!(why("keep").contains("not yet"), "{}", why("keep"));
     repo.run(&["contract", "sort_any"])
         .ok()
