@@ -246,7 +246,15 @@ fn ports_that_leave_a_wrong_handle_are_refuted() {
         for (symbol, _, to, what) in *list {
             let finding = findings.get(*symbol).map(|f| f["finding"].clone()).unwrap_or_default();
             let named = finding["what"].as_str().is_some_and(|text| text.contains(what));
-            if judged[*symbol]["grade"] != "refuted" || !named {
+            // The report says which handle a constructor made, and which one a call got.
+            let has = |row: &str, handle: u8| {
+                finding["oracle"].to_string().contains(&format!("{row}\",\"value\":\"handle {handle}\""))
+            };
+            let says = match finding["args"].to_string().contains("turned(state = handle 0") {
+                true => has("1. rot_init: makes", 1) && has("2. turned: uses instead", 1),
+                false => has(": makes", 0) || has(": makes", 1),
+            };
+            if judged[*symbol]["grade"] != "refuted" || !named || !says {
                 wrong.push(format!(
                     "{symbol} with {to:?}: wanted {what:?}, got {finding} {}",
                     judged[*symbol]

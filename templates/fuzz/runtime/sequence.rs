@@ -156,6 +156,16 @@ struct Done {
     entry: Option<&'static Entry>,
     effects: Option<Erased>,
     picture: Option<ledger::Picture>,
+    /// The number of the handle that the step made, and of the one that it got instead of the requested one.
+    made: Option<u8>,
+    instead: Option<u8>,
+}
+
+impl Done {
+    /// A step that called nothing.
+    fn without_call(entry: Option<&'static Entry>) -> Self {
+        Self { entry, effects: None, picture: None, made: None, instead: None }
+    }
 }
 
 /// All effects of a call sequence on one side.
@@ -186,21 +196,22 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
     let (entry, args) = match step {
         Step::Feed(feed) => {
             world.feed(feed);
-            trace.steps.push(Done { entry: None, effects: None, picture: None });
+            trace.steps.push(Done::without_call(None));
             return Ok(true);
         }
         Step::Spoil(spoil) => {
             world.spoil(spoil);
-            trace.steps.push(Done { entry: None, effects: None, picture: None });
+            trace.steps.push(Done::without_call(None));
             return Ok(true);
         }
         Step::Call(entry, args) => (*entry, &**args),
     };
     let is_under = entry.name == plan.under.name;
     if !(entry.admits)(args) {
-        trace.steps.push(Done { entry: Some(entry), effects: None, picture: None });
+        trace.steps.push(Done::without_call(Some(entry)));
         return Ok(true);
     }
+    let before = world.live_ones();
     let effects = match (side, is_under) {
         (Side::Port, true) => (entry.subject)(args, world).map_err(Stop::Damage)?,
         (Side::C(callee), true) => (entry.oracle)(args, callee, world).map_err(|Broke(why)| Stop::Broke(why))?,
@@ -218,7 +229,8 @@ fn step(plan: &'static Plan, step: &Step, side: Side, world: &mut World, trace: 
     };
     let pictures = trace.steps.iter().filter(|done| done.picture.is_some()).count();
     let picture = (is_under && effects.is_some() && pictures < PICTURES).then(|| world.picture());
-    trace.steps.push(Done { entry: Some(entry), effects, picture });
+    let made = world.live_ones().into_iter().find(|handle| !before.contains(handle));
+    trace.steps.push(Done { entry: Some(entry), effects, picture, made, instead: world.instead() });
     Ok(true)
 }
 
@@ -432,6 +444,10 @@ impl<U: UnderTest> Case for Sequence<U> {
             let (Some(entry), Some(effects)) = (done.entry, &done.effects) else { continue };
             for (what, value) in (entry.effects)(&**effects) {
                 parts.push((format!("{}. {}: {what}", at + 1, entry.name), value));
+            }
+            for (what, handle) in [("makes", done.made), ("uses instead", done.instead)] {
+                let part = |handle| (format!("{}. {}: {what}", at + 1, entry.name), format!("handle {handle}"));
+                parts.extend(handle.map(part));
             }
         }
         parts.extend(trace.broke.iter().map(|why| ("end".to_owned(), why.clone())));

@@ -63,8 +63,9 @@ pub struct World {
     lent: Vec<(Region<u64>, Vec<Region<u8>>)>,
     /// Descriptors that were open when the sequence began.
     open: Vec<i32>,
-    /// Whether a call got another handle than it asked for.
+    /// Whether a call got another handle than it asked for, and which one the latest call got.
     mistaken: Cell<bool>,
+    instead: Cell<Option<u8>>,
 }
 
 /// The range of descriptors that are checked.
@@ -88,7 +89,7 @@ impl World {
             Instance { memory: Some(memory), at, ..Instance::default() }
         };
         let instances = std::array::from_fn(instance);
-        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), open, mistaken: Cell::new(false) }
+        Self { shape, padded, instances, fed: Vec::new(), known: Vec::new(), kept: Vec::new(), lent: Vec::new(), open, mistaken: Cell::new(false), instead: Cell::new(None) }
     }
 
     /// Writes the file before the sequence begins.
@@ -126,13 +127,18 @@ impl World {
 
     /// A live handle: the requested one, else any.
     pub fn uses(&self, which: u8) -> Option<*mut c_void> {
-        let wanted = &self.instances[usize::from(which) % INSTANCES];
-        let mut all = std::iter::once(wanted).chain(&self.instances);
-        let used = all.find(|i| i.live)?;
-        if used.at != wanted.at {
+        let wanted = usize::from(which) % INSTANCES;
+        let used = std::iter::once(wanted).chain(0..INSTANCES).find(|i| self.instances[*i].live)?;
+        if used != wanted {
             self.mistaken.set(true);
+            self.instead.set(Some(used as u8));
         }
-        Some(used.at as *mut c_void)
+        Some(self.instances[used].at as *mut c_void)
+    }
+
+    /// The handle that a call got since this was last asked, if it is not the requested one.
+    pub fn instead(&self) -> Option<u8> {
+        self.instead.take()
     }
 
     /// Whether a call got another handle, because the requested one did not exist.
