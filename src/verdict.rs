@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// The state of a symbol. What leads to which is in `grade`.
 #[derive(
@@ -17,6 +16,7 @@ use std::fmt;
     Ord,
     Serialize,
     Deserialize,
+    strum::Display,
     strum::IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
@@ -45,12 +45,6 @@ impl Grade {
     /// One word, as in tables and JSON.
     pub fn word(self) -> &'static str {
         self.into()
-    }
-}
-
-impl fmt::Display for Grade {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 
@@ -105,7 +99,9 @@ pub struct Proofs {
 }
 
 /// Classes of findings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::IntoStaticStr)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, strum::Display, strum::IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum FindingClass {
@@ -142,12 +138,6 @@ impl FindingClass {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
         self.into()
-    }
-}
-
-impl fmt::Display for FindingClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
     }
 }
 

@@ -2,7 +2,7 @@
 //! decides from the results.
 
 use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
-use super::isolated_replay::{PRECONDITION, write};
+use super::isolated_replay::{PRECONDITION, framed};
 use super::libfuzzer_process::reported;
 use super::report::{AloneOutcome, Found, Told};
 use super::triage::{CRun, attribute, class, disagree};
@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::platform::process::{Exit, Interrupt, Output, time_limits};
 use crate::platform::toolchain::Search;
 use crate::verdict::{Attribution, CFault, CFaultKind, Finding, FindingClass, RunStats, Verdict};
-use fs_err as fs;
 use std::time::Duration;
 
 /// A slow call may be slow by chance: C alone gets this many times the time limit of the campaign.
@@ -68,30 +67,26 @@ impl Campaign {
             CRun::Returned { .. } | CRun::Hung | CRun::Late | CRun::RuledOut => None,
         });
         let (args, _) = self.show(input, interrupt)?;
-        let input = input.to_vec();
-        let none = Vec::new;
-        Ok(Some(match (kind, broke) {
+        let (mut oracle, mut subject, mut report) = (Vec::new(), Vec::new(), String::new());
+        let (class, what) = match (kind, broke) {
             (CFaultKind::Breaks, Some(what)) => {
-                let report = self.report(&input, interrupt)?;
-                let class = class(&what, &report);
-                let finding = Finding { class, what, input, args, oracle: none(), subject: none() };
-                CFault { kind, finding, report }
+                report = self.report(input, interrupt)?;
+                (class(&what, &report), what)
             }
-            (CFaultKind::Breaks | CFaultKind::Hangs, _) => {
-                let (class, what) = (FindingClass::Timeout, "hang".to_owned());
-                let finding = Finding { class, what, input, args, oracle: none(), subject: none() };
-                CFault { kind, finding, report: String::new() }
-            }
+            (CFaultKind::Breaks | CFaultKind::Hangs, _) => (FindingClass::Timeout, "hang".to_owned()),
             (CFaultKind::Differs, _) => {
-                let (oracle, subject, part) = match disagree(&runs) {
-                    Some((first, second, part)) => (first.clone(), second.clone(), part),
-                    None => (none(), none(), "it returns in time only sometimes".to_owned()),
+                let part = match disagree(&runs) {
+                    Some((first, second, part)) => {
+                        (oracle, subject) = (first.clone(), second.clone());
+                        part
+                    }
+                    None => "it returns in time only sometimes".to_owned(),
                 };
-                let class = FindingClass::NonDeterminism;
-                let finding = Finding { class, what: part, input, args, oracle, subject };
-                CFault { kind, finding, report: String::new() }
+                (FindingClass::NonDeterminism, part)
             }
-        }))
+        };
+        let finding = Finding { class, what, input: input.to_vec(), args, oracle, subject };
+        Ok(Some(CFault { kind, finding, report }))
     }
 
     /// Whether the contract now excludes the input.
@@ -129,32 +124,22 @@ impl Campaign {
         unguarded: bool,
         interrupt: &Interrupt,
     ) -> Result<(Output, Told)> {
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join("inputs-c-alone");
-        write(&path, inputs)?;
         let call_timeout_ms = self.call_timeout_ms.saturating_mul(PATIENCE);
         let own = Campaign { subject: Subject::Original, call_timeout_ms, ..self.clone() };
         // The wall-time limit catches inputs that wait without using processor time.
         let timeout = Duration::from_secs(own.call_timeout_seconds() * inputs.len() as u64 + 10);
-        let mut job = own
-            .job()
-            .env("IMPLFUZZ_MODE", "apart")
-            .env("IMPLFUZZ_PATH", &path)
-            .env("IMPLFUZZ_SHOWN", "1")
-            .timeout(timeout);
+        let job = own.job_on("apart", "inputs-c-alone", framed(inputs))?;
+        let mut job = job.env("IMPLFUZZ_SHOWN", "1").timeout(timeout);
         if unguarded {
             job = job.env("IMPLFUZZ_UNGUARDED", "1").env("ASAN_OPTIONS", reporting());
         }
-        self.listen(job, interrupt, &mut |_| ())
+        self.told(job, interrupt)
     }
 
     /// The smallest input on which C breaks in the same way.
     fn small(&self, reason: &str, input: Vec<u8>, interrupt: &Interrupt) -> Result<Vec<u8>> {
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join("broken-input");
-        fs::write(&path, &input)?;
-        let job = self.job().env("IMPLFUZZ_MODE", "broken").env("IMPLFUZZ_PATH", &path);
-        let (_, mut told) = self.listen(job.timeout(time_limits::ONE_INPUT), interrupt, &mut |_| ())?;
+        let job = self.job_on("broken", "broken-input", &input)?;
+        let (_, mut told) = self.told(job.timeout(time_limits::ONE_INPUT), interrupt)?;
         Ok(told.stats.broken.remove(reason).unwrap_or(input))
     }
 

@@ -7,6 +7,7 @@ use crate::platform::workspace::{user_cache, write_atomic};
 use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+use walkdir::WalkDir;
 
 /// The folder's name in the user's cache directory.
 const FOLDER: &str = "target";
@@ -45,19 +46,9 @@ fn build_cache() -> Option<PathBuf> {
 pub fn size(dir: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     let mut seen = std::collections::HashSet::new();
-    let mut open = vec![dir.to_owned()];
-    let mut sum = 0;
-    while let Some(dir) = open.pop() {
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let Ok(meta) = entry.metadata() else { continue };
-            if meta.is_dir() {
-                open.push(entry.path());
-            } else if seen.insert(meta.ino()) {
-                sum += meta.blocks() * 512;
-            }
-        }
-    }
-    sum
+    let all = WalkDir::new(dir).into_iter().flatten().filter_map(|entry| entry.metadata().ok());
+    let files = all.filter(|meta| !meta.is_dir() && seen.insert(meta.ino()));
+    files.map(|meta| meta.blocks() * 512).sum()
 }
 
 /// Empties a target directory that is too large; checks at most once a day. The caller holds the build lock.

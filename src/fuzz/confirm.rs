@@ -36,17 +36,13 @@ impl Campaign {
         if finding.oracle.iter().any(|(name, _)| name == "rejected") {
             return Ok(true);
         }
-        let path = self.work.join("slow-input");
-        fs::write(&path, &finding.input)?;
+        let path = self.written("slow-input", &finding.input)?;
         let seconds = self.call_timeout_seconds();
         let limits = Limits { cpu_seconds: Some(seconds), file_size: Some(64 << 20), no_core: true };
         let wall = seconds * 12;
         let job = self.watched(&self.artifact()).arg(format!("-timeout={wall}")).arg(&path).limits(limits);
-        let (output, told) = self.listen(
-            job.timeout(Duration::from_secs(wall) + time_limits::BEYOND_CALL),
-            interrupt,
-            &mut |_| (),
-        )?;
+        let job = job.timeout(Duration::from_secs(wall) + time_limits::BEYOND_CALL);
+        let (output, told) = self.told(job, interrupt)?;
         if told.done && output.exit.success() && told.found.is_none() {
             return Ok(true);
         }
@@ -57,18 +53,12 @@ impl Campaign {
 
     /// Runs one input unchanged on both sides.
     pub fn once(&self, input: &[u8], interrupt: &Interrupt) -> Result<Once> {
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join(format!("replayed-{}", &crate::digest::sha256(input)[..16]));
-        fs::write(&path, input)?;
+        let path = self.written(&format!("replayed-{}", &crate::digest::sha256(input)[..16]), input)?;
         let artifact = self.artifact();
         drop(fs::remove_file(&artifact));
         let job = self.watched(&artifact).env("IMPLFUZZ_SHRINK_MS", "0").arg(&path);
-        let seconds = self.call_timeout_seconds();
-        let (output, mut told) = self.listen(
-            job.timeout(Duration::from_secs(seconds) + time_limits::BEYOND_CALL),
-            interrupt,
-            &mut |_| (),
-        )?;
+        let time = Duration::from_secs(self.call_timeout_seconds()) + time_limits::BEYOND_CALL;
+        let (output, mut told) = self.told(job.timeout(time), interrupt)?;
         drop(fs::remove_file(&path));
         if let Some(Found { smallest: finding, .. }) = told.found.take() {
             return Ok(Once::Differs(finding));

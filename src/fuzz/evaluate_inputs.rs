@@ -1,7 +1,7 @@
 //! Evaluates written inputs: their decoded arguments, C's results, and the mutants of C that they kill.
 
 use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
-use super::isolated_replay::write;
+use super::isolated_replay::framed;
 use super::libfuzzer_process::reported;
 use super::mutants::{CALL_TIMEOUT_MS, STALLS, all_but, ran_last};
 use super::report::{Alone, AloneOutcome, Said, Told};
@@ -111,11 +111,8 @@ impl Campaign {
         time: Duration,
         interrupt: &Interrupt,
     ) -> Result<(Output, BTreeMap<usize, Said>)> {
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join("inputs-to-read");
-        fs::write(&path, lines.join("\n"))?;
-        let job = self.job().env("IMPLFUZZ_MODE", "read").env("IMPLFUZZ_PATH", &path);
-        let (output, told) = self.listen(job.timeout(time), interrupt, &mut |_| ())?;
+        let job = self.job_on("read", "inputs-to-read", lines.join("\n"))?;
+        let (output, told) = self.told(job.timeout(time), interrupt)?;
         Ok((output, told.read))
     }
 
@@ -269,22 +266,17 @@ impl Campaign {
         skipped: String,
         interrupt: &Interrupt,
     ) -> Result<(Output, Told)> {
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join("inputs-of-mutants");
-        write(&path, inputs)?;
         let current = self.current();
         drop(fs::remove_file(&current));
         let subject = Subject::Mutants { skipped, current };
         let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
         let job = own
-            .job()
-            .env("IMPLFUZZ_MODE", "kills")
+            .job_on("kills", "inputs-of-mutants", framed(inputs))?
             .env("IMPLFUZZ_ERRNO", "0")
-            .env("IMPLFUZZ_PATH", &path)
             .env("IMPLFUZZ_FROM", from.to_string())
             .env("ASAN_OPTIONS", format!("{ASAN_OPTIONS}:hard_rss_limit_mb={}", self.rss_limit_mb))
             .timeout(time_limits::PROPOSED_INPUTS);
-        own.listen(job, interrupt, &mut |_| ())
+        own.told(job, interrupt)
     }
 
     /// Whether a mutant is distinguished on an input when it runs alone, including by ending the process.

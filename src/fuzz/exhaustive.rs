@@ -2,14 +2,13 @@
 
 use super::campaign::{Budget, Campaign, Written, sum};
 use super::confirm::Once;
+use super::parallel::each;
 use super::report::Found;
 use super::run_campaign::conclude;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, time_limits};
 use crate::verdict::{Finding, RunStats, Verdict};
 use fs_err as fs;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 /// Inputs per range: enough that the start of a process does not matter, few enough to share the work among
@@ -69,37 +68,22 @@ impl Campaign {
         self.write_boundaries(Written::Usual, interrupt)?;
         let start = Instant::now();
         let deadline = start + Duration::from_secs(seconds);
-        let ranges = points.div_ceil(RANGE);
-        let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(ranges);
-        let (next, stop) = (AtomicU64::new(0), Interrupt::none());
-        let (send, receive) = channel();
-        let mut all = Enumerated::default();
-        std::thread::scope(|scope| {
-            for _ in 0..workers {
-                let (send, next, stop) = (send.clone(), &next, &stop);
-                scope.spawn(move || {
-                    // Ranges start in order: when a finding ends one, all ranges before it have started, and
-                    // they run to their end.
-                    while !stop.is_set() && !interrupt.is_set() {
-                        let from = next.fetch_add(1, Ordering::Relaxed) * RANGE;
-                        if from >= points {
-                            return;
-                        }
-                        let range = (from, (from + RANGE).min(points), points);
-                        let mut see = |stats: &RunStats| drop(send.send(Word::Stats(from, stats.clone())));
-                        let ended = self.range(range, deadline, interrupt, &mut see);
-                        if !matches!(ended, Ok(Ended::Regular)) {
-                            stop.set();
-                        }
-                        drop(send.send(Word::Ended(from, ended)));
-                    }
-                });
+        let (stop, mut all) = (Interrupt::none(), Enumerated::default());
+        let one = |number: u64, send: &dyn Fn(Word)| {
+            let from = number * RANGE;
+            let mut see = |stats: &RunStats| send(Word::Stats(from, stats.clone()));
+            let ended = self.range((from, (from + RANGE).min(points), points), deadline, interrupt, &mut see);
+            if !matches!(ended, Ok(Ended::Regular)) {
+                stop.set();
             }
-            drop(send);
-            for word in receive {
-                all.hear(word);
-                see(&all.stats(start));
-            }
+            send(Word::Ended(from, ended));
+        };
+        // Ranges start in order: when a finding ends one, all ranges before it have started, and they run to
+        // their end.
+        let ends = || stop.is_set() || interrupt.is_set();
+        each(points.div_ceil(RANGE), ends, one, |word| {
+            all.hear(word);
+            see(&all.stats(start));
         });
         interrupt.check()?;
         let stats = RunStats { seed: self.seed, ..all.stats(start) };

@@ -3,14 +3,13 @@
 
 use super::campaign::{Campaign, Subject};
 use super::libfuzzer_process::{reported, summary};
-use super::report::{Alone, AloneOutcome, Told};
+use super::report::{Alone, AloneOutcome, Parts, Told};
 use crate::error::Result;
 use crate::platform::process::{Exit, Interrupt, Output, time_limits};
 use crate::verdict::{Finding, FindingClass, Measured, Share};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// The result of an isolated replay.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,8 +23,6 @@ pub struct Apart {
     /// The reason, if not all inputs were compared.
     pub unfinished: Option<String>,
 }
-
-type Parts = Vec<(String, String)>;
 
 impl Apart {
     /// The share of inputs on which both sides agree; `No` if not all were compared.
@@ -180,14 +177,9 @@ impl Campaign {
         shown: bool,
         interrupt: &Interrupt,
     ) -> Result<(Output, Told)> {
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join("inputs-apart");
-        write(&path, inputs)?;
         let own = Campaign { subject: side.clone(), ..self.clone() };
         let mut job = own
-            .job()
-            .env("IMPLFUZZ_MODE", "apart")
-            .env("IMPLFUZZ_PATH", &path)
+            .job_on("apart", "inputs-apart", framed(inputs))?
             .env("IMPLFUZZ_FROM", from.to_string())
             .env("IMPLFUZZ_SECONDS", time_limits::ISOLATED_REPLAY.as_secs().to_string())
             .timeout(time_limits::ISOLATED_REPLAY * 3);
@@ -198,7 +190,7 @@ impl Campaign {
         if shown && *side == Subject::Original {
             job = job.env("IMPLFUZZ_ERRNO", "0");
         }
-        self.listen(job, interrupt, &mut |_| ())
+        self.told(job, interrupt)
     }
 
     fn finding(
@@ -215,14 +207,14 @@ impl Campaign {
     }
 }
 
-/// Writes each input after its length.
-pub(super) fn write(path: &Path, inputs: &[&Vec<u8>]) -> Result<()> {
+/// Each input after its length, as the fuzz process reads them.
+pub(super) fn framed(inputs: &[&Vec<u8>]) -> Vec<u8> {
     let mut bytes = Vec::new();
     for input in inputs {
         bytes.extend(u32::try_from(input.len()).unwrap_or(u32::MAX).to_le_bytes());
         bytes.extend(input.iter());
     }
-    Ok(fs::write(path, bytes)?)
+    bytes
 }
 
 /// The first part in which the port's effects differ from C's, or how it failed.

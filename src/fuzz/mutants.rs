@@ -145,13 +145,12 @@ impl Campaign {
         interrupt: &Interrupt,
     ) -> Result<Option<Option<Kill>>> {
         let Ok(input) = fs::read(self.artifact()) else { return Ok(Some(None)) };
-        let path = self.work.join("ending-input");
-        fs::write(&path, input)?;
+        let path = self.written("ending-input", input)?;
         let subject = mutants(all_but(number), self.work.join("current-mutant"));
         let alone = Campaign { subject, ..self.clone() };
         let job = alone.watched(&alone.artifact()).arg(&path);
         let time = Duration::from_secs(alone.call_timeout_seconds()) + time_limits::BEYOND_CALL;
-        let (output, mut told) = alone.listen(job.timeout(time), interrupt, &mut |_| ())?;
+        let (output, mut told) = alone.told(job.timeout(time), interrupt)?;
         Ok(match told.killed.remove(&number) {
             Some(kill) => Some(Some(kill)),
             None if output.exit.success() => None,

@@ -13,6 +13,7 @@ use crate::symbol::SymbolName;
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
 
 #[derive(Debug)]
 pub struct Overlay {
@@ -41,13 +42,16 @@ impl Overlay {
             .filter(|(path, _)| *path != shared.manifest.0 && !path.starts_with(runtime::FOLDER));
         let targets = targets(source, dir, symbols)?.map(|text| (PathBuf::from(REGISTRY_FILE), text));
         let replaced: Vec<_> = others.chain([&shared.manifest]).chain(&targets).collect();
-        let mut wanted = BTreeSet::new();
-        copy(source, source, dir, &replaced, &mut wanted)?;
+        let mut wanted: BTreeSet<PathBuf> = replaced.iter().map(|(path, _)| path.clone()).collect();
         for (path, text) in replaced {
             write_atomic(&dir.join(path), text.as_bytes())?;
-            wanted.insert(path.clone());
         }
-        remove_others(dir, dir, &wanted)?;
+        for path in copied(source)? {
+            if wanted.insert(path.clone()) {
+                write_atomic(&dir.join(&path), &fs::read(source.join(&path))?)?;
+            }
+        }
+        remove_others(dir, &wanted)?;
         Ok(Self { dir: dir.to_owned(), runtime: shared.dir })
     }
 
@@ -96,28 +100,19 @@ fn targets(source: &Path, dir: &Path, symbols: &[&SymbolName]) -> Result<Option<
     Ok(Some(registry::print(&wanted)))
 }
 
-fn copy(
-    root: &Path,
-    from: &Path,
-    dir: &Path,
-    replaced: &[&(PathBuf, String)],
-    wanted: &mut BTreeSet<PathBuf>,
-) -> Result<()> {
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let path = entry.path();
-        let relative = path.strip_prefix(root).unwrap_or(&path).to_owned();
-        if entry.file_type()?.is_dir() {
-            let is_left_out = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
-            if !is_left_out && relative != Path::new(runtime::FOLDER) {
-                copy(root, &path, dir, replaced, wanted)?;
-            }
-        } else if !replaced.iter().any(|(other, _)| *other == relative) {
-            write_atomic(&dir.join(&relative), &fs::read(&path)?)?;
-            wanted.insert(relative);
-        }
+/// The files of the port crate that an overlay copies, by their paths in it.
+fn copied(source: &Path) -> Result<Vec<PathBuf>> {
+    let below = |entry: &DirEntry| entry.path().strip_prefix(source).unwrap_or(entry.path()).to_owned();
+    let is_left_out = |entry: &DirEntry| {
+        let is_other = LEFT_OUT.iter().any(|name| entry.file_name() == *name);
+        entry.file_type().is_dir() && (is_other || below(entry) == Path::new(runtime::FOLDER))
+    };
+    let mut files = Vec::new();
+    for entry in WalkDir::new(source).min_depth(1).into_iter().filter_entry(|entry| !is_left_out(entry)) {
+        let entry = entry.map_err(std::io::Error::from)?;
+        files.extend((!entry.file_type().is_dir()).then(|| below(&entry)));
     }
-    Ok(())
+    Ok(files)
 }
 
 #[cfg(test)]
@@ -193,7 +188,7 @@ mod tests {
         for name in ["lib.rs", "old.rs", ".implfuzz-a1B2c3"] {
             std::fs::write(dir.path().join(name), "").unwrap();
         }
-        remove_others(dir.path(), dir.path(), &BTreeSet::from(["lib.rs".into()])).unwrap();
+        remove_others(dir.path(), &BTreeSet::from(["lib.rs".into()])).unwrap();
         let mut left: Vec<_> =
             std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         left.sort();

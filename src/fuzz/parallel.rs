@@ -1,12 +1,15 @@
 //! Runs several functions concurrently, one per core, and reports results in order, as if they had run one
 //! after the other.
+//!
+//! This is not `rayon`, because the work waits for child processes and may run more of the same (`exhaustive`), which
+//! would block rayon's pool.
 
 use crate::error::Result;
 use crate::platform::process::Interrupt;
 use crate::verdict::RunStats;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 
 /// A message about a job.
 #[derive(Debug)]
@@ -32,60 +35,91 @@ pub fn abreast<J: Sync, R: Send>(
     interrupt: &Interrupt,
     tell: &mut dyn FnMut(usize, Word<R>) -> Result<()>,
 ) -> Result<()> {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len());
-    let (next, stop) = (AtomicUsize::new(0), Interrupt::none());
-    let (send, receive) = channel();
+    let stop = Interrupt::none();
+    let mut order = InOrder { jobs: jobs.len(), first: 0, ended: BTreeMap::new() };
+    let mut told = order.begin(tell);
+    let one = |at: u64, send: &dyn Fn((usize, Word<Result<R>>))| {
+        let at = at as usize;
+        let ended = work(&jobs[at], &mut |stats| send((at, Word::Stats(stats.clone()))));
+        send((at, Word::Ended(ended)));
+    };
+    each(
+        jobs.len() as u64,
+        || stop.is_set() || interrupt.is_set(),
+        one,
+        |(at, word)| {
+            if told.is_ok() {
+                told = order.hear(at, word, tell);
+            }
+            if told.is_err() {
+                stop.set();
+            }
+        },
+    );
+    told?;
+    interrupt.check()
+}
+
+/// Calls `work` with the numbers below `count`, in order, as many concurrently as there are cores, until `ends`. The
+/// messages that `work` sends go to `hear`, on this thread.
+pub(super) fn each<M: Send>(
+    count: u64,
+    ends: impl Fn() -> bool + Sync,
+    work: impl Fn(u64, &dyn Fn(M)) + Sync,
+    hear: impl FnMut(M),
+) {
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get() as u64).min(count);
+    let (next, (send, receive)) = (AtomicU64::new(0), channel());
     std::thread::scope(|scope| {
         for _ in 0..workers {
-            let (send, next, stop) = (send.clone(), &next, &stop);
+            let (send, next, ends, work) = (send.clone(), &next, &ends, &work);
             scope.spawn(move || {
-                while !stop.is_set() && !interrupt.is_set() {
+                while !ends() {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(at) else { return };
-                    one(at, job, work, &send);
+                    if at >= count {
+                        return;
+                    }
+                    work(at, &|message| {
+                        send.send(message).expect("the receiver stays until all workers end")
+                    });
                 }
             });
         }
         drop(send);
-        let told = in_order(jobs.len(), receive, tell);
-        stop.set();
-        told
-    })?;
-    interrupt.check()
-}
-
-fn one<J, R>(at: usize, job: &J, work: Work<J, R>, send: &Sender<(usize, Word<Result<R>>)>) {
-    // After an error the receiver is gone, so a failed send is ignored.
-    let mut see = |stats: &RunStats| drop(send.send((at, Word::Stats(stats.clone()))));
-    let ended = work(job, &mut see);
-    drop(send.send((at, Word::Ended(ended))));
+        receive.into_iter().for_each(hear);
+    });
 }
 
 /// Passes on the messages of the first unfinished job, and keeps the results of later jobs until their turn.
-fn in_order<R>(
+struct InOrder<R> {
     jobs: usize,
-    receive: Receiver<(usize, Word<Result<R>>)>,
-    tell: &mut dyn FnMut(usize, Word<R>) -> Result<()>,
-) -> Result<()> {
-    let (mut first, mut ended) = (0, BTreeMap::new());
-    if jobs > 0 {
-        tell(0, Word::Begun)?;
+    first: usize,
+    ended: BTreeMap<usize, Result<R>>,
+}
+
+impl<R> InOrder<R> {
+    fn begin(&self, tell: &mut dyn FnMut(usize, Word<R>) -> Result<()>) -> Result<()> {
+        if self.first < self.jobs { tell(self.first, Word::Begun) } else { Ok(()) }
     }
-    for (at, word) in receive {
+
+    fn hear(
+        &mut self,
+        at: usize,
+        word: Word<Result<R>>,
+        tell: &mut dyn FnMut(usize, Word<R>) -> Result<()>,
+    ) -> Result<()> {
         match word {
-            Word::Stats(stats) if at == first => tell(at, Word::Stats(stats))?,
+            Word::Stats(stats) if at == self.first => tell(at, Word::Stats(stats))?,
             Word::Begun | Word::Stats(_) => {}
-            Word::Ended(result) => drop(ended.insert(at, result)),
+            Word::Ended(result) => drop(self.ended.insert(at, result)),
         }
-        while let Some(result) = ended.remove(&first) {
-            tell(first, Word::Ended(result?))?;
-            first += 1;
-            if first < jobs {
-                tell(first, Word::Begun)?;
-            }
+        while let Some(result) = self.ended.remove(&self.first) {
+            tell(self.first, Word::Ended(result?))?;
+            self.first += 1;
+            self.begin(tell)?;
         }
+        Ok(())
     }
-    Ok(())
 }
 
 #[cfg(test)]

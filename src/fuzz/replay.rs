@@ -111,7 +111,7 @@ impl Campaign {
         if extent == Extent::Exact {
             job = job.env("IMPLFUZZ_EXACT", "1");
         }
-        let (output, told) = self.listen(job, interrupt, &mut |_| ())?;
+        let (output, told) = self.told(job, interrupt)?;
         let replayed = told.replayed.filter(|_| output.exit.success());
         Ok((replayed.map(|n| n as u64), output.stderr_text()))
     }

@@ -1,5 +1,6 @@
 //! Parses the fuzz process's report from its pipe. Lines without the run's nonce are ignored.
 
+use super::value_json::unhex;
 use crate::verdict::{Finding, FindingClass, RunStats};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -84,39 +85,28 @@ pub enum AloneOutcome {
     Failed(FindingClass, String),
 }
 
-type Parts = Vec<(String, String)>;
+/// Named parts of arguments or effects, in order.
+pub type Parts = Vec<(String, String)>;
 
-#[derive(Deserialize)]
+/// A line of the report; each kind has only some of the fields.
+#[derive(Default, Deserialize)]
+#[serde(default)]
 struct Line {
     nonce: String,
     r#type: String,
-    #[serde(default)]
     executions: u64,
-    #[serde(default)]
     oracle_calls: u64,
-    #[serde(default)]
     subject_calls: u64,
-    #[serde(default)]
     rejected: Vec<(String, u64)>,
-    #[serde(default)]
     class: String,
-    #[serde(default)]
     what: String,
-    #[serde(default)]
     number: usize,
-    #[serde(default)]
     input: String,
-    #[serde(default)]
     args: Parts,
-    #[serde(default)]
     oracle: Parts,
-    #[serde(default)]
     subject: Parts,
-    #[serde(default)]
     record: Parts,
-    #[serde(default)]
     given: String,
-    #[serde(default)]
     plain: String,
 }
 
@@ -141,7 +131,7 @@ impl Told {
                 let finding = Finding {
                     class: class(&line.class),
                     what: in_the_tree(&line.what),
-                    input: bytes(&line.input),
+                    input: unhex(&line.input).unwrap_or_default(),
                     args: line.args,
                     oracle: line.oracle,
                     subject: line.subject,
@@ -150,7 +140,7 @@ impl Told {
                 let first = self.found.take().map(|found| found.first.unwrap_or(found.smallest));
                 self.found = Some(Found { smallest: finding, first });
             }
-            "broken" => drop(self.stats.broken.insert(line.what, bytes(&line.input))),
+            "broken" => drop(self.stats.broken.insert(line.what, unhex(&line.input).unwrap_or_default())),
             "killed" => {
                 self.killed.insert(line.number, Kill { what: line.what });
             }
@@ -170,7 +160,11 @@ impl Told {
                 });
             }
             "read" => {
-                let said = Said { input: bytes(&line.input), plain: line.plain, what: line.what };
+                let said = Said {
+                    input: unhex(&line.input).unwrap_or_default(),
+                    plain: line.plain,
+                    what: line.what,
+                };
                 self.read.insert(line.number, said);
             }
             "kills" => self.kills.push((line.executions as usize, line.number)),
@@ -208,11 +202,6 @@ fn class(word: &str) -> FindingClass {
         "leak" => FindingClass::Leak,
         _ => FindingClass::Abort,
     }
-}
-
-fn bytes(hex: &str) -> Vec<u8> {
-    let digits = hex.as_bytes().chunks(2);
-    digits.filter_map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
-use super::report::Told;
+use super::report::{Parts, Told};
+use super::value_json::hex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Exit, Interrupt, Job, Limits, Output, Stream, time_limits};
 use crate::verdict::{RunStats, Verdict};
@@ -65,15 +66,8 @@ impl Campaign {
 
     /// Decodes an input and returns the C original's result.
     pub fn show(&self, input: &[u8], interrupt: &Interrupt) -> Result<(Parts, Parts)> {
-        fs::create_dir_all(&self.work)?;
-        let path = self.work.join("shown-input");
-        fs::write(&path, input)?;
-        let job = self
-            .job()
-            .env("IMPLFUZZ_MODE", "show")
-            .env("IMPLFUZZ_PATH", &path)
-            .timeout(time_limits::ONE_INPUT);
-        let (_, told) = self.listen(job, interrupt, &mut |_| ())?;
+        let job = self.job_on("show", "shown-input", input)?.timeout(time_limits::ONE_INPUT);
+        let (_, told) = self.told(job, interrupt)?;
         Ok(told.shown.unwrap_or_default())
     }
 
@@ -151,27 +145,48 @@ impl Campaign {
 
     pub(super) fn job(&self) -> Job {
         drop(fs::create_dir_all(&self.work));
-        let job = match &self.subject {
-            Subject::Port => Job::new(&self.binary),
-            Subject::Nobody => Job::new(&self.binary).env("IMPLFUZZ_SUBJECT", "nobody"),
-            Subject::Original => Job::new(&self.binary).env("IMPLFUZZ_SUBJECT", "original"),
-            Subject::PortMutants { skipped, current } => Job::new(&self.binary)
-                .env("IMPLFUZZ_SUBJECT", "port-mutants")
-                .env("IMPLFUZZ_SKIP", skipped)
-                .env("IMPLFUZZ_CURRENT", current),
-            Subject::Mutants { skipped, current } => Job::new(&self.binary)
-                .env("IMPLFUZZ_SUBJECT", "mutants")
-                .env("IMPLFUZZ_SKIP", skipped)
-                .env("IMPLFUZZ_CURRENT", current),
+        let (side, mutants) = match &self.subject {
+            Subject::Port => (None, None),
+            Subject::Nobody => (Some("nobody"), None),
+            Subject::Original => (Some("original"), None),
+            Subject::PortMutants { skipped, current } => (Some("port-mutants"), Some((skipped, current))),
+            Subject::Mutants { skipped, current } => (Some("mutants"), Some((skipped, current))),
         };
-        job.dir(&self.work)
+        let mut job = Job::new(&self.binary)
+            .dir(&self.work)
             .clean_env()
             .env("IMPLFUZZ_TARGET", self.target.as_str())
             .env("IMPLFUZZ_CALL_MS", self.call_timeout_ms.to_string())
             .env("ASAN_OPTIONS", ASAN_OPTIONS)
-            .limits(Limits { file_size: Some(64 << 20), cpu_seconds: None, no_core: true })
+            .limits(Limits { file_size: Some(64 << 20), cpu_seconds: None, no_core: true });
+        if let Some(side) = side {
+            job = job.env("IMPLFUZZ_SUBJECT", side);
+        }
+        if let Some((skipped, current)) = mutants {
+            job = job.env("IMPLFUZZ_SKIP", skipped).env("IMPLFUZZ_CURRENT", current);
+        }
+        job
     }
 
+    /// The fuzz process in a mode in which it reads these bytes, from a file with this name.
+    pub(super) fn job_on(&self, mode: &str, name: &str, bytes: impl AsRef<[u8]>) -> Result<Job> {
+        Ok(self.job().env("IMPLFUZZ_MODE", mode).env("IMPLFUZZ_PATH", self.written(name, bytes)?))
+    }
+
+    /// Writes a file into the work directory.
+    pub(super) fn written(&self, name: &str, bytes: impl AsRef<[u8]>) -> Result<PathBuf> {
+        fs::create_dir_all(&self.work)?;
+        let path = self.work.join(name);
+        fs::write(&path, bytes)?;
+        Ok(path)
+    }
+
+    /// Runs a fuzz process to its end and reads its report.
+    pub(super) fn told(&self, job: Job, interrupt: &Interrupt) -> Result<(Output, Told)> {
+        self.listen(job, interrupt, &mut |_| ())
+    }
+
+    /// The same; `see` gets the statistics on the way.
     pub(super) fn listen(
         &self,
         job: Job,
@@ -199,8 +214,6 @@ impl Campaign {
     }
 }
 
-type Parts = Vec<(String, String)>;
-
 /// The verdict on a run without a finding. A run without executions is inconclusive.
 pub(super) fn conclude(stats: RunStats) -> Verdict {
     let reason = if stats.executions == 0 {
@@ -223,7 +236,7 @@ fn nonce() -> Result<String> {
     use std::io::Read;
     let mut bytes = [0; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex(&bytes))
 }
 
 #[cfg(test)]

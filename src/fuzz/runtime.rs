@@ -56,7 +56,7 @@ pub(super) fn share(source: &Path, target_dir: &Path, replaced: &[(PathBuf, Stri
         write_atomic(&dir.join(below), text)?;
         wanted.insert(below.to_owned());
     }
-    remove_others(&dir, &dir, &wanted)?;
+    remove_others(&dir, &wanted)?;
     let manifest = PathBuf::from(MANIFEST);
     let manifest_text = String::from_utf8_lossy(&text(&manifest)?).into_owned();
     let manifest_text = renamed(&manifest_text, &dir).map_err(|error| {

@@ -3,9 +3,8 @@
 //!
 //! The port is at fault if C always returns the same result. In every other case the port is not blamed.
 
+use super::report::Parts;
 use crate::verdict::{Attribution, CFaultKind, FindingClass};
-
-type Parts = Vec<(String, String)>;
 
 /// The result of one run of the C original alone.
 #[derive(Debug, Clone, PartialEq, Eq)]

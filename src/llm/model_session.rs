@@ -261,7 +261,7 @@ impl ModelSession {
     pub fn keep_text(&self, symbol: &SymbolName, name: &str, text: &str) -> Result<()> {
         let dir = self.logs.join(symbol.as_str());
         fs_err::create_dir_all(&dir)?;
-        write_atomic(&dir.join(name), text.as_bytes()).map(drop)
+        write_atomic(&dir.join(name), text.as_bytes())
     }
 
     /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`

@@ -1,4 +1,5 @@
-//! Plots the scores of TestGen runs as plain SVG, without scripts, fonts or external files.
+//! Plots the scores of TestGen runs as plain SVG, without scripts, fonts or external files. The crate `plotters` writes
+//! no titles, by which a reader learns the run and the score of a point.
 
 use super::tables::printable;
 use crate::symbol::SymbolKey;

@@ -3,6 +3,7 @@
 
 use crate::c::text::{Chunk, chunks};
 use crate::digest::of_parts;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
@@ -119,17 +120,8 @@ impl CTree {
     /// Reads the units side by side; their headers follow one by one.
     fn read_ahead(&mut self, root: &Path, units: &[UnitFlags]) {
         let paths: Vec<String> = units.iter().map(|unit| plain(&unit.file)).collect();
-        let workers = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
         let read = |path: &String| std::fs::read(root.join(path)).ok().map(|text| chunks(&text));
-        let parts = paths.chunks(paths.len().div_ceil(workers).max(1));
-        let read: Vec<Option<Vec<Chunk>>> = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                parts.map(|part| scope.spawn(move || part.iter().map(read).collect::<Vec<_>>())).collect();
-            threads
-                .into_iter()
-                .flat_map(|thread| thread.join().expect("cutting text does not panic"))
-                .collect()
-        });
+        let read: Vec<Option<Vec<Chunk>>> = paths.par_iter().map(read).collect();
         for (path, chunks) in paths.into_iter().zip(read) {
             self.add(path, chunks);
         }

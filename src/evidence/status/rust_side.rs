@@ -12,9 +12,9 @@ use crate::project::ported::{PortModule, Ported};
 use crate::rust::item::fn_start;
 use crate::rust::nonlocal_items;
 use fs_err as fs;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Modules that are generated, and hold no ports.
 const GENERATED: [&str; 5] = ["lib", "ffi", "globals", "callee", "capi"];
@@ -139,20 +139,9 @@ impl Shared<'_> {
 
     /// What stands in all modules, read by several threads.
     fn all(&self, known: &Known<'_>) -> Result<Vec<Seen>> {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 8);
-        let taken = AtomicUsize::new(0);
-        let work = || -> Result<Vec<_>> {
-            let next = || self.modules.get(taken.fetch_add(1, Ordering::Relaxed));
-            std::iter::from_fn(next).map(|(name, text)| self.module(name, text, known)).collect()
-        };
-        let found: Result<Vec<_>> = std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let join = |worker: std::thread::ScopedJoinHandle<'_, _>| {
-                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            workers.into_iter().map(join).collect()
-        });
-        let mut found: Vec<_> = found?.into_iter().flatten().collect();
+        let found: Vec<Result<Seen>> =
+            self.modules.par_iter().map(|(name, text)| self.module(name, text, known)).collect();
+        let mut found: Vec<Seen> = found.into_iter().collect::<Result<_>>()?;
         // Where two modules have a function of one name, it is the same one that counts each time.
         found.sort_by(|a, b| a.module.cmp(&b.module));
         Ok(found)

@@ -1,6 +1,8 @@
 //! Source coverage of a function, read from LLVM's data without LLVM's tools. The compilers put a table of
 //! regions into the binary (`mapping`), a run writes its counters to a raw profile (`profile`), and `count`
-//! combines the two. `probe` first checks that both compilers write a known format. Other modules of `fuzz`
+//! combines the two. `llvm-cov export` shows counts without the counters that `proved` needs, and reads rustc's
+//! profiles only if it is as new as rustc's LLVM (Debian 12's plain one, 14, is not); the crate `llvm_profparser` panics
+//! on malformed tables. `probe` first checks that both compilers write a known format. Other modules of `fuzz`
 //! build and run the binary.
 
 pub mod bytes;

@@ -1,79 +1,74 @@
 //! A child process before its start: program, arguments, environment, limits. `run` runs it.
 
 use super::output::Limits;
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 /// A child process to be run to its end.
 #[derive(Debug)]
 pub struct Job {
-    pub(super) program: OsString,
-    pub(super) args: Vec<OsString>,
-    pub(super) dir: Option<PathBuf>,
-    pub(super) env: Vec<(OsString, Option<OsString>)>,
+    pub(super) command: Command,
     pub(super) stdin: Vec<u8>,
     pub(super) timeout: Option<Duration>,
     pub(super) limits: Limits,
     pub(super) report: bool,
     pub(super) inherit: bool,
-    pub(super) clean: bool,
 }
 
 impl Job {
     /// Searches PATH unless the program contains a slash. No shell is involved.
     pub fn new(program: impl AsRef<OsStr>) -> Self {
+        #[expect(clippy::disallowed_methods, reason = "this is the one door")]
+        let command = Command::new(program);
         Self {
-            program: program.as_ref().to_owned(),
-            args: Vec::new(),
-            dir: None,
-            env: Vec::new(),
+            command,
             stdin: Vec::new(),
             timeout: None,
             limits: Limits::default(),
             report: false,
             inherit: false,
-            clean: false,
         }
     }
 
     #[must_use]
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
-        self.args.push(arg.as_ref().to_owned());
+        self.command.arg(arg);
         self
     }
 
     #[must_use]
     pub fn args<I: IntoIterator<Item = S>, S: AsRef<OsStr>>(mut self, args: I) -> Self {
-        self.args.extend(args.into_iter().map(|a| a.as_ref().to_owned()));
+        self.command.args(args);
         self
     }
 
     /// Sets the working directory.
     #[must_use]
-    pub fn dir(mut self, dir: impl Into<PathBuf>) -> Self {
-        self.dir = Some(dir.into());
+    pub fn dir(mut self, dir: impl AsRef<Path>) -> Self {
+        self.command.current_dir(dir);
         self
     }
 
     /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, key: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
-        self.env.push((key.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self.command.env(key, value);
         self
     }
 
     /// Removes an environment variable.
     #[must_use]
     pub fn env_remove(mut self, key: impl AsRef<OsStr>) -> Self {
-        self.env.push((key.as_ref().to_owned(), None));
+        self.command.env_remove(key);
         self
     }
 
-    /// Passes only PATH from this process's environment: for untrusted code.
+    /// Passes only PATH from this process's environment, and none of the variables set so far: for untrusted code.
     #[must_use]
     pub fn clean_env(mut self) -> Self {
-        self.clean = true;
+        self.command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         self
     }
 

@@ -4,8 +4,8 @@ use super::interrupt::Interrupt;
 use super::job::Job;
 use super::output::{Exit, Output, Stream};
 use crate::error::{Error, Result};
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{PipeReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Child;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -21,11 +21,12 @@ impl Job {
     }
 
     /// As [`Job::run`], but passes each chunk of output to `see` as it arrives.
-    pub fn run_with(self, interrupt: &Interrupt, see: &mut dyn FnMut(Stream, &[u8])) -> Result<Output> {
+    pub fn run_with(mut self, interrupt: &Interrupt, see: &mut dyn FnMut(Stream, &[u8])) -> Result<Output> {
         interrupt.check()?;
         let started = Instant::now();
+        let (stdin, timeout) = (std::mem::take(&mut self.stdin), self.timeout);
         let (mut child, pipe) = self.spawn()?;
-        let chunks = pump(&mut child, pipe, self.stdin);
+        let chunks = pump(&mut child, pipe, stdin);
         let mut output = Output {
             exit: Exit::TimedOut,
             stdout: vec![],
@@ -33,7 +34,7 @@ impl Job {
             report: vec![],
             elapsed: Duration::ZERO,
         };
-        let deadline = self.timeout.map(|t| started + t);
+        let deadline = timeout.map(|t| started + t);
         let mut open = true;
         loop {
             let wait = if open {
@@ -87,23 +88,19 @@ const DRAIN: Duration = Duration::from_secs(3);
 type Chunks = Receiver<(Stream, Vec<u8>)>;
 
 /// Starts one thread per stream; all end when the child's ends are closed.
-fn pump(child: &mut Child, pipe: Option<OwnedFd>, stdin: Vec<u8>) -> Chunks {
+fn pump(child: &mut Child, pipe: Option<PipeReader>, stdin: Vec<u8>) -> Chunks {
     let (send, receive) = channel();
     if let Some(mut input) = child.stdin.take() {
         // A child need not read its input, so a failed write is ignored.
         std::thread::spawn(move || drop(input.write_all(&stdin)));
     }
-    let mut sources: Vec<(Stream, Box<dyn Read + Send>)> = Vec::new();
-    if let Some(out) = child.stdout.take() {
-        sources.push((Stream::Stdout, Box::new(out)));
-    }
-    if let Some(err) = child.stderr.take() {
-        sources.push((Stream::Stderr, Box::new(err)));
-    }
-    if let Some(fd) = pipe {
-        sources.push((Stream::Report, Box::new(std::fs::File::from(fd))));
-    }
-    for (stream, mut source) in sources {
+    let sources: [(Stream, Option<Box<dyn Read + Send>>); 3] = [
+        (Stream::Stdout, child.stdout.take().map(|out| Box::new(out) as _)),
+        (Stream::Stderr, child.stderr.take().map(|err| Box::new(err) as _)),
+        (Stream::Report, pipe.map(|pipe| Box::new(pipe) as _)),
+    ];
+    for (stream, source) in sources {
+        let Some(mut source) = source else { continue };
         let send = send.clone();
         std::thread::spawn(move || {
             let mut buffer = vec![0; 64 << 10];
@@ -128,8 +125,8 @@ fn keep(output: &mut Output, stream: Stream, bytes: &[u8]) {
 }
 
 fn kill_group(child: &mut Child) {
-    // SAFETY: a plain system call; the group is the child's own, or empty, which is harmless.
-    unsafe { libc::kill(-(child.id() as i32), libc::SIGKILL) };
+    // The group is the child's own, or empty, which is harmless.
+    let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     drop(child.kill());
     drop(child.wait());
 }

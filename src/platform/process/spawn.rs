@@ -4,59 +4,47 @@ use super::REPORT_FD;
 use super::job::Job;
 use super::output::Limits;
 use crate::error::{Error, ErrorKind, Result};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit};
+use std::io::PipeReader;
+use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 impl Job {
-    pub(super) fn spawn(&self) -> Result<(Child, Option<OwnedFd>)> {
-        #[expect(clippy::disallowed_methods, reason = "this is the one door")]
-        let mut command = Command::new(&self.program);
-        command.args(&self.args);
-        if let Some(dir) = &self.dir {
-            command.current_dir(dir);
-        }
-        if self.clean {
-            command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        }
-        for (key, value) in &self.env {
-            match value {
-                Some(value) => command.env(key, value),
-                None => command.env_remove(key),
-            };
-        }
+    pub(super) fn spawn(mut self) -> Result<(Child, Option<PipeReader>)> {
+        let command = &mut self.command;
         if self.inherit {
             command.stdin(Stdio::inherit()).stdout(Stdio::inherit()).stderr(Stdio::inherit());
         } else {
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
             command.process_group(0);
         }
-        let pipe = if self.report { Some(report_pipe()?) } else { None };
-        let write_end = pipe.as_ref().map(|(_, write)| write.as_raw_fd());
-        if let Some(fd) = write_end {
-            command.env(REPORT_FD, fd.to_string());
+        let (pipe, write_end) =
+            if self.report { std::io::pipe().map(|(r, w)| (Some(r), Some(w)))? } else { (None, None) };
+        if let Some(end) = &write_end {
+            command.env(REPORT_FD, end.as_raw_fd().to_string());
         }
         let limits = self.limits;
-        // SAFETY: between fork and exec only async-signal-safe calls: prctl, setrlimit and fcntl.
+        // SAFETY: between fork and exec only plain system calls, which are async-signal-safe.
         unsafe {
             command.pre_exec(move || {
-                end_with_parent()?;
-                set_limits(limits)?;
-                if let Some(fd) = write_end
-                    && libc::fcntl(fd, libc::F_SETFD, 0) == -1
-                {
-                    return Err(std::io::Error::last_os_error());
-                }
+                // The kernel ends the child when this process is killed and cannot end it itself. (It watches the
+                // thread that started the child; that thread waits for it.)
+                set_parent_process_death_signal(Some(Signal::KILL))?;
+                limits.set()?;
+                // Both ends close on exec; only in the child is its end kept open.
+                write_end.as_ref().map_or(Ok(()), |end| fcntl_setfd(end, FdFlags::empty()))?;
                 Ok(())
             });
         }
-        let child = spawn_when_free(&mut command).map_err(|error| {
-            let program = self.program.to_string_lossy();
+        let child = spawn_when_free(command).map_err(|error| {
+            let program = command.get_program().to_string_lossy();
             Error::new(ErrorKind::Environment, format!("cannot start `{program}`: {error}"))
                 .help("cargo implfuzz doctor")
         })?;
-        Ok((child, pipe.map(|(read, _)| read)))
+        Ok((child, pipe))
     }
 }
 
@@ -76,45 +64,16 @@ fn spawn_when_free(command: &mut Command) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// Makes the kernel end the child when this process is killed and cannot end it itself. (The kernel watches the thread
-/// that started the child; that thread waits for it.)
-fn end_with_parent() -> std::io::Result<()> {
-    // SAFETY: a plain system call.
-    match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
-}
-
-fn set_limits(limits: Limits) -> std::io::Result<()> {
-    let set = |resource, value: u64| {
-        let limit = libc::rlimit { rlim_cur: value, rlim_max: value };
-        // SAFETY: a plain system call on a local struct.
-        if unsafe { libc::setrlimit(resource, &limit) } == 0 {
-            Ok(())
-        } else {
-            Err(std::io::Error::last_os_error())
+impl Limits {
+    fn set(self) -> std::io::Result<()> {
+        let limits = [
+            (Resource::Fsize, self.file_size),
+            (Resource::Cpu, self.cpu_seconds),
+            (Resource::Core, self.no_core.then_some(0)),
+        ];
+        for (resource, most) in limits.into_iter().filter(|(_, most)| most.is_some()) {
+            setrlimit(resource, Rlimit { current: most, maximum: most })?;
         }
-    };
-    if let Some(bytes) = limits.file_size {
-        set(libc::RLIMIT_FSIZE, bytes)?;
+        Ok(())
     }
-    if let Some(seconds) = limits.cpu_seconds {
-        set(libc::RLIMIT_CPU, seconds)?;
-    }
-    if limits.no_core {
-        set(libc::RLIMIT_CORE, 0)?;
-    }
-    Ok(())
-}
-
-/// A pipe that closes on exec at both ends; only in the child is its end kept open.
-fn report_pipe() -> Result<(OwnedFd, OwnedFd)> {
-    let mut fds = [0; 2];
-    // SAFETY: `fds` has room for two descriptors.
-    if unsafe { libc::pipe2(fds.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(std::io::Error::last_os_error().into());
-    }
-    // SAFETY: both descriptors are new and have no other owner.
-    Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }

@@ -15,7 +15,6 @@ pub use search::Search;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Interrupt, Job, time_limits};
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use strum::IntoEnumIterator;
 
@@ -34,19 +33,11 @@ pub struct Tool {
 }
 
 /// Which family of options a compiler understands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::Display)]
+#[strum(serialize_all = "lowercase")]
 pub enum CompilerKind {
     Clang,
     Gcc,
-}
-
-impl fmt::Display for CompilerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Clang => "clang",
-            Self::Gcc => "gcc",
-        })
-    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -184,40 +175,31 @@ pub fn major(version: &str) -> Option<u32> {
 impl Survey {
     /// Looks for every tool; one that does not work counts as missing. Fails only on Ctrl-C.
     pub fn make(search: &Search, interrupt: &Interrupt) -> Result<Self> {
-        let ask = |program: &Path, args: &[&str]| ask(program, args, interrupt);
+        let ask = Asker { search, interrupt };
         // Rust's programs take as long to answer as all others together, so they get their own thread.
-        let of_rust = || Ok((find_rustc(search, ask)?, tool(search.cargo(), &["--version"], ask)?));
+        let of_rust = || Ok((ask.rustc()?, ask.tool(search.cargo(), &["--version"])?));
         let of_c = || {
-            let clang = newest_clang(search, ask)?;
-            let cc = if clang.is_some() { clang } else { gcc(search, ask)? };
-            let cxx = tool(search.cxx(), &["-dumpversion"], ask)?;
-            Ok((cc, cxx, tool(search.program(&["ar", "llvm-ar"]), &["--version"], ask)?))
+            let clang = ask.newest_clang()?;
+            let cc = if clang.is_some() { clang } else { ask.gcc()? };
+            let cxx = ask.tool(search.cxx(), &["-dumpversion"])?;
+            Ok((cc, cxx, ask.tool(search.program(&["ar", "llvm-ar"]), &["--version"])?))
         };
-        let (of_rust, of_c): (Result<_>, Result<_>) = std::thread::scope(|scope| {
-            let of_rust = scope.spawn(of_rust);
-            let of_c = of_c();
-            (of_rust.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), of_c)
-        });
+        let (of_rust, of_c): (Result<_>, Result<_>) = rayon::join(of_rust, of_c);
         let ((rustc, cargo), (cc, cxx, ar)) = (of_rust?, of_c?);
         let asan_runtime = rustc.as_ref().and_then(|rustc| asan_runtime(&search.rustlib(rustc)));
         let objcopy = search.program(&["objcopy", "llvm-objcopy"]).or_else(|| {
             let path = search.rustlib(rustc.as_ref()?).join("bin/rust-objcopy");
             path.is_file().then_some(path)
         });
-        let objcopy = tool(objcopy, &["--version"], ask)?;
-        let llvm_config = search.program(&["llvm-config"]);
-        let libdir = match llvm_config {
-            Some(program) => ask(&program, &["--libdir"])?.map(|text| PathBuf::from(text.trim())),
-            None => None,
-        };
-        let libclang = libclang::find(search, libdir);
+        let objcopy = ask.tool(objcopy, &["--version"])?;
+        let libdir = ask.output(search.program(&["llvm-config"]).as_deref(), &["--libdir"])?;
+        let libclang = libclang::find(search, libdir.map(|text| PathBuf::from(text.trim())));
         let mut build_tools = BTreeMap::new();
         for name in BuildTool::iter() {
-            if let Some(tool) = tool(search.program(name.programs()), &["--version"], ask)? {
-                build_tools.insert(name, tool);
-            }
+            let tool = ask.tool(search.program(name.programs()), &["--version"])?;
+            build_tools.extend(tool.map(|tool| (name, tool)));
         }
-        let c2rust = tool(search.program(&["c2rust"]), &["--version"], ask)?;
+        let c2rust = ask.tool(search.program(&["c2rust"]), &["--version"])?;
         Ok(Self { cargo, rustc, cc, cxx, ar, objcopy, libclang, asan_runtime, build_tools, c2rust })
     }
 
@@ -236,81 +218,68 @@ impl Survey {
     }
 }
 
-/// What a program prints; none if it does not work.
-fn ask(program: &Path, args: &[&str], interrupt: &Interrupt) -> Result<Option<String>> {
-    let job = Job::new(program).args(args).timeout(time_limits::VERSION);
-    // rustup follows a `rust-toolchain.toml` at or above the current directory, but builds run elsewhere.
-    let job = if program.is_absolute() { job.dir("/") } else { job };
-    match job.run(interrupt) {
-        Ok(output) if output.exit.success() => Ok(Some(output.stdout_text())),
-        Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
-        Ok(_) | Err(_) => Ok(None),
-    }
+/// Asks programs about themselves.
+struct Asker<'a> {
+    search: &'a Search,
+    interrupt: &'a Interrupt,
 }
 
-/// A program that prints its version.
-fn tool(
-    path: Option<PathBuf>,
-    args: &[&str],
-    ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
-) -> Result<Option<Tool>> {
-    let Some(path) = path else { return Ok(None) };
-    Ok(ask(&path, args)?.map(|text| Tool { path, version: version_in(&text) }))
-}
-
-fn find_rustc(
-    search: &Search,
-    ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
-) -> Result<Option<Rustc>> {
-    match search.rustc() {
-        Some(path) => rustc(&path, ask),
-        None => Ok(None),
-    }
-}
-
-fn rustc(path: &Path, ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>) -> Result<Option<Rustc>> {
-    let (Some(about), Some(sysroot)) = (ask(path, &["-vV"])?, ask(path, &["--print", "sysroot"])?) else {
-        return Ok(None);
-    };
-    let field = |name: &str| about.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
-    let Some(host) = field("host: ") else { return Ok(None) };
-    let version = field("release: ").unwrap_or_default();
-    let tool = Tool { path: path.to_owned(), version };
-    Ok(Some(Rustc { tool, sysroot: sysroot.trim().into(), host }))
-}
-
-fn newest_clang(
-    search: &Search,
-    ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>,
-) -> Result<Option<Compiler>> {
-    let mut best: Option<Compiler> = None;
-    let mut seen = HashSet::new();
-    for path in search.clangs() {
-        // Several names may lead to one program.
-        if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
-            continue;
-        }
-        let Some(text) = ask(&path, &["-dumpversion"])? else { continue };
-        let version = version_in(&text);
-        if best.as_ref().is_none_or(|best| numbers(&version) > numbers(&best.version)) {
-            best = Some(Compiler { path, kind: CompilerKind::Clang, version });
+impl Asker<'_> {
+    /// What a program prints; none if it is missing or does not work.
+    fn output(&self, program: Option<&Path>, args: &[&str]) -> Result<Option<String>> {
+        let Some(program) = program else { return Ok(None) };
+        let job = Job::new(program).args(args).timeout(time_limits::VERSION);
+        // rustup follows a `rust-toolchain.toml` at or above the current directory, but builds run elsewhere.
+        let job = if program.is_absolute() { job.dir("/") } else { job };
+        match job.run(self.interrupt) {
+            Ok(output) if output.exit.success() => Ok(Some(output.stdout_text())),
+            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
+            Ok(_) | Err(_) => Ok(None),
         }
     }
-    Ok(best)
-}
 
-fn gcc(search: &Search, ask: impl Fn(&Path, &[&str]) -> Result<Option<String>>) -> Result<Option<Compiler>> {
-    let found = tool(search.program(&["gcc"]), &["-dumpfullversion", "-dumpversion"], ask)?;
-    Ok(found.map(|tool| Compiler { path: tool.path, kind: CompilerKind::Gcc, version: tool.version }))
+    /// A program that prints its version.
+    fn tool(&self, path: Option<PathBuf>, args: &[&str]) -> Result<Option<Tool>> {
+        let text = self.output(path.as_deref(), args)?;
+        Ok(path.zip(text).map(|(path, text)| Tool { path, version: version_in(&text) }))
+    }
+
+    fn rustc(&self) -> Result<Option<Rustc>> {
+        let path = self.search.rustc();
+        let about = self.output(path.as_deref(), &["-vV"])?;
+        let sysroot = self.output(path.as_deref(), &["--print", "sysroot"])?;
+        let (Some(path), Some(about), Some(sysroot)) = (path, about, sysroot) else { return Ok(None) };
+        let field = |name: &str| about.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+        let Some(host) = field("host: ") else { return Ok(None) };
+        let tool = Tool { path, version: field("release: ").unwrap_or_default() };
+        Ok(Some(Rustc { tool, sysroot: sysroot.trim().into(), host }))
+    }
+
+    fn newest_clang(&self) -> Result<Option<Compiler>> {
+        let mut best: Option<Compiler> = None;
+        let mut seen = HashSet::new();
+        for path in self.search.clangs() {
+            // Several names may lead to one program.
+            if !seen.insert(path.canonicalize().unwrap_or_else(|_| path.clone())) {
+                continue;
+            }
+            let Some(Tool { path, version }) = self.tool(Some(path), &["-dumpversion"])? else { continue };
+            if best.as_ref().is_none_or(|best| numbers(&version) > numbers(&best.version)) {
+                best = Some(Compiler { path, kind: CompilerKind::Clang, version });
+            }
+        }
+        Ok(best)
+    }
+
+    fn gcc(&self) -> Result<Option<Compiler>> {
+        let found = self.tool(self.search.program(&["gcc"]), &["-dumpfullversion", "-dumpversion"])?;
+        Ok(found.map(|tool| Compiler { path: tool.path, kind: CompilerKind::Gcc, version: tool.version }))
+    }
 }
 
 fn asan_runtime(rustlib: &Path) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(rustlib.join("lib")).ok()?;
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    paths.into_iter().find(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("librustc-") && name.ends_with("_rt.asan.a")
+    search::list(&rustlib.join("lib")).into_iter().find(|path| {
+        search::file_name(path).is_some_and(|n| n.starts_with("librustc-") && n.ends_with("_rt.asan.a"))
     })
 }
 

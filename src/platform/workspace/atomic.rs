@@ -9,17 +9,11 @@ use std::path::{Path, PathBuf};
 /// The prefix of temporary files before they are renamed to their targets.
 pub(super) const TEMPORARY: &str = ".implfuzz-";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Written {
-    Changed,
-    /// The file already had this content. It was not touched, so its modification time stays and nothing is rebuilt.
-    Unchanged,
-}
-
-/// Writes `bytes` to `path` and makes missing directories. Follows symbolic links and keeps permissions.
-pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<Written> {
+/// Writes `bytes` to `path` and makes missing directories. Follows symbolic links and keeps permissions. A file that
+/// already has this content is not touched, so that its modification time stays and nothing is rebuilt.
+pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<()> {
     if has_content(path, bytes) {
-        return Ok(Written::Unchanged);
+        return Ok(());
     }
     let target = through_links(path);
     let dir = parent(&target)?;
@@ -40,8 +34,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<Written> {
     }
     file.as_file().sync_all().map_err(failed)?;
     file.persist(&target).map_err(|error| failed(error.error))?;
-    sync_dir(dir)?;
-    Ok(Written::Changed)
+    sync_dir(dir)
 }
 
 pub(super) fn has_content(path: &Path, bytes: &[u8]) -> bool {
@@ -75,12 +68,12 @@ mod tests {
     fn unchanged_content_keeps_its_time() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b.rs");
-        assert_eq!(write_atomic(&path, b"one").unwrap(), Written::Changed);
+        write_atomic(&path, b"one").unwrap();
         let old = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000);
         std::fs::File::open(&path).unwrap().set_modified(old).unwrap();
-        assert_eq!(write_atomic(&path, b"one").unwrap(), Written::Unchanged);
+        write_atomic(&path, b"one").unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), old);
-        assert_eq!(write_atomic(&path, b"two").unwrap(), Written::Changed);
+        write_atomic(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
         assert_eq!(std::fs::read_dir(dir.path().join("a")).unwrap().count(), 1, "no temporary file stays");
     }

@@ -8,7 +8,7 @@ mod transaction;
 mod trial;
 mod user_cache;
 
-pub use atomic::{Written, write_atomic};
+pub use atomic::write_atomic;
 pub use sweep::is_temporary;
 pub use transaction::{Recovery, Transaction};
 pub use trial::{Trial, nothing_on_trial};

@@ -3,25 +3,20 @@
 use super::atomic::TEMPORARY;
 use crate::error::Result;
 use std::path::Path;
+use walkdir::{DirEntry, WalkDir};
 
 /// Removes temporary files directly in `dir` and, with `deep`, in the directories below it, except build output.
-/// Returns how many it removed. The caller holds the lock, so no such file is being written.
-pub(super) fn sweep(dir: &Path, deep: bool) -> Result<usize> {
-    let mut swept = 0;
-    let Ok(entries) = std::fs::read_dir(dir) else { return Ok(0) };
-    for entry in entries {
-        let entry = entry?;
-        let name = entry.file_name();
-        if entry.file_type()?.is_dir() {
-            if deep && name != "target" {
-                swept += sweep(&entry.path(), true)?;
-            }
-        } else if is_temporary(&name.to_string_lossy()) {
+/// The caller holds the lock, so no such file is being written.
+pub(super) fn sweep(dir: &Path, deep: bool) -> Result<()> {
+    let is_output = |entry: &DirEntry| entry.file_type().is_dir() && entry.file_name() == "target";
+    let walk = WalkDir::new(dir).min_depth(1).max_depth(if deep { usize::MAX } else { 1 });
+    // A directory that cannot be read has no file that could be removed.
+    for entry in walk.into_iter().filter_entry(|entry| !is_output(entry)).flatten() {
+        if !entry.file_type().is_dir() && is_temporary(&entry.file_name().to_string_lossy()) {
             fs_err::remove_file(entry.path())?;
-            swept += 1;
         }
     }
-    Ok(swept)
+    Ok(())
 }
 
 /// The prefix and six letters or digits: other files of the tool with this prefix are no leftovers.

@@ -38,8 +38,7 @@ pub(super) fn begin(root: &Path, trial: &Trial) -> Result<()> {
     let note = serde_json::to_vec(&Note { path, hash: sha256(&trial.text), before })
         .map_err(|error| Error::new(ErrorKind::Io, format!("a path cannot be written down: {error}")))?;
     write_atomic(&root.join(NOTE), &note)?;
-    write_atomic(&target, trial.text.as_bytes())?;
-    Ok(())
+    write_atomic(&target, trial.text.as_bytes())
 }
 
 /// Leaves the text in the tree.
@@ -72,7 +71,7 @@ pub(super) fn take_back(root: &Path) -> Result<()> {
         (Ok(now), _) if sha256(&now) != hash => {}
         (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => {}
         (Err(error), _) => return Err(error.into()),
-        (Ok(_), Some(before)) => drop(write_atomic(&target, before.as_bytes())?),
+        (Ok(_), Some(before)) => write_atomic(&target, before.as_bytes())?,
         (Ok(_), None) => {
             fs_err::remove_file(&target)?;
             sync_dir(parent(&target)?)?;
