@@ -201,9 +201,8 @@ pub struct Function {
     pub foreign_globals: Vec<String>,
     /// Macros expanded inside the body.
     pub macros: Vec<String>,
-    /// Comparisons in the body, as text, and copies `left = right` between plain names.
+    /// Comparisons in the body, as text.
     pub comparisons: Vec<Comparison>,
-    pub assignments: Vec<(String, String)>,
     pub returns: Vec<Returned>,
     /// Function-local `static` variables.
     pub local_statics: Vec<String>,

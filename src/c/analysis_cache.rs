@@ -1,13 +1,15 @@
 //! The context of one analysis: the library's location, its tools, and the cached results of earlier analyses.
 
 use super::build_system::{BuildSystems, Programs};
-use super::inputs::Files;
+use super::inputs::{Files, keep};
 use crate::error::Result;
 use crate::platform::process::Interrupt;
 use crate::store::{AnalysisKind, Kept, Store};
+use crate::symbol::Unit;
 use camino::Utf8Path;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fmt;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The tools that read C.
@@ -26,12 +28,6 @@ impl<'a> Tools<'a> {
     pub(super) fn build_systems(&self, programs: &Programs) -> BuildSystems<'a> {
         let Self { identity, scratch, interrupt, .. } = *self;
         BuildSystems { programs: programs.clone(), scratch, interrupt, identity }
-    }
-}
-
-impl fmt::Debug for Tools<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tools").field("scratch", &self.scratch).finish_non_exhaustive()
     }
 }
 
@@ -70,5 +66,59 @@ impl<'a> Keeper<'a> {
             self.store.keep_only(kind, subjects)?;
         }
         Ok(())
+    }
+}
+
+/// The result for a unit, or the reason why the unit cannot be used.
+pub(super) type Outcome<T> = std::result::Result<T, String>;
+
+/// Results of one kind for the units of a library, as far as they are known.
+pub(super) struct PerUnit<'u, T> {
+    kind: AnalysisKind,
+    units: &'u [Unit],
+    /// For each unit, the hash of everything besides files on which its result depends.
+    prints: Vec<String>,
+    outcomes: Vec<Option<Outcome<T>>>,
+}
+
+impl<'u, T: Serialize + DeserializeOwned> PerUnit<'u, T> {
+    /// The cached results of which no input changed.
+    pub fn cached(
+        keeper: &mut Keeper,
+        kind: AnalysisKind,
+        units: &'u [Unit],
+        prints: Vec<String>,
+    ) -> Result<Self> {
+        let mut outcomes = Vec::new();
+        for (unit, print) in units.iter().zip(&prints) {
+            outcomes.push(keeper.kept(kind, unit.file.0.as_str(), print)?.map(Ok));
+        }
+        Ok(Self { kind, units, prints, outcomes })
+    }
+
+    /// Whether the result of the unit with this number is not known.
+    pub fn lacks(&self, number: usize) -> bool {
+        self.outcomes[number].is_none()
+    }
+
+    /// Adds the results of the other units, by number, and caches them; `files` names those that a result depends on.
+    pub fn complete(
+        mut self,
+        keeper: &mut Keeper,
+        fresh: impl IntoIterator<Item = (usize, Outcome<T>)>,
+        files: impl Fn(&Unit, &T) -> BTreeSet<String>,
+    ) -> Result<Vec<Outcome<T>>> {
+        let mut kept = Vec::new();
+        for (number, outcome) in fresh {
+            // Do not cache a unit with errors: the repair may be in a file outside the recorded inputs.
+            if let Ok(result) = &outcome {
+                let unit = &self.units[number];
+                let inputs = keeper.files.hashes(files(unit, result));
+                kept.push((unit.file.to_string(), keep(&self.prints[number], inputs, result)));
+            }
+            self.outcomes[number] = Some(outcome);
+        }
+        keeper.keep(self.kind, &kept)?;
+        Ok(self.outcomes.into_iter().flatten().collect())
     }
 }

@@ -4,7 +4,7 @@
 use super::alias_unit::alias;
 use super::bind_generate::{self, STATIC_MARK};
 use super::bind_merge::{Types, UnitItems};
-use super::bind_rename::{Renames, rename_function, rename_type};
+use super::bind_rename::{Renamer, Renames};
 use super::merge::Merged;
 use super::rust_type::rust_type;
 use super::types::{opaque_by_value, unfaithful, wrong_layout};
@@ -16,6 +16,7 @@ use crate::symbol::{
 use quote::{format_ident, quote};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use syn::visit_mut::VisitMut as _;
 
 /// The bindings of a library.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -105,21 +106,20 @@ pub(super) fn opaque_records(library: &Library) -> BTreeSet<String> {
 /// Whether a record is packed and also aligned as a whole. Rust has no such representation, and bindgen
 /// writes a different one.
 fn packed_and_aligned(record: &Record, library: &Library) -> bool {
-    fn natural(ty: &CType, library: &Library) -> u64 {
-        match &ty.kind {
+    let natural = |ty: &CType| -> u64 {
+        match &ty.element().kind {
             TypeKind::Int { bits, .. } | TypeKind::Float { bits } | TypeKind::Enum { bits, .. } => {
                 u64::from(bits / 8)
             }
             TypeKind::Pointer(_) => 8,
-            TypeKind::Array { of, .. } => natural(of, library),
             TypeKind::Record(key) => library.records.get(key).map_or(1, |r| r.align),
             _ => 1,
         }
-    }
+    };
     let mut fields = record.fields.iter().filter(|f| f.bits.is_none());
     record.complete
         && fields.any(|f| {
-            let unit = natural(&f.ty, library).min(record.align).max(1);
+            let unit = natural(&f.ty).min(record.align).max(1);
             f.offset.is_some_and(|offset| offset / 8 % unit != 0)
         })
 }
@@ -243,7 +243,7 @@ fn bind_function(
     if bound.sig.inputs.len() != function.params.len() {
         return Err("bindgen gives it other parameters than clang".into());
     }
-    rename_function(&mut bound, renames);
+    Renamer(renames).visit_foreign_item_fn_mut(&mut bound);
     if !function.is_variadic {
         bound.sig.variadic = None;
     }
@@ -293,7 +293,7 @@ fn bind_global(
     }
     let known = foreign.statics.get(&global.c_name).map(|s| {
         let mut ty = (*s.ty).clone();
-        rename_type(&mut ty, renames);
+        Renamer(renames).visit_type_mut(&mut ty);
         ty
     });
     // For a global with a simple initialiser bindgen gives its value, even for variables; for `extern T t[];`

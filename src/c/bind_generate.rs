@@ -122,7 +122,7 @@ fn escaped(path: &str) -> String {
 /// Packed records that contain aligned ones: rustc rejects them (E0588).
 fn misaligned(file: &syn::File) -> Vec<String> {
     let mut aligned: BTreeSet<String> = BTreeSet::new();
-    let records: Vec<_> = file.items.iter().filter_map(record).collect();
+    let records: Vec<_> = file.items.iter().filter_map(layout).collect();
     loop {
         let before = aligned.len();
         for (name, repr, fields) in &records {
@@ -141,20 +141,20 @@ fn misaligned(file: &syn::File) -> Vec<String> {
         .collect()
 }
 
+/// The name, the attributes and the fields of a struct or union.
+pub(super) fn record(item: &syn::Item) -> Option<(String, &[syn::Attribute], Vec<&syn::Field>)> {
+    match item {
+        syn::Item::Struct(s) => Some((s.ident.to_string(), &s.attrs, s.fields.iter().collect())),
+        syn::Item::Union(u) => Some((u.ident.to_string(), &u.attrs, u.fields.named.iter().collect())),
+        _ => None,
+    }
+}
+
 /// Name, representation, and the names of the types that it holds by value.
-fn record(item: &syn::Item) -> Option<(String, String, Vec<String>)> {
-    let (ident, attrs, fields): (_, _, Vec<&syn::Field>) = match item {
-        syn::Item::Struct(s) => (&s.ident, &s.attrs, s.fields.iter().collect()),
-        syn::Item::Union(u) => (&u.ident, &u.attrs, u.fields.named.iter().collect()),
-        _ => return None,
-    };
-    let repr = attrs
-        .iter()
-        .filter(|a| a.path().is_ident("repr"))
-        .map(|a| quote::quote!(#a).to_string())
-        .collect::<String>();
-    let held = fields.into_iter().filter_map(|f| by_value(&f.ty)).collect();
-    Some((ident.to_string(), repr, held))
+fn layout(item: &syn::Item) -> Option<(String, String, Vec<String>)> {
+    let (name, attrs, fields) = record(item)?;
+    let repr = attrs.iter().filter(|a| a.path().is_ident("repr")).map(|a| quote::quote!(#a).to_string());
+    Some((name, repr.collect(), fields.into_iter().filter_map(|f| by_value(&f.ty)).collect()))
 }
 
 fn by_value(ty: &syn::Type) -> Option<String> {

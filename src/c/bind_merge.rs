@@ -1,7 +1,7 @@
 //! Merges the types and constants of all units. A complete type replaces an incomplete one; different items
 //! with the same name get the name of their module as a prefix and are reported.
 
-use super::bind_rename::{Renames, rename_item, rename_type};
+use super::bind_rename::{Renamer, Renames};
 use crate::symbol::RelPath;
 use quote::quote;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +36,7 @@ impl Types {
             self.conflicts.push(format!("{name} means another type in {file}"));
         }
         for mut item in items {
-            rename_item(&mut item, &renames);
+            Renamer(&renames).visit_item_mut(&mut item);
             self.keep(item, &module);
         }
         self.renames.insert(file, renames);
@@ -56,7 +56,7 @@ impl Types {
                     continue;
                 };
                 let mut renamed = item.clone();
-                rename_item(&mut renamed, &renames);
+                Renamer(&renames).visit_item_mut(&mut renamed);
                 let (_, text, old) = &self.keyed[at];
                 // Headers may reach the same typedef, such as `va_list`, through different aliases.
                 let same_alias = match (mine.get(&name), known.get(&name)) {
@@ -161,7 +161,7 @@ fn resolved(ty: &syn::Type, aliases: &BTreeMap<String, syn::Type>, renames: &Ren
     }
     let mut ty = ty.clone();
     Resolver(aliases).visit_type_mut(&mut ty);
-    rename_type(&mut ty, renames);
+    Renamer(renames).visit_type_mut(&mut ty);
     quote!(#ty).to_string()
 }
 

@@ -7,19 +7,8 @@ use syn::visit_mut::{self, VisitMut};
 /// Old name → new name.
 pub(super) type Renames = BTreeMap<String, String>;
 
-pub(super) fn rename_item(item: &mut syn::Item, renames: &Renames) {
-    Renamer(renames).visit_item_mut(item);
-}
-
-pub(super) fn rename_function(function: &mut syn::ForeignItemFn, renames: &Renames) {
-    Renamer(renames).visit_foreign_item_fn_mut(function);
-}
-
-pub(super) fn rename_type(ty: &mut syn::Type, renames: &Renames) {
-    Renamer(renames).visit_type_mut(ty);
-}
-
-struct Renamer<'a>(&'a Renames);
+/// Visits anything that mentions types.
+pub(super) struct Renamer<'a>(pub &'a Renames);
 
 impl Renamer<'_> {
     fn ident(&self, ident: &mut Ident) {

@@ -1,5 +1,6 @@
 //! Command lines of C compilers: splits them like a shell and keeps the flags that change the meaning of code.
-//! Used by `compdb` and `build_system`.
+//! Used by `compdb` and `build_system`. The crate `shlex` splits words only; what make prints also has operators and
+//! redirections.
 
 use super::places::Places;
 use crate::symbol::RelPath;
@@ -104,7 +105,14 @@ fn scan(line: &str, ends: impl Fn(char) -> bool) -> Vec<Vec<String>> {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
-            (None | Some('"'), '\\') => word.get_or_insert_default().extend(chars.next()),
+            (None, '\\') => word.get_or_insert_default().extend(chars.next()),
+            // In double quotes a backslash stays before most characters.
+            (Some('"'), '\\') => {
+                let next = chars.next();
+                let stays = !matches!(next, Some('$' | '`' | '"' | '\\' | '\n'));
+                let kept = stays.then_some('\\').into_iter().chain(next.filter(|next| *next != '\n'));
+                word.get_or_insert_default().extend(kept);
+            }
             (None, c) if ends(c) => {
                 last.extend(word.take());
                 if matches!(c, '(' | ')') {
@@ -178,6 +186,13 @@ mod tests {
             let quoted: Vec<String> = words.iter().map(|w| format!("'{}'", w.replace('\'', "'\\''"))).collect();
             prop_assert_eq!(split(&quoted.join(" ")), words.clone());
             prop_assert_eq!(commands(&quoted.join(" ")), if words.is_empty() { vec![] } else { vec![words] });
+        }
+
+        #[test]
+        fn words_are_those_of_a_shell(line in "[ab \"'$`\\\\]{0,12}") {
+            if let Some(words) = shlex::split(&line) {
+                prop_assert_eq!(split(&line), words);
+            }
         }
 
         #[test]

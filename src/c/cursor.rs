@@ -1,5 +1,6 @@
 //! A thin layer over libclang: cursors, types and translation units as values with methods. All calls of
-//! libclang are here; `parse*` and `types` interpret the results.
+//! libclang are here; `parse*` and `types` interpret the results. The crate `clang` ends with clang 10, which knows no
+//! operators.
 
 use clang_sys::*;
 use std::ffi::{CStr, CString};

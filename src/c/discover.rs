@@ -3,11 +3,11 @@
 
 use super::build_system::{self, BuildSystems};
 use super::command_line::Command;
-use super::flags::{CSettings, Discovery, FlagSource, Warning, common_flags};
+use super::flags::{Discovery, FlagSource, Warning, common_flags};
 use super::places::Places;
 use super::sources::Tree;
 use super::{compdb, header_only, include_guess, modules, sources};
-use crate::config::FlagsFrom;
+use crate::config::{self, FlagsFrom};
 use crate::error::{Error, ErrorKind, Result};
 use crate::symbol::{LeftOut, RelPath, Unit};
 use camino::{Utf8Path, Utf8PathBuf};
@@ -29,7 +29,7 @@ struct Found {
 /// # Errors
 /// `C` when there is no C source, a listed source is missing, `compile_commands.json` is malformed, or the
 /// way that the settings name fails; `Environment` when its program is missing; and Ctrl-C.
-pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildSystems) -> Result<Discovery> {
+pub fn discover(root: &Utf8Path, settings: &config::C, tools: &BuildSystems) -> Result<Discovery> {
     let root = &canonical(root)?;
     let tree = sources::walk(root, &settings.exclude)?;
     let mut warnings = Vec::new();
@@ -41,18 +41,14 @@ pub fn discover(root: &Utf8Path, settings: &CSettings, tools: &BuildSystems) -> 
 /// out.
 pub(super) fn headers(
     root: &Utf8Path,
-    settings: &CSettings,
+    settings: &config::C,
     tree: &Tree,
     before: &Discovery,
 ) -> Option<Discovery> {
     let files = header_only::units(root, &tree.headers);
     let is_asked = before.source == FlagSource::Settings;
-    let reason = "a program: the library is in headers".to_owned();
-    let programs = before.units.iter().map(|unit| LeftOut {
-        file: unit.file.clone(),
-        reason: reason.clone(),
-        broken: false,
-    });
+    let programs = before.units.iter();
+    let programs = programs.map(|unit| LeftOut::because(&unit.file, "a program: the library is in headers"));
     let left_out = before.left_out.iter().cloned().chain(programs).collect();
     let found = Found { source: FlagSource::IncludeGuess, files, left_out };
     (!found.files.is_empty() && !is_asked)
@@ -61,7 +57,7 @@ pub(super) fn headers(
 
 /// Adds all flags to the units.
 fn with_flags(
-    (root, settings): (&Utf8Path, &CSettings),
+    (root, settings): (&Utf8Path, &config::C),
     tree: &Tree,
     found: Found,
     warnings: Vec<Warning>,
@@ -90,7 +86,7 @@ fn with_flags(
 /// The result of the first way that finds something, or of the one that the settings name.
 fn search(
     root: &Utf8Path,
-    settings: &CSettings,
+    settings: &config::C,
     tools: &BuildSystems,
     tree: &Tree,
     warnings: &mut Vec<Warning>,
@@ -103,11 +99,7 @@ fn search(
         }
         let files = named(root, settings)?;
         let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
-        let others = tree.sources.iter().map(|f| LeftOut {
-            file: f.clone(),
-            reason: UNNAMED.to_owned(),
-            broken: false,
-        });
+        let others = tree.sources.iter().map(|f| LeftOut::because(f, UNNAMED));
         let left_out = tree.left_out.iter().cloned().chain(others).filter(|l| !listed.contains(&l.file));
         return Ok(Found { source: FlagSource::Settings, left_out: left_out.collect(), files });
     }
@@ -156,7 +148,7 @@ fn search(
 fn try_way(
     way: FlagsFrom,
     root: &Utf8Path,
-    settings: &CSettings,
+    settings: &config::C,
     tools: &BuildSystems,
     tree: &Tree,
 ) -> Result<Option<Found>> {
@@ -186,7 +178,7 @@ fn try_way(
 /// Separates the library's sources from other files that a build compiles.
 fn sort_out(
     root: &Utf8Path,
-    settings: &CSettings,
+    settings: &config::C,
     tree: &Tree,
     source: FlagSource,
     commands: Vec<Command>,
@@ -195,14 +187,13 @@ fn sort_out(
     let mut files = Vec::new();
     for Command { file, flags } in commands {
         match why_not_this_one(root, &file, &settings.exclude) {
-            Some(reason) => left_out.push(LeftOut { file, reason, broken: false }),
+            Some(reason) => left_out.push(LeftOut::because(&file, reason)),
             None => files.push((file, flags)),
         }
     }
     let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
     let others = tree.sources.iter().filter(|f| !listed.contains(f));
-    let reason = format!("not in {source}");
-    left_out.extend(others.map(|f| LeftOut { file: f.clone(), reason: reason.clone(), broken: false }));
+    left_out.extend(others.map(|f| LeftOut::because(f, format!("not in {source}"))));
     Found { source, files, left_out }
 }
 
@@ -241,11 +232,11 @@ fn not_there(root: &Utf8Path, way: FlagsFrom) -> Error {
         FlagsFrom::Make => "no makefile",
         FlagsFrom::Includes => "no source",
     };
-    let message = format!("[c] from = \"{}\": {root} has {what} that lists C of the library", way.as_str());
+    let message = format!("[c] from = \"{}\": {root} has {what} that lists C of the library", way.word());
     Error::new(ErrorKind::C, message).help("delete `from` under [c] in implfuzz.toml to let the tool choose")
 }
 
-fn named(root: &Utf8Path, settings: &CSettings) -> Result<Vec<(RelPath, Vec<String>)>> {
+fn named(root: &Utf8Path, settings: &config::C) -> Result<Vec<(RelPath, Vec<String>)>> {
     let mut files = Vec::new();
     for source in &settings.sources {
         let path = root.join(source);
@@ -275,7 +266,7 @@ mod tests {
     use crate::platform::process::Interrupt;
 
     /// Like `super::discover`, with the tools of this machine.
-    fn discover(root: &Utf8Path, settings: &CSettings) -> Result<Discovery> {
+    fn discover(root: &Utf8Path, settings: &config::C) -> Result<Discovery> {
         let interrupt = Interrupt::none();
         super::discover(root, settings, &tools(&root.join(".implfuzz/cache"), &interrupt))
     }
@@ -296,7 +287,7 @@ mod tests {
             ("rust/x.c", ""),
             (".git/y.c", ""),
         ]);
-        let found = discover(&root, &CSettings::default()).unwrap();
+        let found = discover(&root, &config::C::default()).unwrap();
         assert_eq!(found.source, FlagSource::IncludeGuess);
         assert_eq!(units(&found), ["src/a.c"]);
         assert_eq!(found.units[0].flags, ["-Iinclude"]);
@@ -309,16 +300,16 @@ mod tests {
     #[test]
     fn settings_stand_above_all() {
         let (_dir, root) = project(&[("a.c", ""), ("tests/b.c", ""), ("compile_commands.json", "broken")]);
-        let settings = CSettings {
+        let settings = config::C {
             sources: vec!["tests/b.c".into(), "./tests/b.c".into()],
             defines: vec!["X=1".into()],
-            ..CSettings::default()
+            ..config::C::default()
         };
         let found = discover(&root, &settings).unwrap();
         assert_eq!(found.source, FlagSource::Settings);
         assert_eq!(units(&found), ["tests/b.c"]);
         assert_eq!(found.units[0].flags, ["-DX=1"]);
-        let gone = CSettings { sources: vec!["no.c".into()], ..CSettings::default() };
+        let gone = config::C { sources: vec!["no.c".into()], ..config::C::default() };
         let error = discover(&root, &gone).unwrap_err();
         assert!(error.to_string().contains("no.c"));
         assert_eq!(error.kind(), ErrorKind::C);
@@ -327,11 +318,11 @@ mod tests {
     #[test]
     fn nothing_to_do_is_an_error_that_says_so() {
         let (_dir, root) = project(&[("a.txt", ""), ("tests/b.c", "")]);
-        let error = discover(&root, &CSettings::default()).unwrap_err();
+        let error = discover(&root, &config::C::default()).unwrap_err();
         assert!(error.to_string().contains("no C source found under"));
         assert!(error.to_string().contains("tests/b.c"));
         assert!(error.help_text().unwrap().contains("implfuzz.toml"));
-        assert!(discover(&root.join("gone"), &CSettings::default()).is_err());
+        assert!(discover(&root.join("gone"), &config::C::default()).is_err());
     }
 
     const MAKEFILE: (&str, &str) =
@@ -345,12 +336,12 @@ mod tests {
     #[test]
     fn cmake_is_asked_before_make_unless_the_settings_say_which() {
         let (_dir, root) = project(&[MAKEFILE, LISTS, ("a.c", ""), ("b.c", ""), ("tests/t.c", "")]);
-        let found = discover(&root, &CSettings::default()).unwrap();
+        let found = discover(&root, &config::C::default()).unwrap();
         assert_eq!(found.source, FlagSource::Cmake("CMakeLists.txt".into()));
         assert_eq!((units(&found), &found.units[0].flags[..]), (vec!["a.c"], &["-DCMAKE".to_owned()][..]));
         assert_eq!(found.source.to_string(), "`cmake` (CMakeLists.txt)");
 
-        let way = |from| CSettings { from: Some(from), ..CSettings::default() };
+        let way = |from| config::C { from: Some(from), ..config::C::default() };
         let found = discover(&root, &way(FlagsFrom::Make)).unwrap();
         assert_eq!(found.source, FlagSource::Make("Makefile".into()));
         assert_eq!(found.units[0].flags, ["-DMAKE"]);
@@ -367,21 +358,21 @@ mod tests {
         assert_eq!(units(&discover(&root, &way(FlagsFrom::Includes)).unwrap()), ["a.c", "b.c"]);
         let error = discover(&root, &way(FlagsFrom::CompileCommands)).unwrap_err();
         assert!(error.to_string().contains("no compile_commands.json"), "{error}");
-        let both = CSettings { sources: vec!["a.c".into()], ..way(FlagsFrom::Make) };
+        let both = config::C { sources: vec!["a.c".into()], ..way(FlagsFrom::Make) };
         assert_eq!(discover(&root, &both).unwrap_err().kind(), ErrorKind::Config);
     }
 
     #[test]
     fn what_does_not_work_is_a_warning_unless_it_is_forced() {
         let (_dir, root) = project(&[MAKEFILE, ("CMakeLists.txt", "nonsense("), ("a.c", "")]);
-        let found = discover(&root, &CSettings::default()).unwrap();
+        let found = discover(&root, &config::C::default()).unwrap();
         assert_eq!(found.source, FlagSource::Make("Makefile".into()));
         assert!(found.warnings[0].text.starts_with("cmake cannot configure"), "{:?}", found.warnings);
-        let forced = CSettings { from: Some(FlagsFrom::Cmake), ..CSettings::default() };
+        let forced = config::C { from: Some(FlagsFrom::Cmake), ..config::C::default() };
         assert_eq!(discover(&root, &forced).unwrap_err().kind(), ErrorKind::C);
 
         let (_dir, root) = project(&[("Makefile", "all:\n\techo none\n"), ("a.c", "")]);
-        let found = discover(&root, &CSettings::default()).unwrap();
+        let found = discover(&root, &config::C::default()).unwrap();
         assert_eq!((found.source, found.warnings.len()), (FlagSource::IncludeGuess, 1));
     }
 
@@ -393,7 +384,7 @@ mod tests {
         let (_dir, root) = project(&[("a.c", "")]);
         let json = json.replace("\".\"", &format!("{:?}", root.as_str()));
         fs_err::write(root.join("compile_commands.json"), json).unwrap();
-        let found = discover(&root, &CSettings::default()).unwrap();
+        let found = discover(&root, &config::C::default()).unwrap();
         assert_eq!(units(&found), ["a.c"]);
         let reasons: Vec<&str> = found.left_out.iter().map(|l| l.reason.as_str()).collect();
         assert_eq!(reasons, ["C++ is not ported", "assembly is not ported"]);
@@ -402,7 +393,7 @@ mod tests {
     #[test]
     fn excluded_files_are_listed() {
         let (_dir, root) = project(&[("a.c", ""), ("old/b.c", "")]);
-        let settings = CSettings { exclude: vec!["old".into()], ..CSettings::default() };
+        let settings = config::C { exclude: vec!["old".into()], ..config::C::default() };
         let found = discover(&root, &settings).unwrap();
         assert_eq!(units(&found), ["a.c"]);
         assert!(found.left_out[0].reason.contains("old"));

@@ -2,28 +2,11 @@
 //! finds them.
 
 use super::command_line::PATH_FLAGS;
-use crate::config::FlagsFrom;
+use crate::config::{self, FlagsFrom};
 use crate::symbol::{LeftOut, Unit};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use std::fmt;
-
-/// The user's settings for the C side. An empty list means automatic detection.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CSettings {
-    /// The one way to find sources and flags; `None`: the first that works.
-    pub from: Option<FlagsFrom>,
-    /// Source files, relative to the root.
-    pub sources: Vec<String>,
-    /// Folders for `-I`, relative to the root.
-    pub include_dirs: Vec<String>,
-    /// `NAME` or `NAME=VALUE`, without `-D`.
-    pub defines: Vec<String>,
-    /// Further compiler flags, passed unchanged.
-    pub flags: Vec<String>,
-    /// Files, folders or patterns with `*` to leave out.
-    pub exclude: Vec<String>,
-}
 
 /// Where the flags were found. Files are relative to the root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +76,7 @@ pub struct Discovery {
 }
 
 /// The flags that every unit gets after its own.
-pub(super) fn common_flags(settings: &CSettings, guessed: &[Utf8PathBuf]) -> Vec<String> {
+pub(super) fn common_flags(settings: &config::C, guessed: &[Utf8PathBuf]) -> Vec<String> {
     let folders = settings.include_dirs.iter().map(String::as_str).chain(guessed.iter().map(|g| g.as_str()));
     let mut flags: Vec<String> =
         folders.map(|d| format!("-I{}", if d.is_empty() { "." } else { d })).collect();

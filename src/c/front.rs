@@ -1,17 +1,17 @@
 //! The entry point of the C front end: from a folder to a library with its bindings.
 
-use super::analysis_cache::{Keeper, Tools};
+use super::analysis_cache::{Keeper, Outcome, Tools};
 use super::bind::{self, Bindings};
 use super::data::Data;
 use super::discover::{self, canonical, discover};
-use super::flags::{CSettings, Discovery, FlagSource, Warning};
+use super::flags::{Discovery, FlagSource, Warning};
 use super::inputs::keep;
 use super::layout_check::agree;
 use super::merge::{self, Merged};
-use super::parse::Outcome;
 use super::parse_unit::UnitFacts;
 use super::sources::Tree;
 use super::{alias_unit, graph, parse, sources, unit_work};
+use crate::config;
 use crate::digest::of_parts;
 use crate::error::Result;
 use crate::store::{AnalysisKind, Store};
@@ -45,7 +45,7 @@ pub struct Analysis {
 /// # Errors
 /// `C` when there is no C source or bindgen cannot read a unit, `Environment` without libclang or a C
 /// compiler, `Store` when the database fails, and Ctrl-C.
-pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Store) -> Result<Analysis> {
+pub fn load(root: &Utf8Path, settings: &config::C, tools: Tools, store: &mut Store) -> Result<Analysis> {
     let root = canonical(root)?;
     let tree = sources::walk(&root, &settings.exclude)?;
     let names = |files: &[RelPath]| files.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
@@ -103,10 +103,10 @@ pub fn load(root: &Utf8Path, settings: &CSettings, tools: Tools, store: &mut Sto
 /// Reads the units. If all of them are programs, the library is in headers or in the programs' own files.
 fn with_outcomes(
     keeper: &mut Keeper,
-    settings: &CSettings,
+    settings: &config::C,
     tree: &Tree,
     mut found: Discovery,
-) -> Result<(Discovery, Vec<Outcome>, Vec<RelPath>)> {
+) -> Result<(Discovery, Vec<Outcome<UnitFacts>>, Vec<RelPath>)> {
     let (outcomes, read) = parse::outcomes(keeper, &found)?;
     if !outcomes.iter().all(|outcome| outcome.as_ref().is_ok_and(UnitFacts::is_program)) {
         return Ok((found, outcomes, read));

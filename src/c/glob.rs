@@ -1,27 +1,13 @@
 //! Patterns over names and paths.
 
+use wildmatch::WildMatchPattern;
+
+/// `*`, and a second wildcard that no name or path contains: `?` stands for itself.
+type Pattern = WildMatchPattern<'*', '\0'>;
+
 /// Whether all of `text` matches. `*` stands for any number of characters, including `/`.
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
-    let (mut p, mut t) = (0, 0);
-    // The position after the last star, and where its match ends for now. Only the last star must ever be
-    // extended.
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        if pattern.get(p) == Some(&b'*') {
-            p += 1;
-            star = Some((p, t));
-        } else if pattern.get(p) == Some(&text[t]) {
-            p += 1;
-            t += 1;
-        } else if let Some((behind, end)) = star {
-            star = Some((behind, end + 1));
-            (p, t) = (behind, end + 1);
-        } else {
-            return false;
-        }
-    }
-    pattern[p..].iter().all(|c| *c == b'*')
+    Pattern::new(pattern).matches(text)
 }
 
 #[cfg(test)]
@@ -48,5 +34,10 @@ mod tests {
     fn many_stars_take_no_time() {
         assert!(!matches(&"a*".repeat(40), &"a".repeat(39)));
         assert!(!matches(&("a*".repeat(40) + "b"), &"a".repeat(4000)));
+    }
+
+    #[test]
+    fn only_the_star_is_special() {
+        assert!(matches("a?b[c]*", "a?b[c]/d") && !matches("a?b", "axb"));
     }
 }

@@ -1,4 +1,5 @@
 //! Porting order: callees before callers, with cycles kept together (Tarjan's strongly connected components).
+//! The crate `petgraph` has this search only as a recursion, which long call chains would overflow.
 
 use crate::symbol::{Function, Library, SymbolKey};
 use std::collections::BTreeMap;

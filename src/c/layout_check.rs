@@ -4,7 +4,7 @@
 use super::alias_unit::{Line, Subject};
 use super::merge::Merged;
 use super::unit_work::Translated;
-use crate::symbol::{CType, Gap, Linkage, RelPath, SymbolKey, TypeKind};
+use crate::symbol::{CType, Gap, Linkage, RelPath, SymbolKey};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How the compilers' messages about failed assertions begin.
@@ -77,14 +77,13 @@ fn holders(merged: &mut Merged, wrong: &BTreeMap<String, String>) {
     let library = &merged.library;
     let reaches = |ty: &CType| {
         let mut seen = BTreeSet::new();
-        let mut open = Vec::new();
-        records_in(ty, &mut open);
+        let mut open: Vec<String> = ty.record_keys().cloned().collect();
         while let Some(key) = open.pop() {
             if let Some(name) = wrong.get(&key) {
                 return Some(format!("the C compiler and libclang disagree about the layout of {name}"));
             }
             if let Some(record) = library.records.get(&key).filter(|_| seen.insert(key)) {
-                record.fields.iter().for_each(|f| records_in(&f.ty, &mut open));
+                open.extend(record.fields.iter().flat_map(|f| f.ty.record_keys()).cloned());
             }
         }
         None
@@ -98,16 +97,4 @@ fn holders(merged: &mut Merged, wrong: &BTreeMap<String, String>) {
         found.extend(reaches(&global.ty).map(|why| (global.key.clone(), why)));
     }
     merged.absent.extend(found);
-}
-
-fn records_in(ty: &CType, into: &mut Vec<String>) {
-    match &ty.kind {
-        TypeKind::Record(key) => into.push(key.clone()),
-        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => records_in(of, into),
-        TypeKind::Function { params, ret, .. } => {
-            params.iter().for_each(|p| records_in(p, into));
-            records_in(ret, into);
-        }
-        _ => {}
-    }
 }

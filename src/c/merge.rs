@@ -1,5 +1,6 @@
 //! Merges the translation units into one library: names, modules, calls by key, one table of records.
 
+use super::analysis_cache::Outcome;
 use super::flags::Discovery;
 use super::header_only;
 use super::merge_records::Records;
@@ -34,34 +35,31 @@ const BARE_INLINE: &str = "inline without an external definition";
 const TWO_MEANINGS: &str = "its text has different meanings in";
 
 /// Merges the units; `outcomes` are in their order.
-pub(super) fn merge(discovery: Discovery, outcomes: Vec<std::result::Result<UnitFacts, String>>) -> Merged {
+pub(super) fn merge(discovery: Discovery, outcomes: Vec<Outcome<UnitFacts>>) -> Merged {
     let mut all = All::default();
-    all.library.left_out = discovery.left_out;
+    all.merged.library.left_out = discovery.left_out;
     let takes_programs = discovery.takes_programs;
     for (unit, outcome) in discovery.units.into_iter().zip(outcomes) {
         let left = |reason, broken| LeftOut { file: unit.file.clone(), reason, broken };
         match outcome.map(|facts| all.admissible(facts, &unit, takes_programs)) {
             Ok(Ok(facts)) => all.add(unit, facts),
-            Ok(Err(reason)) => all.library.left_out.push(left(reason, false)),
-            Err(reason) => all.library.left_out.push(left(reason, true)),
+            Ok(Err(reason)) => all.merged.library.left_out.push(left(reason, false)),
+            Err(reason) => all.merged.library.left_out.push(left(reason, true)),
         }
     }
     all.finish()
 }
 
+/// What the units have so far.
 #[derive(Default)]
 struct All {
-    library: Library,
+    merged: Merged,
     functions: BTreeMap<SymbolKey, FoundFunction>,
     globals: BTreeMap<SymbolKey, Global>,
     types: BTreeMap<(RelPath, usize, SymbolKey), TypeDefinition>,
     macros: BTreeMap<(RelPath, usize, String), Macro>,
     emitted: BTreeSet<SymbolKey>,
     records: Records,
-    units: BTreeMap<SymbolKey, RelPath>,
-    unfaithful_typedefs: BTreeSet<String>,
-    files: BTreeMap<RelPath, BTreeSet<String>>,
-    declared_by_type: BTreeSet<String>,
 }
 
 impl All {
@@ -93,13 +91,14 @@ impl All {
 
     fn add(&mut self, unit: Unit, mut facts: UnitFacts) {
         self.records.add(&unit.file, &mut facts);
-        self.files.insert(unit.file.clone(), std::mem::take(&mut facts.files));
+        self.merged.files.insert(unit.file.clone(), std::mem::take(&mut facts.files));
+        let unit_of = &mut self.merged.library.unit_of;
         for found in facts.functions {
             let key = found.function.key.clone();
             match self.functions.get_mut(&key) {
-                Some(known) => disagree(known, &found, &self.units[&key], &unit.file),
+                Some(known) => disagree(known, &found, &unit_of[&key], &unit.file),
                 None => {
-                    self.units.insert(key.clone(), unit.file.clone());
+                    unit_of.insert(key.clone(), unit.file.clone());
                     self.functions.insert(key, found);
                 }
             }
@@ -109,7 +108,7 @@ impl All {
                 // A tentative definition may lack the array length that the real one has.
                 Some(old) if extent_known(old) || !extent_known(&global) => {}
                 _ => {
-                    self.units.insert(global.key.clone(), unit.file.clone());
+                    unit_of.insert(global.key.clone(), unit.file.clone());
                     self.globals.insert(global.key.clone(), global);
                 }
             }
@@ -123,25 +122,14 @@ impl All {
             self.types.entry(place).or_insert(found);
         }
         self.emitted.extend(facts.emitted);
-        self.unfaithful_typedefs.extend(facts.unfaithful_typedefs);
-        self.declared_by_type.extend(facts.declared_by_type);
-        self.library.units.push(unit);
+        self.merged.unfaithful_typedefs.extend(facts.unfaithful_typedefs);
+        self.merged.declared_by_type.extend(facts.declared_by_type);
+        self.merged.library.units.push(unit);
     }
 
     fn finish(self) -> Merged {
-        let Self {
-            mut library,
-            functions,
-            mut globals,
-            types,
-            macros,
-            emitted,
-            records,
-            units,
-            unfaithful_typedefs,
-            files,
-            declared_by_type,
-        } = self;
+        let Self { mut merged, functions, mut globals, types, macros, emitted, records } = self;
+        let library = &mut merged.library;
         let known: BTreeSet<SymbolKey> = functions.keys().cloned().collect();
         let known_globals: BTreeSet<SymbolKey> = globals.keys().cloned().collect();
         let mut functions: Vec<Function> =
@@ -164,17 +152,15 @@ impl All {
         library.macros = macros.into_values().collect();
         library.types = one_per_type(types.into_values().collect());
         library.left_out.sort_by(|a, b| a.file.cmp(&b.file));
-        let (table, record_units) = records.into_parts();
-        library.records = table;
-        through_texts(&mut library, &units);
-        library.unit_of = units;
+        (library.records, merged.record_units) = records.into_parts();
+        through_texts(library);
         let misleads = |why: &&String| *why == BARE_INLINE || why.starts_with(TWO_MEANINGS);
         let absent = library.functions.iter().filter_map(|f| {
             let why = f.unsupported.as_ref().filter(misleads)?;
             Some((f.key.clone(), why.clone()))
         });
-        let absent = absent.collect();
-        Merged { library, record_units, absent, files, unfaithful_typedefs, declared_by_type }
+        merged.absent = absent.collect();
+        merged
     }
 }
 
@@ -194,7 +180,7 @@ fn disagree(known: &mut FoundFunction, other: &FoundFunction, first: &RelPath, s
 
 /// Marks functions that call a function with two meanings and are themselves in a file that units include:
 /// they have two meanings too.
-fn through_texts(library: &mut Library, units: &BTreeMap<SymbolKey, RelPath>) {
+fn through_texts(library: &mut Library) {
     loop {
         let ambiguous =
             |f: &&Function| f.unsupported.as_deref().is_some_and(|why| why.starts_with(TWO_MEANINGS));
@@ -204,7 +190,7 @@ fn through_texts(library: &mut Library, units: &BTreeMap<SymbolKey, RelPath>) {
             .filter(ambiguous)
             .map(|f| (f.key.clone(), f.unsupported.clone().unwrap_or_default()))
             .collect();
-        let included = |f: &Function| units.get(&f.key).is_some_and(|unit| *unit != f.place.file);
+        let included = |f: &Function| library.unit_of.get(&f.key).is_some_and(|unit| *unit != f.place.file);
         let mut changed = false;
         for function in library.functions.iter_mut().filter(|f| f.unsupported.is_none() && included(f)) {
             let why = function.calls.iter().chain(&function.address_taken).find_map(|key| known.get(key));

@@ -47,7 +47,12 @@ impl Records {
             let more: Vec<String> = new
                 .iter()
                 .filter(|(key, record)| {
-                    !different.contains(*key) && record.fields.iter().any(|f| mentions(&f.ty, &different))
+                    !different.contains(*key)
+                        && record
+                            .fields
+                            .iter()
+                            .flat_map(|f| f.ty.record_keys())
+                            .any(|key| different.contains(key))
                 })
                 .map(|(key, _)| key.clone())
                 .collect();
@@ -60,17 +65,6 @@ impl Records {
 
     pub(super) fn into_parts(self) -> (BTreeMap<String, Record>, BTreeMap<String, RelPath>) {
         (self.table, self.units)
-    }
-}
-
-fn mentions(ty: &CType, keys: &BTreeSet<String>) -> bool {
-    match &ty.kind {
-        TypeKind::Record(key) => keys.contains(key),
-        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => mentions(of, keys),
-        TypeKind::Function { params, ret, .. } => {
-            mentions(ret, keys) || params.iter().any(|p| mentions(p, keys))
-        }
-        _ => false,
     }
 }
 

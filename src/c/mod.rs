@@ -5,7 +5,7 @@
 
 pub mod text;
 mod cursor;
-pub mod libclang;
+mod libclang;
 mod workers;
 mod modules;
 pub mod glob;

@@ -1,6 +1,6 @@
 //! Compiles a unit to optimised LLVM text, which shows what the compiler has proved about the code.
 
-use super::translate::Compiler;
+use super::translate::{Compiler, with_compiler};
 use crate::error::Result;
 use crate::platform::process::Interrupt;
 use crate::symbol::{Library, RelPath};
@@ -29,12 +29,11 @@ pub fn optimised(
     interrupt: &Interrupt,
 ) -> Result<Option<String>> {
     let Some(known) = library.units.iter().find(|known| known.file == *unit) else { return Ok(None) };
-    fs_err::create_dir_all(scratch)?;
-    let scratch = fs_err::canonicalize(scratch)?;
     let lines = library.alias_lines.get(unit).map(Vec::as_slice).unwrap_or_default();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    let compiler = Compiler { root, cc, scratch: &scratch, flags: COUNTED, interrupt };
-    let text = compiler.translate(known, &lines)?.ok().and_then(|made| String::from_utf8(made.object).ok());
-    drop(std::fs::remove_dir_all(&scratch));
+    let made = with_compiler(root, (cc, scratch), interrupt, |compiler| {
+        Compiler { flags: COUNTED, ..*compiler }.translate(known, &lines)
+    })?;
+    let text = made.ok().and_then(|made| String::from_utf8(made.object).ok());
     Ok(text.filter(|text| text.contains("source_filename")))
 }

@@ -1,8 +1,7 @@
 //! Reads the units of a library through libclang, several concurrently, and only changed ones.
 
-use super::analysis_cache::Keeper;
+use super::analysis_cache::{Keeper, Outcome, PerUnit};
 use super::flags::{Discovery, clang_arguments};
-use super::inputs::keep;
 use super::merge::Merged;
 use super::parse_unit::{self, UnitFacts};
 use super::workers;
@@ -11,39 +10,25 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::AnalysisKind;
 use crate::symbol::{RelPath, Unit};
 
-/// The facts of a unit, or the reason why it cannot be used.
-pub(super) type Outcome = std::result::Result<UnitFacts, String>;
-
-/// The outcomes in the order of the units, and the units that were read this time.
+/// The facts of the units in their order, and the units that were read this time.
 ///
 /// # Errors
 /// `Environment` without libclang, `Store` when the database fails, and Ctrl-C.
-pub(super) fn outcomes(keeper: &mut Keeper, discovery: &Discovery) -> Result<(Vec<Outcome>, Vec<RelPath>)> {
+pub(super) fn outcomes(
+    keeper: &mut Keeper,
+    discovery: &Discovery,
+) -> Result<(Vec<Outcome<UnitFacts>>, Vec<RelPath>)> {
     let units = &discovery.units;
-    let prints: Vec<String> = units.iter().map(|unit| unit_print(keeper, unit)).collect();
-    let mut outcomes: Vec<Option<Outcome>> = Vec::new();
-    for (unit, print) in units.iter().zip(&prints) {
-        outcomes.push(keeper.kept(AnalysisKind::Facts, unit.file.0.as_str(), print)?.map(Ok));
-    }
-    let open: Vec<usize> = (0..units.len()).filter(|i| outcomes[*i].is_none()).collect();
+    let prints = units.iter().map(|unit| unit_print(keeper, unit)).collect();
+    let cached = PerUnit::cached(keeper, AnalysisKind::Facts, units, prints)?;
+    let open: Vec<usize> = (0..units.len()).filter(|i| cached.lacks(*i)).collect();
     let (root, interrupt) = (keeper.root, keeper.tools.interrupt);
     let read = workers::map(&open, |i| {
         interrupt.check()?;
-        Ok(parse_unit::read(root, &units[*i].file.0, &clang_arguments(root, &units[*i])))
+        Ok((*i, parse_unit::read(root, &units[*i].file.0, &clang_arguments(root, &units[*i]))))
     })?;
-    let read: Vec<Outcome> = read.into_iter().collect::<Result<_>>()?;
-    let mut fresh = Vec::new();
-    for (i, outcome) in open.iter().zip(read) {
-        // Do not cache a unit with errors: the repair may be in a file outside the recorded inputs.
-        if let Ok(facts) = &outcome {
-            let inputs = keeper.files.hashes(facts.files.iter().cloned());
-            fresh.push((units[*i].file.to_string(), keep(&prints[*i], inputs, facts)));
-        }
-        outcomes[*i] = Some(outcome);
-    }
-    keeper.keep(AnalysisKind::Facts, &fresh)?;
-    let read = open.iter().map(|i| units[*i].file.clone()).collect();
-    Ok((outcomes.into_iter().flatten().collect(), read))
+    let outcomes = cached.complete(keeper, read, |_, facts| facts.files.clone())?;
+    Ok((outcomes, open.iter().map(|i| units[*i].file.clone()).collect()))
 }
 
 /// Hash of everything besides files that determines the meaning of a unit.

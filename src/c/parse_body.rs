@@ -4,7 +4,7 @@
 #![allow(non_upper_case_globals, reason = "libclang's constants are written as in C")]
 
 use super::cursor::Cursor;
-use super::expr::{Sources, access, initialiser, is_pointer, is_zero, named, strip};
+use super::expr::{Sources, access, is_pointer, is_zero, strip};
 use super::parse_uses::{Copies, uses};
 use crate::symbol::{Access, Comparison, ParamUse, Returned, SymbolKey};
 use clang_sys::*;
@@ -25,7 +25,6 @@ pub(super) struct Body {
     pub globals_read: BTreeSet<SymbolKey>,
     pub globals_written: BTreeSet<SymbolKey>,
     pub comparisons: Vec<Comparison>,
-    pub assignments: Vec<(String, String)>,
     pub returns: BTreeSet<Returned>,
     pub local_statics: Vec<String>,
     /// By position of the parameter.
@@ -61,7 +60,7 @@ impl<'tu> Walk<'_, 'tu> {
             CXCursor_UnaryExpr => return,
             CXCursor_CallExpr => self.call(node),
             CXCursor_VarDecl => self.variable(node),
-            CXCursor_BinaryOperator => self.binary(node),
+            CXCursor_BinaryOperator => self.comparison(node),
             CXCursor_ReturnStmt => self.returned(node),
             CXCursor_DeclRefExpr => self.mention(node),
             _ => {}
@@ -113,37 +112,26 @@ impl<'tu> Walk<'_, 'tu> {
         if node.storage() == CX_SC_Static && !constant {
             self.body.local_statics.push(node.name());
         }
-        if let Some(from) = initialiser(node).and_then(named) {
-            self.assigned(node, from);
-        }
     }
 
-    fn assigned(&mut self, to: Cursor<'tu>, from: Cursor<'tu>) {
-        let is_value = |c: Cursor<'tu>| matches!(c.kind(), CXCursor_VarDecl | CXCursor_ParmDecl);
-        if is_value(to) && is_value(from) {
-            self.body.assignments.push((to.name(), from.name()));
-        }
-    }
-
-    fn binary(&mut self, node: Cursor<'tu>) {
+    fn comparison(&mut self, node: Cursor<'tu>) {
         let [left, right] = node.children()[..] else { return };
-        match node.binary_operator() {
-            CXBinaryOperator_Assign => {
-                if let (Some(to), Some(from)) = (named(left), named(right)) {
-                    self.assigned(to, from);
-                }
-            }
-            CXBinaryOperator_LT | CXBinaryOperator_LE | CXBinaryOperator_GT | CXBinaryOperator_GE
-            | CXBinaryOperator_EQ | CXBinaryOperator_NE => {
-                let comparison = Comparison {
-                    line: node.start().line,
-                    left: self.sources.text(left),
-                    op: node.operator_text(),
-                    right: self.sources.text(right),
-                };
-                self.body.comparisons.push(comparison);
-            }
-            _ => {}
+        if matches!(
+            node.binary_operator(),
+            CXBinaryOperator_LT
+                | CXBinaryOperator_LE
+                | CXBinaryOperator_GT
+                | CXBinaryOperator_GE
+                | CXBinaryOperator_EQ
+                | CXBinaryOperator_NE
+        ) {
+            let comparison = Comparison {
+                line: node.start().line,
+                left: self.sources.text(left),
+                op: node.operator_text(),
+                right: self.sources.text(right),
+            };
+            self.body.comparisons.push(comparison);
         }
     }
 

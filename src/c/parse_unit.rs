@@ -221,7 +221,6 @@ impl Reader<'_> {
             foreign_globals: Vec::new(),
             macros: Vec::new(),
             comparisons: read.comparisons,
-            assignments: read.assignments,
             returns: read.returns.into_iter().collect(),
             local_statics: read.local_statics,
             unsupported: None,

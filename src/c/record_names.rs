@@ -1,5 +1,6 @@
 //! The names of records in `ffi.rs`. bindgen names anonymous records, and the merge renames some records.
 
+use super::bind_generate;
 use super::bind_rename::Renames;
 use super::modules::is_keyword;
 use crate::symbol::{CType, Record, RelPath, TypeKind};
@@ -14,16 +15,9 @@ pub(super) struct Shape {
 
 impl Shape {
     pub(super) fn of(item: &syn::Item) -> Option<Self> {
-        let (name, fields): (_, Vec<&syn::Field>) = match item {
-            syn::Item::Struct(s) => (&s.ident, s.fields.iter().collect()),
-            syn::Item::Union(u) => (&u.ident, u.fields.named.iter().collect()),
-            _ => return None,
-        };
-        let fields = fields
-            .into_iter()
-            .filter_map(|f| Some((f.ident.as_ref()?.to_string(), innermost(&f.ty)?)))
-            .collect();
-        Some(Self { name: name.to_string(), fields })
+        let (name, _, fields) = bind_generate::record(item)?;
+        let field = |f: &syn::Field| Some((f.ident.as_ref()?.to_string(), innermost(&f.ty)?));
+        Some(Self { name, fields: fields.into_iter().filter_map(field).collect() })
     }
 
     /// Whether bindgen gives only the size of the record.

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::platform::workspace::CONFIG_FILE;
 use crate::symbol::{LeftOut, RelPath};
 use camino::{Utf8Path, Utf8PathBuf};
-use fs_err as fs;
+use walkdir::{DirEntry, WalkDir};
 
 /// Folders whose C files are not part of the library unless the settings name them.
 const LEFT_OUT_FOLDERS: &[&str] = &[
@@ -41,24 +41,17 @@ pub(super) fn walk(root: &Utf8Path, exclude: &[String]) -> Result<Tree> {
 /// Every file below `root` in path order, without the folders that never contain sources and those that
 /// `skip` selects.
 pub(super) fn files(root: &Utf8Path, skip: impl Fn(&str) -> bool) -> Result<Vec<Utf8PathBuf>> {
+    // A name that is not UTF-8 cannot be written into implfuzz.toml. In practice compilers read no such file.
+    let is_read = |entry: &DirEntry| match entry.file_name().to_str() {
+        Some(name) => !entry.file_type().is_dir() || !skip(name) && !SKIPPED_FOLDERS.contains(&name),
+        None => false,
+    };
     let mut files = Vec::new();
-    let mut folders = vec![Utf8PathBuf::new()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder))? {
-            let entry = entry?;
-            // A name that is not UTF-8 cannot be written into implfuzz.toml. In practice compilers read no
-            // such file.
-            let Ok(name) = entry.file_name().into_string() else { continue };
-            let path = folder.join(&name);
-            let kind = entry.file_type()?;
-            if kind.is_dir() {
-                if !skip(&name) && !SKIPPED_FOLDERS.contains(&name.as_str()) {
-                    folders.push(path);
-                }
-            } else if kind.is_file() || root.join(&path).is_file() {
-                files.push(path);
-            }
-        }
+    for entry in WalkDir::new(root).min_depth(1).into_iter().filter_entry(is_read) {
+        let entry = entry.map_err(std::io::Error::from)?;
+        let path = entry.path().strip_prefix(root).ok().and_then(Utf8Path::from_path);
+        // A link to a folder is not followed.
+        files.extend(path.filter(|_| entry.path().is_file()).map(Utf8Path::to_owned));
     }
     files.sort();
     Ok(files)
@@ -80,9 +73,7 @@ impl Tree {
             _ => return self.others.push(RelPath(path)),
         };
         match why_left_out(&path, exclude) {
-            Some(reason) if !is_header => {
-                self.left_out.push(LeftOut { file: RelPath(path), reason, broken: false })
-            }
+            Some(reason) if !is_header => self.left_out.push(LeftOut::because(&RelPath(path), reason)),
             Some(_) => {}
             None if is_header => self.headers.push(RelPath(path)),
             None => self.sources.push(RelPath(path)),

@@ -43,6 +43,24 @@ pub(super) struct Translation {
     pub files: Vec<String>,
 }
 
+/// Runs `work` with the compiler `cc`, whose files are in `scratch` meanwhile.
+///
+/// # Errors
+/// `Io` when `scratch` cannot be written, and those of `work`.
+pub(super) fn with_compiler<R>(
+    root: &Utf8Path,
+    (cc, scratch): (&Path, &Path),
+    interrupt: &Interrupt,
+    work: impl FnOnce(&Compiler) -> Result<R>,
+) -> Result<R> {
+    fs::create_dir_all(scratch)?;
+    let scratch = fs::canonicalize(scratch)?;
+    let answer = work(&Compiler { root, cc, scratch: &scratch, flags: PLAIN, interrupt });
+    // The compiler's output was already read.
+    drop(std::fs::remove_dir_all(&scratch));
+    answer
+}
+
 impl Compiler<'_> {
     /// Compiles the unit with `lines` appended. The inner error is the reason why the unit itself does not
     /// compile.

@@ -206,15 +206,11 @@ pub(super) fn unfaithful(ty: &CType, records: &BTreeMap<String, Record>) -> Opti
 
 /// The first type that a record holds by value and that bindgen lays out wrongly.
 pub(super) fn wrong_layout(record: &Record, records: &BTreeMap<String, Record>) -> Option<String> {
-    fn held(ty: &CType, records: &BTreeMap<String, Record>) -> Option<String> {
-        match &ty.kind {
-            TypeKind::Unsupported(what) => (what != VA_LIST).then(|| what.clone()),
-            TypeKind::Array { of, .. } => held(of, records),
-            TypeKind::Record(key) => wrong_layout(records.get(key)?, records),
-            _ => None,
-        }
-    }
-    record.fields.iter().find_map(|f| held(&f.ty, records))
+    record.fields.iter().find_map(|field| match &field.ty.element().kind {
+        TypeKind::Unsupported(what) => (what != VA_LIST).then(|| what.clone()),
+        TypeKind::Record(key) => wrong_layout(records.get(key)?, records),
+        _ => None,
+    })
 }
 
 /// The first record passed by value of which `ffi.rs` knows only the size (it is in `opaque`). Its fields,
@@ -224,28 +220,16 @@ pub(super) fn opaque_by_value(
     records: &BTreeMap<String, Record>,
     opaque: &BTreeSet<String>,
 ) -> Option<String> {
-    match &ty.kind {
-        TypeKind::Record(key) => {
-            let record = records.get(key)?;
-            if opaque.contains(&record.rust_name) {
-                return Some(record.rust_name.clone());
-            }
-            record.fields.iter().find_map(|field| match &field.ty.kind {
-                TypeKind::Array { of, .. } => opaque_by_value(of, records, opaque),
-                _ => opaque_by_value(&field.ty, records, opaque),
-            })
-        }
-        _ => None,
+    let TypeKind::Record(key) = &ty.kind else { return None };
+    let record = records.get(key)?;
+    if opaque.contains(&record.rust_name) {
+        return Some(record.rust_name.clone());
     }
+    record.fields.iter().find_map(|field| opaque_by_value(field.ty.element(), records, opaque))
 }
 
 /// Whether bindgen writes a typedef of this type wrongly. Typedefs of records are kept, because the record
 /// itself becomes opaque.
 pub(super) fn is_wrong_alias(ty: &CType) -> bool {
-    match &ty.kind {
-        TypeKind::Unsupported(what) => what != VA_LIST,
-        TypeKind::Pointer(of) | TypeKind::Array { of, .. } => is_wrong_alias(of),
-        TypeKind::Function { params, ret, .. } => params.iter().chain([&**ret]).any(is_wrong_alias),
-        _ => false,
-    }
+    ty.parts().any(|part| matches!(&part.kind, TypeKind::Unsupported(what) if what != VA_LIST))
 }

@@ -1,13 +1,12 @@
 //! Runs bindgen and the C compiler on each changed unit. The two are independent, so they run concurrently.
 
 use super::alias_unit::{Line, Subject};
-use super::analysis_cache::Keeper;
+use super::analysis_cache::{Keeper, Outcome, PerUnit};
 use super::bind_generate;
 use super::data::{self, Data};
-use super::inputs::keep;
 use super::merge::Merged;
 use super::parse::unit_print;
-use super::translate::{Compiler, PLAIN};
+use super::translate::{Compiler, with_compiler};
 use super::workers;
 use crate::digest::of_parts;
 use crate::error::Result;
@@ -36,21 +35,11 @@ pub(super) struct UnitWork {
     /// bindgen's output.
     pub declarations: Vec<String>,
     /// The inner error is the reason why the compiler rejects the unit as a whole.
-    pub translations: Vec<std::result::Result<Translated, String>>,
+    pub translations: Vec<Outcome<Translated>>,
 }
 
-enum Task {
-    Declare(usize),
-    Translate(usize),
-}
-
-enum Answer {
-    Declared(String),
-    Translated(std::result::Result<Translated, String>),
-}
-
-/// Runs the tasks that are not cached. `lines` are appended to the units; `opaque` names types of which
-/// bindgen keeps only size and alignment.
+/// Does the work that is not cached. `lines` are appended to the units; `opaque` names types of which bindgen
+/// keeps only size and alignment.
 ///
 /// # Errors
 /// `C` when bindgen cannot read a unit, `Environment` without the compiler or libclang, `Store` when the
@@ -69,90 +58,45 @@ pub(super) fn work(
         .chain(merged.declared_by_type.iter().map(String::as_str))
         .collect();
     let globals = globals_of(merged);
-    let mut prints = Vec::new();
-    let mut declared: Vec<Option<String>> = Vec::new();
-    let mut translated: Vec<Option<std::result::Result<Translated, String>>> = Vec::new();
-    for unit in units {
-        let file = unit.file.0.as_str();
+    let prints = |unit| {
         let print = unit_print(keeper, unit);
         let declare = of_parts([print.as_str(), &of_bindgen.join("\n")]);
-        let translate = of_parts([print.as_str(), &asked(unit, lines, &globals)]);
-        declared.push(keeper.kept(AnalysisKind::Declarations, file, &declare)?);
-        translated.push(keeper.kept(AnalysisKind::Translation, file, &translate)?.map(Ok));
-        prints.push((declare, translate));
+        (declare, of_parts([print.as_str(), &asked(unit, lines, &globals)]))
+    };
+    let (declare, translate): (Vec<_>, Vec<_>) = units.iter().map(prints).unzip();
+    let declared = PerUnit::cached(keeper, AnalysisKind::Declarations, units, declare)?;
+    let translated = PerUnit::cached(keeper, AnalysisKind::Translation, units, translate)?;
+    let open = (0..units.len()).filter(|i| declared.lacks(*i) || translated.lacks(*i));
+    let open: Vec<usize> = open.collect();
+    let mut fresh = Vec::new();
+    if !open.is_empty() {
+        let (root, tools) = (keeper.root, keeper.tools);
+        let (cc, scratch) = ((tools.programs)()?.cc, tools.scratch.join("units"));
+        let one = |i: &usize, compiler: &Compiler| {
+            tools.interrupt.check()?;
+            let unit = &units[*i];
+            let declare = || bind_generate::generate(root, unit, opaque, &merged.declared_by_type);
+            let lines = lines.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
+            let globals = globals.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
+            let (declaration, translation) = rayon::join(
+                || declared.lacks(*i).then(declare).transpose(),
+                || translated.lacks(*i).then(|| self::translate(compiler, unit, lines, globals)).transpose(),
+            );
+            Ok((declaration?.map(|text| (*i, Ok(text))), translation?.map(|outcome| (*i, outcome))))
+        };
+        fresh = with_compiler(root, (&cc, &scratch), tools.interrupt, |compiler| {
+            workers::map(&open, |i| one(i, compiler))
+        })?;
     }
-    let tasks: Vec<Task> = (0..units.len())
-        .filter(|i| declared[*i].is_none())
-        .map(Task::Declare)
-        .chain((0..units.len()).filter(|i| translated[*i].is_none()).map(Task::Translate))
-        .collect();
-    let answers = answers(keeper, merged, lines, opaque, &globals, &tasks)?;
-    let (mut new_declared, mut new_translated) = (Vec::new(), Vec::new());
-    for (task, answer) in tasks.iter().zip(answers) {
-        let (Task::Declare(i) | Task::Translate(i)) = task;
-        let file = units[*i].file.to_string();
-        let read = merged.files.get(&units[*i].file).into_iter().flatten().cloned();
-        match answer? {
-            Answer::Declared(text) => {
-                let inputs = keeper.files.hashes(read);
-                new_declared.push((file, keep(&prints[*i].0, inputs, &text)));
-                declared[*i] = Some(text);
-            }
-            Answer::Translated(result) => {
-                // Do not cache a rejected unit: the repair may be in a file outside the recorded inputs.
-                if let Ok(translation) = &result {
-                    let inputs = keeper.files.hashes(read.chain(translation.files.iter().cloned()));
-                    new_translated.push((file, keep(&prints[*i].1, inputs, translation)));
-                }
-                translated[*i] = Some(result);
-            }
-        }
-    }
-    keeper.keep(AnalysisKind::Declarations, &new_declared)?;
-    keeper.keep(AnalysisKind::Translation, &new_translated)?;
-    Ok(UnitWork {
-        declarations: declared.into_iter().flatten().collect(),
-        translations: translated.into_iter().flatten().collect(),
-    })
-}
-
-fn answers(
-    keeper: &Keeper,
-    merged: &Merged,
-    lines: &BTreeMap<RelPath, Vec<Line>>,
-    opaque: &BTreeSet<String>,
-    globals: &BTreeMap<&RelPath, Vec<&Global>>,
-    tasks: &[Task],
-) -> Result<Vec<Result<Answer>>> {
-    if tasks.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (root, tools) = (keeper.root, keeper.tools);
-    let cc = (tools.programs)()?.cc;
-    let scratch = tools.scratch.join("units");
-    fs_err::create_dir_all(&scratch)?;
-    let scratch = fs_err::canonicalize(&scratch)?;
-    let interrupt = tools.interrupt;
-    let compiler = Compiler { root, cc: &cc, scratch: &scratch, flags: PLAIN, interrupt };
-    let units = &merged.library.units;
-    let answers = workers::map(tasks, |task| {
-        interrupt.check()?;
-        Ok(match task {
-            Task::Declare(i) => {
-                let unit = &units[*i];
-                Answer::Declared(bind_generate::generate(root, unit, opaque, &merged.declared_by_type)?)
-            }
-            Task::Translate(i) => {
-                let unit = &units[*i];
-                let lines = lines.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
-                let globals = globals.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
-                Answer::Translated(translate(&compiler, unit, lines, globals)?)
-            }
-        })
-    });
-    // The compiler's output was already read.
-    drop(std::fs::remove_dir_all(&scratch));
-    answers
+    let (new_declared, new_translated): (Vec<_>, Vec<_>) = fresh.into_iter().unzip();
+    let read = |unit: &Unit| merged.files.get(&unit.file).into_iter().flatten().cloned();
+    let declarations =
+        declared.complete(keeper, new_declared.into_iter().flatten(), |unit, _| read(unit).collect())?;
+    let translations =
+        translated.complete(keeper, new_translated.into_iter().flatten(), |unit, translation| {
+            read(unit).chain(translation.files.iter().cloned()).collect()
+        })?;
+    Ok(UnitWork { declarations: declarations.into_iter().flatten().collect(), translations })
 }
 
 fn translate(
@@ -160,7 +104,7 @@ fn translate(
     unit: &Unit,
     lines: &[Line],
     globals: &[&Global],
-) -> Result<std::result::Result<Translated, String>> {
+) -> Result<Outcome<Translated>> {
     let texts: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
     Ok(compiler.translate(unit, &texts)?.and_then(|translation| {
         let values = data::values(&translation.object, globals);

@@ -2,47 +2,29 @@
 
 use super::libclang;
 use crate::error::{Error, ErrorKind, Result};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Stack size in bytes; only the pages that are used take memory. Expressions in generated C nest deeply, and
 /// the walks are recursive.
 const STACK: usize = 256 << 20;
 
-/// Applies `work` to every item; the results are in the order of the items.
+/// Applies `work` to every item; the results are in the order of the items. `work` may use [`rayon::join`].
 ///
 /// # Errors
-/// `Environment` without libclang, `Internal` when `work` panics.
-pub(super) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Result<Vec<R>> {
+/// `Environment` without libclang, `Internal` when `work` panics, and the first error of `work`.
+pub(super) fn map<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(&T) -> Result<R> + Sync + Send,
+) -> Result<Vec<R>> {
     let library = libclang::loaded()?;
-    let count = std::thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::new());
-    std::thread::scope(|scope| -> Result<()> {
-        let worker = || {
-            library.attach();
-            loop {
-                let i = next.fetch_add(1, Ordering::Relaxed);
-                let Some(item) = items.get(i) else { return };
-                let answer = work(item);
-                done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((i, answer));
-            }
-        };
-        let mut threads = Vec::new();
-        for _ in 0..count {
-            threads.push(std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, worker)?);
-        }
-        let mut result = Ok(());
-        for thread in threads {
-            if thread.join().is_err() {
-                result = Err(Error::new(ErrorKind::Internal, "a worker that reads C panicked"));
-            }
-        }
-        result
-    })?;
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    done.sort_by_key(|(i, _)| *i);
-    Ok(done.into_iter().map(|(_, answer)| answer).collect())
+    let pool = ThreadPoolBuilder::new().stack_size(STACK).start_handler(move |_| library.attach());
+    let pool = pool.build().map_err(std::io::Error::other)?;
+    let answers = || pool.install(|| items.par_iter().map(work).collect::<Vec<_>>());
+    let answers = catch_unwind(AssertUnwindSafe(answers))
+        .map_err(|_| Error::new(ErrorKind::Internal, "a worker that reads C panicked"))?;
+    answers.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -52,9 +34,14 @@ mod tests {
     #[test]
     fn answers_keep_their_order_and_panics_are_errors() {
         let items: Vec<u32> = (0..50).collect();
-        assert_eq!(map(&items, |i| i * 2).unwrap(), items.iter().map(|i| i * 2).collect::<Vec<_>>());
-        assert_eq!(map(&[] as &[u32], |i| *i).unwrap(), Vec::<u32>::new());
-        let error = map(&items, |i| assert!(*i != 7)).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Internal);
+        assert_eq!(map(&items, |i| Ok(i * 2)).unwrap(), items.iter().map(|i| i * 2).collect::<Vec<_>>());
+        assert_eq!(map(&[] as &[u32], |i| Ok(*i)).unwrap(), Vec::<u32>::new());
+        let error = map(&items, |i| {
+            assert!(*i != 7);
+            Ok(())
+        });
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Internal);
+        let failing = |i: &u32| Err::<(), _>(Error::new(ErrorKind::C, i.to_string()));
+        assert_eq!(map(&items, failing).unwrap_err().to_string(), "0", "the first error counts");
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// `[grade]`: what a port must show to be called verified.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Grades {
     /// The least grade that commands are content with.

@@ -45,73 +45,52 @@ impl Provider {
 }
 
 /// Money per million tokens, in a currency of the user's choice. An absent price is unknown, not 0.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Prices {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
 }
 
 /// `[llm]`: the settings of every role that has none of its own, the budgets, profiles and roles.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Llm {
     /// Who answers; chosen by what the environment offers where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
     /// The model's name at the provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The server, up to but without `/v1/messages` (anthropic) or `/chat/completions` (openai).
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Name of the environment variable that holds the key.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
     /// Program and arguments of the `command` provider.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
     /// Directory of recordings for the `replay` provider, relative to the repository.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_dir: Option<PathBuf>,
     /// Directory that every exchange is recorded to, relative to the repository.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub record_dir: Option<PathBuf>,
     /// Most tokens of a reply; 8192 where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
     /// Not sent where absent: newer models refuse it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// Passed on to OpenAI-compatible servers; no other provider uses it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<String>,
     /// Send `max_tokens` instead of `max_completion_tokens`, for older local servers; for `openai` alone.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub legacy_max_tokens: Option<bool>,
     /// Time for one answer; 600 where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
     /// How often a failed request is sent again; 5 where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub retries: Option<u32>,
     /// What the model costs; unknown where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
     /// Most tokens, sent and received, that one symbol may use in a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_per_symbol: Option<u64>,
     /// Most tokens of a run.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_per_run: Option<u64>,
     /// Most money of a run, in the currency of `prices`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<f64>,
     /// Named settings that roles can point to.
     pub profiles: BTreeMap<String, Profile>,
@@ -120,42 +99,27 @@ pub struct Llm {
 }
 
 /// `[llm.profiles.<name>]`: settings that differ from `[llm]`; the fields mean the same.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Profile {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key_env: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub replay_dir: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub record_dir: Option<PathBuf>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_effort: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub legacy_max_tokens: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub retries: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
 }
 
 /// `[llm.roles]`: a profile's name, settings that differ from `[llm]`, or the names of several profiles.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum RoleModel {
     Profile(String),
     Settings(Box<Profile>),

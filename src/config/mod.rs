@@ -9,7 +9,7 @@ mod llm;
 mod suggest;
 
 pub use grade::{Grades, Least};
-pub(crate) use layers::misread;
+pub(crate) use layers::{merge, misread};
 pub use llm::{Llm, ModelSettings, PORT_ROLES, Prices, Profile, Provider, RoleModel, TEST_ROLES};
 
 use crate::error::Result;
@@ -21,7 +21,7 @@ use std::path::Path;
 pub const VERSION: u32 = 1;
 
 /// Everything that a user can configure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Version of the file format.
@@ -93,11 +93,10 @@ impl Maker {
 }
 
 /// `[c]`: the C library. Empty lists are found out by `init`. Paths are relative to the file.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct C {
     /// Where sources and flags are found; absent: the first way that works. Not together with `sources`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<FlagsFrom>,
     /// Files to compile and port.
     pub sources: Vec<String>,
@@ -112,13 +111,13 @@ pub struct C {
     /// Sources to leave out although they were found; a trailing `/` leaves out a directory.
     pub exclude: Vec<String>,
     /// The C compiler; clang, else gcc, where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub compiler: Option<String>,
 }
 
 /// Ways to find the sources of a library and their flags, in the order in which they are tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FlagsFrom {
     /// `compile_commands.json`, in the root or in `build/`.
     CompileCommands,
@@ -132,22 +131,16 @@ pub enum FlagsFrom {
 
 impl FlagsFrom {
     /// As it is written in the file.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CompileCommands => "compile-commands",
-            Self::Cmake => "cmake",
-            Self::Make => "make",
-            Self::Includes => "includes",
-        }
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 }
 
 /// `[rust]`: the crate that the port goes into.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rust {
     /// Name of the crate; made from the directory's name where absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub crate_name: Option<String>,
     /// Its directory, relative to the file.
     pub dir: String,
@@ -173,22 +166,19 @@ pub enum Signature {
 }
 
 /// `[symbols.<name>]`: what differs for one symbol.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SymbolOverride {
     /// Instead of `rust.signature`.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
     /// Who says how it is called and what is looked at.
-    #[serde(skip_serializing_if = "Harness::is_inferred")]
     pub harness: Harness,
     /// Leave it alone.
     pub skip: bool,
     /// How much `unsafe` its port may have, where that is more than it had.
-    #[serde(rename = "unsafe", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "unsafe")]
     pub unsafe_most: Option<usize>,
     /// Why; shown wherever the symbol is listed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -213,7 +203,7 @@ impl Harness {
 }
 
 /// `[port]`: in which steps a function is ported.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Port {
     pub workflow: Workflow,
@@ -239,7 +229,7 @@ impl Workflow {
 }
 
 /// `[fuzz]`: how long and how hard.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fuzz {
     /// Time of a run inside the loop, seconds; it ends at this or at `loop_executions`, whichever comes first.
@@ -249,7 +239,6 @@ pub struct Fuzz {
     /// Time of the run that accepts a port, seconds.
     pub accept_seconds: u64,
     /// Executions of the run that accepts a port; absent: time alone ends it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub accept_executions: Option<u64>,
     /// A function with no more inputs than this gets all of them, instead of those that libFuzzer makes; 0 for never.
     pub exhaustive_points: u64,
@@ -283,7 +272,7 @@ impl Default for Fuzz {
 }
 
 /// `[check]`: which ports may be committed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Check {
     /// The lowest grade that `check` and the git hook accept.
@@ -298,7 +287,7 @@ impl Default for Check {
 
 /// `[dropin]`: the library's own programs, which are built once with C alone and once with the port. Commands are a program
 /// and its arguments, without a shell; they start in the root of a copy of the library.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dropin {
     /// What is run first; what it says is not compared.
@@ -316,7 +305,7 @@ impl Default for Dropin {
 }
 
 /// `[limits]`: how often the loop tries again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Tries to mend code that does not compile.

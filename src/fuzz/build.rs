@@ -2,7 +2,7 @@
 //! and the port are instrumented.
 
 use super::build_cache;
-use super::cargo::cargo;
+use super::cargo::{cargo, excerpt};
 use super::disk_space;
 use super::instrumentation::{self, Edges};
 use super::overlay::Overlay;
@@ -215,8 +215,7 @@ impl Builder<'_> {
     fn unexplained(&self, stderr: &str) -> Error {
         // The build script's output follows "--- stderr".
         let text = stderr.split("--- stderr").last().unwrap_or(stderr);
-        let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(15).collect();
-        Error::new(ErrorKind::Build, format!("the fuzz crate does not build:\n  {}", lines.join("\n  ")))
+        Error::new(ErrorKind::Build, format!("the fuzz crate does not build:\n  {}", excerpt(text)))
             .help("cargo implfuzz doctor; if it finds all tools, the C flags in implfuzz.toml may be wrong")
     }
 }

@@ -6,6 +6,7 @@
 //! Cargo therefore gets a home directory of this tool. It shares the downloads with the user's home and
 //! contains only the settings for downloads.
 
+use crate::config::merge;
 use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Job, time_limits};
 use crate::platform::toolchain::Toolchain;
@@ -63,6 +64,15 @@ pub(super) fn cargo(toolchain: &Toolchain, dir: &Path) -> Result<Job> {
         .env("LC_ALL", "C")
         .timeout(time_limits::CARGO))
 }
+
+/// The first lines of a failed build's output, for an error message.
+pub(super) fn excerpt(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(SHOWN).collect();
+    lines.join("\n  ")
+}
+
+/// How many lines of a build's output are shown.
+const SHOWN: usize = 15;
 
 fn is_kept(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
@@ -152,34 +162,22 @@ fn included(config: &Table, folder: &Path) -> Vec<PathBuf> {
     }
 }
 
-fn merge(into: &mut Table, from: Table) {
-    for (key, value) in from {
-        match (into.get_mut(&key), value) {
-            (Some(Value::Table(old)), Value::Table(new)) => merge(old, new),
-            (_, value) => drop(into.insert(key, value)),
-        }
-    }
-}
-
 /// Makes the paths of vendored sources and certificates absolute.
 fn absolute(settings: &mut Table, base: &Path) {
-    let sources = settings.get_mut("source").and_then(Value::as_table_mut);
-    let sources = sources.into_iter().flat_map(|all| all.iter_mut().map(|(_, source)| source));
-    let mut paths: Vec<&mut Value> = Vec::new();
-    for source in sources.filter_map(Value::as_table_mut) {
-        let named =
-            source.iter_mut().filter(|(key, _)| ["directory", "local-registry"].contains(&key.as_str()));
-        paths.extend(named.map(|(_, value)| value));
-    }
-    for value in paths {
-        if let Some(path) = value.as_str().map(|path| base.join(path)) {
-            *value = Value::String(path.to_string_lossy().into_owned());
+    let sources =
+        settings.iter_mut().filter(|(key, _)| *key == "source").filter_map(|(_, all)| all.as_table_mut());
+    let sources = sources.flatten().filter_map(|(_, source)| source.as_table_mut());
+    for source in sources {
+        for key in ["directory", "local-registry"] {
+            absolute_at(source.get_mut(key), base);
         }
     }
-    if let Some(value) = settings.get_mut("http").and_then(|http| http.get_mut("cainfo"))
-        && let Some(path) = value.as_str().map(|path| base.join(path))
-    {
-        *value = Value::String(path.to_string_lossy().into_owned());
+    absolute_at(settings.get_mut("http").and_then(|http| http.get_mut("cainfo")), base);
+}
+
+fn absolute_at(value: Option<&mut Value>, base: &Path) {
+    if let Some(Value::String(path)) = value {
+        *path = base.join(&*path).to_string_lossy().into_owned();
     }
 }
 

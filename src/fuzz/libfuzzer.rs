@@ -3,7 +3,7 @@
 //! take 4 s.
 
 use super::build::Builder;
-use super::cargo::cargo;
+use super::cargo::{cargo, excerpt};
 use super::disk_space;
 use super::overlay::Overlay;
 use crate::digest::of_parts;
@@ -11,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::platform::process::{Interrupt, Job, Output};
 use cargo_metadata::MetadataCommand;
 use fs_err as fs;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
 use std::path::{Path, PathBuf};
 use toml_edit::DocumentMut;
 
@@ -24,9 +25,6 @@ const ALONE: [&str; 2] = ["FuzzerFork.cpp", "FuzzerInterceptors.cpp"];
 /// The flags of a release build of libfuzzer-sys.
 const FLAGS: [&str; 7] =
     ["-O3", "-std=c++17", "-fPIC", "-fno-omit-frame-pointer", "-ffunction-sections", "-fdata-sections", "-w"];
-
-/// How many lines of compiler output are reported.
-const SHOWN: usize = 15;
 
 impl Builder<'_> {
     /// The archive that every build links; it is compiled in the first build of a user.
@@ -84,12 +82,7 @@ impl Builder<'_> {
                 .arg(object(unit));
             job.run(interrupt)
         };
-        let outputs = std::thread::scope(|scope| {
-            let threads: Vec<_> = units.iter().map(|unit| scope.spawn(move || run(unit))).collect();
-            let joined =
-                threads.into_iter().map(|thread| thread.join().expect("starting a compiler does not panic"));
-            joined.collect::<Result<Vec<_>>>()
-        })?;
+        let outputs = units.par_iter().map(|unit| run(unit)).collect::<Result<Vec<_>>>()?;
         let fresh = work.path().join("libfuzzer.a");
         let pack =
             Job::new(&self.toolchain.ar).arg("crs").arg(&fresh).args(units.iter().map(|unit| object(unit)));
@@ -131,9 +124,7 @@ fn units(sources: &Path, work: &Path) -> Result<Vec<PathBuf>> {
 }
 
 fn failed(what: &str, output: &Output) -> Error {
-    let text = output.stderr_text();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(SHOWN).collect();
-    Error::new(ErrorKind::Environment, format!("{what}:\n  {}", lines.join("\n  ")))
+    Error::new(ErrorKind::Environment, format!("{what}:\n  {}", excerpt(&output.stderr_text())))
         .help("cargo implfuzz doctor")
 }
 

@@ -5,7 +5,7 @@ use super::cargo::cargo;
 use super::disk_space;
 use super::overlay::Overlay;
 use crate::error::Result;
-use crate::platform::process::Interrupt;
+use crate::platform::process::{Interrupt, Job};
 use serde::{Deserialize, Serialize};
 
 /// Whether the port crate links without C.
@@ -34,13 +34,7 @@ impl Builder<'_> {
     /// # Errors
     /// A full disk, and Ctrl-C.
     pub fn standalone(&self, overlay: &Overlay, interrupt: &Interrupt) -> Result<Standalone> {
-        let job = cargo(self.toolchain, &self.user_dir)?
-            .args(["rustc", "--release", "--lib", "--crate-type", "cdylib", "--no-default-features"])
-            .args(["--features", "capi", "--manifest-path"])
-            .arg(overlay.dir().join("Cargo.toml"))
-            .arg("--target-dir")
-            .arg(self.target_dir.join("standalone"))
-            .args(["--", "-Clink-arg=-Wl,-z,defs"]);
+        let job = self.without_c(overlay, "cdylib", "standalone")?.args(["--", "-Clink-arg=-Wl,-z,defs"]);
         let output = job.run(interrupt)?;
         if output.exit.success() {
             return Ok(Standalone { links: true, why: None });
@@ -48,6 +42,19 @@ impl Builder<'_> {
         let stderr = output.stderr_text();
         disk_space::check(&output, &unquoted(&stderr), &self.target_dir)?;
         Ok(Standalone::no(reason(&stderr)))
+    }
+}
+
+impl Builder<'_> {
+    /// Cargo building the port of an overlay as a library with the C names, without the C original, in a folder of the
+    /// target directory.
+    pub(super) fn without_c(&self, overlay: &Overlay, crate_type: &str, folder: &str) -> Result<Job> {
+        Ok(cargo(self.toolchain, &self.user_dir)?
+            .args(["rustc", "--release", "--lib", "--crate-type", crate_type, "--no-default-features"])
+            .args(["--features", "capi", "--manifest-path"])
+            .arg(overlay.dir().join("Cargo.toml"))
+            .arg("--target-dir")
+            .arg(self.target_dir.join(folder)))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Builds the port crate as a static library for C programs.
 
 use super::build::{Builder, place};
-use super::cargo::cargo;
+use super::cargo::excerpt;
 use super::disk_space;
 use super::overlay::Overlay;
 use crate::error::{Error, ErrorKind, Result};
@@ -11,9 +11,6 @@ use std::path::Path;
 
 /// The start of rustc's message that lists the libraries that a C linker must also be given.
 const NATIVE: &str = "native-static-libs:";
-
-/// How many lines of compiler output are reported.
-const TOLD: usize = 15;
 
 impl Builder<'_> {
     /// Builds the crate of an overlay without the C original, copies the library to `to`, and returns the
@@ -25,13 +22,8 @@ impl Builder<'_> {
         fs_err::create_dir_all(&self.target_dir)?;
         // Ports of other repositories may have the same name, and so the same library file.
         let _lock = self.lock_builds(interrupt)?;
-        let job = cargo(self.toolchain, &self.user_dir)?
-            .args(["rustc", "--release", "--lib", "--crate-type", "staticlib", "--no-default-features"])
-            .args(["--features", "capi", "--message-format=json", "--manifest-path"])
-            .arg(overlay.dir().join("Cargo.toml"))
-            .arg("--target-dir")
-            .arg(self.target_dir.join("dropin"))
-            .args(["--", "--print=native-static-libs"]);
+        let job = self.without_c(overlay, "staticlib", "dropin")?;
+        let job = job.args(["--message-format=json", "--", "--print=native-static-libs"]);
         let output = job.run(interrupt)?;
         let (mut library, mut native) = (None, None);
         // Errors with a position in a source, and errors without one.
@@ -58,8 +50,7 @@ impl Builder<'_> {
         if !output.exit.success() {
             disk_space::check(&output, &[placeless.as_str(), &stderr].concat(), &self.target_dir)?;
             let text = if errors.is_empty() { stderr } else { errors };
-            let lines: Vec<&str> = text.lines().filter(|l| !l.trim().is_empty()).take(TOLD).collect();
-            let text = format!("the port does not compile for a C program:\n  {}", lines.join("\n  "));
+            let text = format!("the port does not compile for a C program:\n  {}", excerpt(&text));
             return Err(Error::new(ErrorKind::Build, text)
                 .help("`cargo implfuzz verify --all` shows which ports do not compile"));
         }

@@ -14,7 +14,7 @@ pub mod test_files;
 use crate::audit::FfiNames;
 use crate::c;
 use crate::c::data::Data;
-use crate::c::flags::{CSettings, FlagSource, Warning};
+use crate::c::flags::{FlagSource, Warning};
 use crate::config::{Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
@@ -132,7 +132,7 @@ impl Project {
         };
         let mut store = Store::open(&workspace.state_db())?;
         let c::Analysis { library, bindings, values, flags, warnings, read, fingerprint } =
-            c::load(root, &settings(&config), tools, &mut store)?;
+            c::load(root, &config.c, tools, &mut store)?;
         interrupt.check()?;
         workspace.sweep(&workspace.root().join(&config.rust.dir))?;
         let mut project = Self {
@@ -329,17 +329,6 @@ fn check(contract: &Contract, function: &Function, path: &str) -> Result<()> {
         path,
         &format!("its parameters are ({}), C has ({})", theirs.join(", "), ours.join(", ")),
     ))
-}
-
-fn settings(config: &Config) -> CSettings {
-    CSettings {
-        from: config.c.from,
-        sources: config.c.sources.clone(),
-        include_dirs: config.c.include_dirs.clone(),
-        defines: config.c.defines.clone(),
-        flags: config.c.flags.clone(),
-        exclude: config.c.exclude.clone(),
-    }
 }
 
 /// The tools of the machine, searched once.

@@ -37,7 +37,6 @@ pub fn function(name: &str) -> Function {
         foreign_globals: Vec::new(),
         macros: Vec::new(),
         comparisons: Vec::new(),
-        assignments: Vec::new(),
         returns: Vec::new(),
         local_statics: Vec::new(),
         unsupported: None,

@@ -22,6 +22,13 @@ pub struct LeftOut {
     pub broken: bool,
 }
 
+impl LeftOut {
+    /// A file that does not belong to the library.
+    pub fn because(file: &RelPath, reason: impl Into<String>) -> Self {
+        Self { file: file.clone(), reason: reason.into(), broken: false }
+    }
+}
+
 /// A problem with something other than a function or global, such as a record whose layout cannot be asserted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Gap {
@@ -103,11 +110,6 @@ impl<'a> LibraryIndex<'a> {
 
     pub fn function(&self, key: &SymbolKey) -> Option<&'a Function> {
         self.position(key).map(|at| &self.library.functions[at])
-    }
-
-    /// The first unit in which a symbol was seen.
-    pub fn unit_of(&self, key: &SymbolKey) -> Option<&'a RelPath> {
-        self.library.unit_of.get(key)
     }
 
     pub fn global(&self, key: &SymbolKey) -> Option<&'a Global> {

@@ -10,6 +10,38 @@ pub struct CType {
     pub kind: TypeKind,
 }
 
+impl CType {
+    /// This type and all types in it; records count as one.
+    pub fn parts(&self) -> impl Iterator<Item = &CType> {
+        let mut open = vec![self];
+        std::iter::from_fn(move || {
+            let next = open.pop()?;
+            match &next.kind {
+                TypeKind::Pointer(of) | TypeKind::Array { of, .. } => open.push(of),
+                TypeKind::Function { params, ret, .. } => open.extend(params.iter().chain([&**ret])),
+                _ => {}
+            }
+            Some(next)
+        })
+    }
+
+    /// The innermost element of an array; any other type itself.
+    pub fn element(&self) -> &CType {
+        match &self.kind {
+            TypeKind::Array { of, .. } => of.element(),
+            _ => self,
+        }
+    }
+
+    /// The keys of the records in this type.
+    pub fn record_keys(&self) -> impl Iterator<Item = &String> {
+        self.parts().filter_map(|part| match &part.kind {
+            TypeKind::Record(key) => Some(key),
+            _ => None,
+        })
+    }
+}
+
 /// The canonical shape of a C type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TypeKind {

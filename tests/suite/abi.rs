@@ -4,14 +4,14 @@
 use crate::support::{abi, clib};
 use camino::Utf8Path;
 use cargo_implfuzz::c::bind::Bindings;
-use cargo_implfuzz::c::flags::CSettings;
+use cargo_implfuzz::config;
 use cargo_implfuzz::symbol::{Library, SymbolName};
 
 #[test]
 fn every_function_of_the_small_library_is_called_as_c_calls_it() {
     let root = Utf8Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/c-lib");
     for (name, compiler) in clib::compilers() {
-        let (library, bindings) = clib::read(&root, &CSettings::default(), &compiler);
+        let (library, bindings) = clib::read(&root, &config::C::default(), &compiler);
         let report = abi::check(&format!("abi-c-lib-{name}"), &root, &library, &bindings, &compiler);
         report.assert_agrees(bindings.functions.len());
         assert!(report.checked.len() >= 50, "{} checked", report.checked.len());
@@ -36,7 +36,7 @@ fn small() -> (tempfile::TempDir, camino::Utf8PathBuf, Library, Bindings) {
     let dir = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(dir.path()).unwrap().canonicalize_utf8().unwrap();
     std::fs::write(root.join("a.c"), SOURCE).unwrap();
-    let (library, bindings) = clib::read(&root, &CSettings::default(), &clib::compilers()[0].1);
+    let (library, bindings) = clib::read(&root, &config::C::default(), &clib::compilers()[0].1);
     (dir, root, library, bindings)
 }
 

@@ -3,7 +3,7 @@
 use crate::support::clib;
 use camino::Utf8Path;
 use cargo_implfuzz::c::bind::Bindings;
-use cargo_implfuzz::c::flags::CSettings;
+use cargo_implfuzz::config;
 use cargo_implfuzz::contract::file::parse;
 use cargo_implfuzz::contract::types::Contract;
 use cargo_implfuzz::rust::shims::Bound;
@@ -295,7 +295,7 @@ fn exported_tests_tell_a_right_port_from_a_wrong_one() {
     let scratch = tempfile::tempdir().unwrap();
     let root = Utf8Path::from_path(scratch.path()).unwrap().canonicalize_utf8().unwrap();
     std::fs::write(root.join("shapes.c"), C).unwrap();
-    let (library, bindings) = clib::read(&root, &CSettings::default(), &clib::compilers()[0].1);
+    let (library, bindings) = clib::read(&root, &config::C::default(), &clib::compilers()[0].1);
     let known = Known::of(&library, &bindings);
     let bounds = known.bounds();
 

@@ -4,7 +4,7 @@
 
 use crate::support::{abi, clib, compiled};
 use cargo_implfuzz::c::bind::Bindings;
-use cargo_implfuzz::c::flags::CSettings;
+use cargo_implfuzz::config;
 use cargo_implfuzz::symbol::{Library, SymbolName, TypeKind};
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ const NOT_COMPILED: &[&str] = &[
 fn port(name: &str, compiler: &Path) -> (clib::Port, Library, Bindings) {
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/traps");
     let port = clib::Port::init(name, &from, compiler, &[]);
-    let (library, bindings) = clib::read(&port.root, &CSettings::default(), compiler);
+    let (library, bindings) = clib::read(&port.root, &config::C::default(), compiler);
     (port, library, bindings)
 }
 

@@ -15,7 +15,7 @@ pub use operators::others;
 pub use saturating::SATURATING;
 
 use super::analysis_cache::Tools;
-use super::translate::{Compiler, PLAIN};
+use super::translate::{Compiler, with_compiler};
 use super::workers;
 use crate::error::Result;
 use crate::symbol::{Function, Library, RelPath, SymbolName, Unit};
@@ -97,18 +97,15 @@ pub fn mutants(
     }
     let work: Vec<(&Unit, Vec<&Function>)> =
         library.units.iter().filter_map(|unit| Some((unit, by_unit.remove(&unit.file)?))).collect();
-    let cc = (tools.programs)()?.cc;
-    let scratch = tools.scratch.join("mutants");
-    fs_err::create_dir_all(&scratch)?;
-    let scratch = fs_err::canonicalize(&scratch)?;
-    let compiler = Compiler { root, cc: &cc, scratch: &scratch, flags: PLAIN, interrupt: tools.interrupt };
-    let answers = workers::map(&work, |(unit, functions)| {
-        tools.interrupt.check()?;
-        of_unit(&compiler, library, unit, functions, (most, plant))
+    let (cc, scratch) = ((tools.programs)()?.cc, tools.scratch.join("mutants"));
+    let answers = with_compiler(root, (&cc, &scratch), tools.interrupt, |compiler| {
+        workers::map(&work, |(unit, functions)| {
+            tools.interrupt.check()?;
+            of_unit(compiler, library, unit, functions, (most, plant))
+        })
     })?;
     let mut all = Mutants::default();
-    for answer in answers {
-        let own = answer?;
+    for own in answers {
         all.of.extend(own.of);
         all.same.extend(own.same);
         all.planted.extend(own.planted);
@@ -116,7 +113,6 @@ pub fn mutants(
         all.without.extend(own.without);
         all.lines.extend(own.lines);
     }
-    drop(std::fs::remove_dir_all(&scratch));
     Ok(all)
 }
 

@@ -27,7 +27,7 @@ pub fn render(project: &Project) -> String {
             let (sources, includes) = (list(&sources), list(&includes));
             let found = format!("sources = {sources}\ninclude_dirs = {includes}\ndefines = {defines}");
             text += &format!("# Sources and flags come from {flags}.\n");
-            text += &format!("from = {:?}\n", way.as_str());
+            text += &format!("from = {:?}\n", way.word());
             text +=
                 "# To choose them by hand, take `from` out and these in; flags are then only those below:\n";
             text += &format!("# {}\n", found.replace('\n', "\n# "));

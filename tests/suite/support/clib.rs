@@ -4,8 +4,8 @@
 use assert_cmd::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 use cargo_implfuzz::c::bind::Bindings;
-use cargo_implfuzz::c::flags::CSettings;
 use cargo_implfuzz::c::{Programs, Tools};
+use cargo_implfuzz::config;
 use cargo_implfuzz::platform::process::Interrupt;
 use cargo_implfuzz::platform::toolchain::Search;
 use cargo_implfuzz::store::Store;
@@ -105,7 +105,7 @@ pub fn compilers() -> Vec<(&'static str, PathBuf)> {
 }
 
 /// The front end's view of a library, for this C compiler.
-pub fn read(root: &Utf8Path, settings: &CSettings, compiler: &Path) -> (Library, Bindings) {
+pub fn read(root: &Utf8Path, settings: &config::C, compiler: &Path) -> (Library, Bindings) {
     let scratch = tempfile::tempdir().unwrap();
     let interrupt = Interrupt::none();
     let tools = Tools {

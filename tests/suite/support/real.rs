@@ -1,7 +1,7 @@
 //! The real C libraries that tests and benchmarks read, from crates of the registry.
 
 use super::clib;
-use cargo_implfuzz::c::flags::CSettings;
+use cargo_implfuzz::config;
 use cargo_implfuzz::config::FlagsFrom;
 use std::path::PathBuf;
 
@@ -60,10 +60,10 @@ const SQLITE_DEFINES: &[&str] = &[
 
 impl RealLib {
     /// What `init` is told by `arguments`.
-    pub fn settings(&self) -> CSettings {
+    pub fn settings(&self) -> config::C {
         let owned = |list: &[&str]| list.iter().map(|&text| text.to_owned()).collect();
         let from = Some(FlagsFrom::Includes);
-        CSettings { from, defines: owned(self.defines), exclude: owned(self.exclude), ..CSettings::default() }
+        config::C { from, defines: owned(self.defines), exclude: owned(self.exclude), ..config::C::default() }
     }
 
     /// The same settings for the command line.
