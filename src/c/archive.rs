@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 pub fn units_file(library: &Library, link: &[String], headers: &[String]) -> String {
     let units = library.units.iter().map(|unit| {
         let (file, flags) = (unit.file.to_string(), &unit.flags);
-        let lines = library.alias_lines.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
+        let lines = library.lines_of(&unit.file);
         quote!(Unit { file: #file, flags: &[#(#flags),*], lines: &[#(#lines),*] })
     });
     let renamed = renamed(library);

@@ -98,10 +98,10 @@ fn search(
                 .help("remove one of them from [c] in implfuzz.toml"));
         }
         let files = named(root, settings)?;
-        let listed: BTreeSet<&RelPath> = files.iter().map(|(f, _)| f).collect();
-        let others = tree.sources.iter().map(|f| LeftOut::because(f, UNNAMED));
-        let left_out = tree.left_out.iter().cloned().chain(others).filter(|l| !listed.contains(&l.file));
-        return Ok(Found { source: FlagSource::Settings, left_out: left_out.collect(), files });
+        let mut left_out = tree.left_out.clone();
+        left_out.extend(tree.sources.iter().map(|f| LeftOut::because(f, UNNAMED)));
+        left_out.retain(|left| !files.iter().any(|(f, _)| *f == left.file));
+        return Ok(Found { source: FlagSource::Settings, left_out, files });
     }
     let forced = settings.from;
     let ways = forced.map_or_else(|| vec![CompileCommands, Cmake, Make, Includes], |way| vec![way]);

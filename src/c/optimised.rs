@@ -29,10 +29,8 @@ pub fn optimised(
     interrupt: &Interrupt,
 ) -> Result<Option<String>> {
     let Some(known) = library.units.iter().find(|known| known.file == *unit) else { return Ok(None) };
-    let lines = library.alias_lines.get(unit).map(Vec::as_slice).unwrap_or_default();
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let made = with_compiler(root, (cc, scratch), interrupt, |compiler| {
-        Compiler { flags: COUNTED, ..*compiler }.translate(known, &lines)
+        Compiler { flags: COUNTED, ..*compiler }.translate(known, library.lines_of(unit))
     })?;
     let text = made.ok().and_then(|made| String::from_utf8(made.object).ok());
     Ok(text.filter(|text| text.contains("source_filename")))

@@ -67,14 +67,16 @@ impl Compiler<'_> {
     ///
     /// # Errors
     /// `Environment` when the compiler cannot be started, `Io` when `scratch` cannot be written, and Ctrl-C.
-    pub fn translate(&self, unit: &Unit, lines: &[&str]) -> Result<std::result::Result<Translation, String>> {
+    pub fn translate(
+        &self,
+        unit: &Unit,
+        lines: &[impl AsRef<str>],
+    ) -> Result<std::result::Result<Translation, String>> {
         let mut refused = BTreeMap::new();
         for _ in 0..ROUNDS {
-            let kept = |(number, line): (usize, &&str)| match refused.contains_key(&number) {
-                true => String::new(),
-                false => (*line).to_owned(),
-            };
-            let kept: Vec<String> = lines.iter().enumerate().map(kept).collect();
+            let lines = lines.iter().map(AsRef::as_ref).enumerate();
+            let kept = |(number, line)| if refused.contains_key(&number) { "" } else { line };
+            let kept: Vec<&str> = lines.map(kept).collect();
             match self.compile(unit, &kept)? {
                 Ok(object) => {
                     let rule = self.source(unit).with_extension("d");
@@ -101,7 +103,7 @@ impl Compiler<'_> {
     }
 
     /// The object file, or the compiler's messages.
-    fn compile(&self, unit: &Unit, lines: &[String]) -> Result<std::result::Result<Vec<u8>, String>> {
+    fn compile(&self, unit: &Unit, lines: &[&str]) -> Result<std::result::Result<Vec<u8>, String>> {
         let text = format!("#include \"{}\"\n{}\n", self.root.join(&unit.file.0), lines.join("\n"));
         let source = self.source(unit);
         let object = source.with_extension("o");
@@ -125,7 +127,7 @@ impl Compiler<'_> {
 }
 
 /// The messages about the entries after the `#include` of `source`, by the entries' numbers.
-fn refused_lines(said: &str, source: &Path, entries: &[String]) -> Vec<(usize, String)> {
+fn refused_lines(said: &str, source: &Path, entries: &[&str]) -> Vec<(usize, String)> {
     let prefix = format!("{}:", source.display());
     // The entry of each line of the file, from the second line on.
     let owners: Vec<usize> = entries
@@ -226,7 +228,7 @@ mod tests {
         let interrupt = Interrupt::none();
         let cc = Path::new("no-such-cc");
         let compiler = Compiler { root, cc, scratch: dir.path(), flags: PLAIN, interrupt: &interrupt };
-        let error = compiler.translate(&unit, &[]).err().unwrap();
+        let error = compiler.translate(&unit, &[""; 0]).err().unwrap();
         assert_eq!(error.kind(), crate::error::ErrorKind::Environment);
     }
 

@@ -29,7 +29,7 @@ impl Budget {
     pub(super) fn quarters(&self, n: u64) -> Leg {
         let millis = (self.seconds * 1000 * n / 4).max(1);
         let executions = self.executions.map(|all| (all * n / 4).max(1));
-        Leg { time: Duration::from_millis(millis), executions, known: Known::All }
+        Leg { time: Duration::from_millis(millis), executions, known: Known::All, flags: &[] }
     }
 }
 
@@ -39,6 +39,8 @@ pub(super) struct Leg {
     pub(super) time: Duration,
     pub(super) executions: Option<u64>,
     pub(super) known: Known,
+    /// Further flags of libFuzzer.
+    pub(super) flags: &'static [&'static str],
 }
 
 /// Which of the existing inputs a process runs.
@@ -93,17 +95,20 @@ pub enum Subject {
     Nobody,
     /// The original again.
     Original,
-    /// Mutants of the original, without those whose numbers are in `skipped`; the process writes the running
-    /// one's number to the file `current`.
+    /// Mutants, without those whose numbers are in `skipped`; the process writes the running one's number to the
+    /// file `current`.
     Mutants {
+        of: Mutated,
         skipped: String,
         current: PathBuf,
     },
-    /// Mutants of the port, with the same fields.
-    PortMutants {
-        skipped: String,
-        current: PathBuf,
-    },
+}
+
+/// What the mutants are made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mutated {
+    Original,
+    Port,
 }
 
 /// The quarantine is small, so accesses to a freed block are detected only for about one more call, and

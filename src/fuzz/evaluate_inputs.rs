@@ -1,6 +1,6 @@
 //! Evaluates written inputs: their decoded arguments, C's results, and the mutants of C that they kill.
 
-use super::campaign::{ASAN_OPTIONS, Campaign, Subject};
+use super::campaign::{ASAN_OPTIONS, Campaign, Mutated, Subject};
 use super::isolated_replay::framed;
 use super::libfuzzer_process::reported;
 use super::mutants::{CALL_TIMEOUT_MS, STALLS, all_but, ran_last};
@@ -268,7 +268,7 @@ impl Campaign {
     ) -> Result<(Output, Told)> {
         let current = self.current();
         drop(fs::remove_file(&current));
-        let subject = Subject::Mutants { skipped, current };
+        let subject = Subject::Mutants { of: Mutated::Original, skipped, current };
         let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
         let job = own
             .job_on("kills", "inputs-of-mutants", framed(inputs))?

@@ -21,7 +21,7 @@ impl Campaign {
     /// Runs a process; if its end says nothing about the port, runs it again with another seed.
     pub(super) fn leg_looked_at(
         &self,
-        (leg, flags): (Leg, &[&str]),
+        leg: Leg,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<(RunStats, Ended)> {
@@ -30,7 +30,7 @@ impl Campaign {
         for seed in [self.seed, self.seed.wrapping_add(1)] {
             let before = total.clone();
             let mut watch = |stats: &RunStats| see(&sum(&before, stats));
-            let (stats, found) = self.leg((leg, seed), flags, interrupt, &mut watch)?;
+            let (stats, found) = self.leg(leg, seed, interrupt, &mut watch)?;
             total = sum(&before, &stats);
             let Some(found) = found else { return Ok((total, Ended::Regular)) };
             if !self.is_inconclusive(&found.smallest, interrupt)? {
@@ -43,12 +43,12 @@ impl Campaign {
 
     fn leg(
         &self,
-        (leg, seed): (Leg, u32),
-        flags: &[&str],
+        leg: Leg,
+        seed: u32,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<(RunStats, Option<Found>)> {
-        let (output, mut told) = self.run((leg, seed), flags, interrupt, see)?;
+        let (output, mut told) = self.run(leg, seed, interrupt, see)?;
         let regular = told.done
             && output.exit.success()
             && (leg.executions.is_some_and(|n| told.stats.executions >= n) || output.elapsed >= leg.time);
@@ -63,8 +63,8 @@ impl Campaign {
     /// Runs libFuzzer to its end and reads its report.
     pub(super) fn run(
         &self,
-        (leg, seed): (Leg, u32),
-        flags: &[&str],
+        leg: Leg,
+        seed: u32,
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<(Output, Told)> {
@@ -73,7 +73,7 @@ impl Campaign {
         let first = if leg.known == Known::All { self.known()? } else { 0 };
         let mut job = self
             .watched(&artifact)
-            .args(flags)
+            .args(leg.flags)
             .arg(format!("-seed={seed}"))
             .arg(format!("-max_len={}", self.max_len))
             .args(self.corpora())

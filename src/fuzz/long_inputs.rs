@@ -9,7 +9,8 @@ use crate::verdict::{Finding, RunStats, Verdict};
 use std::time::Duration;
 
 /// Maximum time and number of executions; each input costs as much as a hundred others.
-const MOST: Leg = Leg { time: Duration::from_secs(5), executions: Some(512), known: Known::InTime };
+const MOST: Leg =
+    Leg { time: Duration::from_secs(5), executions: Some(512), known: Known::InTime, flags: &[] };
 
 impl Campaign {
     /// The finding from long inputs, if any, within at most a quarter of the budget.
@@ -23,7 +24,7 @@ impl Campaign {
         let quarter = budget.quarters(1);
         let executions = quarter.executions.into_iter().chain(MOST.executions).min();
         let leg = Leg { time: quarter.time.min(MOST.time), executions, ..MOST };
-        let (stats, ended) = own.leg_looked_at((leg, &[]), interrupt, &mut |_: &RunStats| ())?;
+        let (stats, ended) = own.leg_looked_at(leg, interrupt, &mut |_: &RunStats| ())?;
         let Ended::Found(found) = ended else { return Ok(None) };
         Ok(match own.refuted(*found, stats, interrupt)? {
             Verdict::Refuted { finding, .. } => Some(finding),

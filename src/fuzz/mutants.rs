@@ -1,7 +1,7 @@
 //! Runs that measure a harness: the C original against itself, which must never differ, and against its
 //! mutants, which should.
 
-use super::campaign::{Budget, Campaign, Known, Leg, Subject, Written, sum};
+use super::campaign::{Budget, Campaign, Leg, Mutated, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
 use super::report::Kill;
 use crate::error::Result;
@@ -9,7 +9,7 @@ use crate::platform::process::{Exit, Interrupt, time_limits};
 use crate::verdict::{Finding, RunStats};
 use fs_err as fs;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The result of a run over mutants.
@@ -42,7 +42,7 @@ impl Campaign {
     ) -> Result<(RunStats, Option<Finding>)> {
         let own = Campaign { subject: Subject::Original, ..self.clone() };
         own.write_boundaries(Written::Usual, interrupt)?;
-        let (stats, ended) = own.leg_looked_at((budget.into(), &[]), interrupt, see)?;
+        let (stats, ended) = own.leg_looked_at(budget.into(), interrupt, see)?;
         Ok(match ended {
             Ended::Found(found) => (stats, Some(found.smallest)),
             Ended::Regular | Ended::Nothing(_) => (stats, None),
@@ -59,8 +59,7 @@ impl Campaign {
         interrupt: &Interrupt,
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<MutantRun> {
-        let of_c = |skipped, current| Subject::Mutants { skipped, current };
-        self.kill((&of_c, ENDS), equal, budget, interrupt, see)
+        self.kill(Mutated::Original, ENDS, equal, budget, interrupt, see)
     }
 
     /// Runs all mutants of the port side by side, on the inputs that the last run kept and on new ones.
@@ -78,13 +77,13 @@ impl Campaign {
         regressions.push(self.corpus());
         let own = Campaign { work: self.work.join("port-mutants"), regressions, ..self.clone() };
         own.write_boundaries(Written::Usual, interrupt)?;
-        let of_port = |skipped, current| Subject::PortMutants { skipped, current };
-        own.kill((&of_port, count + 1), &BTreeSet::new(), budget, interrupt, see)
+        own.kill(Mutated::Port, count + 1, &BTreeSet::new(), budget, interrupt, see)
     }
 
     fn kill(
         &self,
-        (mutants, ends): (&dyn Fn(String, PathBuf) -> Subject, usize),
+        of: Mutated,
+        ends: usize,
         equal: &BTreeSet<usize>,
         budget: Budget,
         interrupt: &Interrupt,
@@ -103,10 +102,10 @@ impl Campaign {
             }
             let current = self.work.join("current-mutant");
             drop(fs::remove_file(&current));
-            let subject = mutants(skipped.join(","), current.clone());
+            let subject = Subject::Mutants { of, skipped: skipped.join(","), current: current.clone() };
             let own = Campaign { subject, call_timeout_ms: CALL_TIMEOUT_MS, ..self.clone() };
-            let left = Leg { time, executions: budget.executions, known: Known::All };
-            let (output, told) = own.run((left, self.seed), &[], interrupt, see)?;
+            let left = Leg { time, ..budget.into() };
+            let (output, told) = own.run(left, self.seed, interrupt, see)?;
             run.stats = sum(&run.stats, &told.stats);
             run.killed.extend(told.killed);
             if told.done && output.exit.success() {
@@ -126,7 +125,7 @@ impl Campaign {
             };
             let number = number as usize;
             let what = if output.exit == Exit::Code(70) { "does not return" } else { "ends the process" };
-            match own.repeats(number, mutants, interrupt)? {
+            match own.repeats(number, of, interrupt)? {
                 Some(kill) => drop(run.killed.insert(number, kill.unwrap_or(Kill { what: what.into() }))),
                 None => drop(aside.insert(number)),
             }
@@ -138,15 +137,11 @@ impl Campaign {
     /// were shared with all mutants before it. `None` if it is not killed; `Some(None)` if it ends the
     /// process again, or if there is no input, because then the mutant itself ended the process; else how it
     /// was killed.
-    fn repeats(
-        &self,
-        number: usize,
-        mutants: &dyn Fn(String, PathBuf) -> Subject,
-        interrupt: &Interrupt,
-    ) -> Result<Option<Option<Kill>>> {
+    fn repeats(&self, number: usize, of: Mutated, interrupt: &Interrupt) -> Result<Option<Option<Kill>>> {
         let Ok(input) = fs::read(self.artifact()) else { return Ok(Some(None)) };
         let path = self.written("ending-input", input)?;
-        let subject = mutants(all_but(number), self.work.join("current-mutant"));
+        let current = self.work.join("current-mutant");
+        let subject = Subject::Mutants { of, skipped: all_but(number), current };
         let alone = Campaign { subject, ..self.clone() };
         let job = alone.watched(&alone.artifact()).arg(&path);
         let time = Duration::from_secs(alone.call_timeout_seconds()) + time_limits::BEYOND_CALL;

@@ -1,7 +1,7 @@
 //! Runs a campaign: libFuzzer in a child process with limits, which reports its verdict over a pipe.
 //! `libfuzzer_process` runs one process.
 
-use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Subject, Written, sum};
+use super::campaign::{ASAN_OPTIONS, Budget, Campaign, Leg, Mutated, Subject, Written, sum};
 use super::libfuzzer_process::Ended;
 use super::report::{Parts, Told};
 use super::value_json::hex;
@@ -37,11 +37,11 @@ impl Campaign {
     ) -> Result<Verdict> {
         self.write_boundaries(Written::Usual, interrupt)?;
         let mut total = RunStats { seed: self.seed, ..RunStats::default() };
-        let legs = [(budget.quarters(3), &[][..]), (budget.quarters(1), &["-use_value_profile=1"][..])];
-        for (leg, flags) in legs {
+        let last = Leg { flags: &["-use_value_profile=1"], ..budget.quarters(1) };
+        for leg in [budget.quarters(3), last] {
             let before = total.clone();
             let mut watch = |stats: &RunStats| see(&sum(&before, stats));
-            let (stats, ended) = self.leg_looked_at((leg, flags), interrupt, &mut watch)?;
+            let (stats, ended) = self.leg_looked_at(leg, interrupt, &mut watch)?;
             total = sum(&before, &stats);
             match ended {
                 Ended::Regular => {}
@@ -149,8 +149,10 @@ impl Campaign {
             Subject::Port => (None, None),
             Subject::Nobody => (Some("nobody"), None),
             Subject::Original => (Some("original"), None),
-            Subject::PortMutants { skipped, current } => (Some("port-mutants"), Some((skipped, current))),
-            Subject::Mutants { skipped, current } => (Some("mutants"), Some((skipped, current))),
+            Subject::Mutants { of, skipped, current } => {
+                let side = if *of == Mutated::Port { "port-mutants" } else { "mutants" };
+                (Some(side), Some((skipped, current)))
+            }
         };
         let mut job = Job::new(&self.binary)
             .dir(&self.work)

@@ -66,6 +66,11 @@ impl Library {
         self.functions.iter().find(|f| f.key == *key)
     }
 
+    /// What follows the `#include` in the alias unit of a source.
+    pub fn lines_of(&self, file: &RelPath) -> &[String] {
+        self.alias_lines.get(file).map(Vec::as_slice).unwrap_or_default()
+    }
+
     /// The function with this name on the Rust side, or `file.c:name`.
     pub fn find(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|f| f.name.as_str() == name).or_else(|| {

@@ -132,7 +132,7 @@ fn of_unit(
             Err(why) => drop(without.insert(function.name.clone(), why)),
         }
     }
-    let before = library.alias_lines.get(&unit.file).map(Vec::as_slice).unwrap_or_default();
+    let before = library.lines_of(&unit.file);
     let texts =
         before.iter().map(String::as_str).chain([QUIET]).chain(copies.iter().map(|c| c.text.as_str()));
     let translation = compiler.translate(unit, &texts.collect::<Vec<_>>())?;
