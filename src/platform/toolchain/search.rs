@@ -80,27 +80,22 @@ impl Search {
     /// The C++ compiler that `cc` would choose, or else the newest `clang++`.
     pub(super) fn cxx(&self) -> Option<PathBuf> {
         self.program(&["c++", "g++", "clang++"]).or_else(|| {
-            let mut found: Vec<(u32, PathBuf)> = Vec::new();
-            for path in self.path.iter().flat_map(|dir| list(dir)) {
-                let number = file_name(&path).and_then(|name| name.strip_prefix("clang++-")?.parse().ok());
-                found.extend(number.map(|number| (number, path)));
-            }
-            found.retain(|(_, path)| is_program(path));
-            found.into_iter().max().map(|(_, path)| path)
+            let number = |path: &Path| file_name(path)?.strip_prefix("clang++-")?.parse::<u32>().ok();
+            let paths = self.path.iter().flat_map(|dir| list(dir)).filter(|path| is_program(path));
+            let found = paths.filter_map(|path| Some((number(&path)?, path)));
+            found.max().map(|(_, path)| path)
         })
     }
 
     /// `usr/lib/llvm*/<sub>`, oldest first.
     pub(super) fn llvm_dirs(&self, sub: &str) -> Vec<PathBuf> {
-        let mut found: Vec<(u32, PathBuf)> = Vec::new();
-        for lib in ["usr/lib", "usr/lib64", "usr/local"] {
-            for dir in list(&self.root.join(lib)) {
-                let number = file_name(&dir).and_then(|name| {
-                    name.strip_prefix("llvm").map(|rest| rest.trim_start_matches('-').parse().unwrap_or(0))
-                });
-                found.extend(number.map(|number| (number, dir.join(sub))));
-            }
-        }
+        let number = |dir: &Path| {
+            let rest = file_name(dir)?.strip_prefix("llvm")?;
+            Some(rest.trim_start_matches('-').parse::<u32>().unwrap_or(0))
+        };
+        let dirs = ["usr/lib", "usr/lib64", "usr/local"].map(|lib| list(&self.root.join(lib)));
+        let found = dirs.into_iter().flatten().filter_map(|dir| Some((number(&dir)?, dir.join(sub))));
+        let mut found: Vec<(u32, PathBuf)> = found.collect();
         found.sort();
         found.into_iter().map(|(_, dir)| dir).collect()
     }

@@ -10,7 +10,7 @@ mod user_cache;
 
 pub use atomic::write_atomic;
 pub use sweep::is_temporary;
-pub use transaction::{Recovery, Transaction};
+pub use transaction::Transaction;
 pub use trial::{Trial, nothing_on_trial};
 pub use user_cache::user_cache;
 
@@ -35,7 +35,8 @@ const PRIVATE_DIR: &str = ".implfuzz";
 #[derive(Debug)]
 pub struct Workspace {
     root: PathBuf,
-    recovery: Recovery,
+    /// How many files of a killed process's transaction were put into place.
+    recovered: usize,
     /// The previous process was killed here.
     was_killed: bool,
     /// The kernel releases the lock when this is closed, also when the process is killed. Absent in a reader.
@@ -75,7 +76,7 @@ impl Workspace {
         let root = find_root(start)?;
         Ok(match Self::try_lock(&root)? {
             Some(locked) => locked,
-            None => Self { root, recovery: Recovery::Nothing, was_killed: false, lock: None },
+            None => Self { root, recovered: 0, was_killed: false, lock: None },
         })
     }
 
@@ -121,9 +122,9 @@ impl Workspace {
         lock.set_len(0)?;
         lock.rewind()?;
         writeln!(lock, "{}", std::process::id())?;
-        let recovery = transaction::recover(root)?;
+        let recovered = transaction::recover(root)?;
         trial::take_back(root)?;
-        Ok(Some(Self { root: root.to_owned(), recovery, was_killed, lock: Some(lock) }))
+        Ok(Some(Self { root: root.to_owned(), recovered, was_killed, lock: Some(lock) }))
     }
 
     /// The repository's root, absolute and without symbolic links.
@@ -136,9 +137,9 @@ impl Workspace {
         self.lock.is_some()
     }
 
-    /// How the transaction of a killed process was recovered.
-    pub fn recovery(&self) -> Recovery {
-        self.recovery
+    /// How many files of a killed process's transaction were put into place.
+    pub fn recovered(&self) -> usize {
+        self.recovered
     }
 
     /// If the previous process was killed, removes the temporary files that it left in the tree. `rust` is the

@@ -15,16 +15,6 @@ use std::path::{Component, Path, PathBuf};
 const LOG_DIR: &str = ".implfuzz/txn";
 const MANIFEST: &str = "manifest.json";
 
-/// How the log of a killed process was recovered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Recovery {
-    Nothing,
-    /// It was committed; this many files still had to be put into place.
-    Finished(usize),
-    /// It was not committed, so no file of the tree had changed.
-    Discarded,
-}
-
 /// The targets in order, relative to the root; number `i` is staged in the file named `i`.
 #[derive(Debug, Serialize, Deserialize)]
 struct Manifest {
@@ -171,20 +161,22 @@ fn discard(log: &Path, step: Step) -> Result<()> {
     Ok(fs_err::remove_dir_all(log)?)
 }
 
-/// Finishes or discards what a killed process left. The caller holds the lock.
-pub(super) fn recover(root: &Path) -> Result<Recovery> {
+/// Finishes or discards what a killed process left. Returns how many files of a committed transaction still had to be
+/// put into place. The caller holds the lock.
+pub(super) fn recover(root: &Path) -> Result<usize> {
     recover_with(root, &mut || Ok(()))
 }
 
-fn recover_with(root: &Path, step: Step) -> Result<Recovery> {
+fn recover_with(root: &Path, step: Step) -> Result<usize> {
     let log = root.join(LOG_DIR);
     if !log.exists() {
-        return Ok(Recovery::Nothing);
+        return Ok(0);
     }
     let path = log.join(MANIFEST);
     if !path.exists() {
+        // It was not committed, so no file of the tree had changed.
         discard(&log, step)?;
-        return Ok(Recovery::Discarded);
+        return Ok(0);
     }
     let broken = |why: String| {
         Error::new(ErrorKind::Io, format!("{} is not a manifest of this tool: {why}", path.display()))
@@ -199,7 +191,7 @@ fn recover_with(root: &Path, step: Step) -> Result<Recovery> {
         // The repository may be untrusted.
         check_inside(target).map_err(|error| broken(error.to_string()))?;
     }
-    Ok(Recovery::Finished(finish(root, &manifest.targets, step)?))
+    finish(root, &manifest.targets, step)
 }
 
 pub(super) fn check_inside(path: &Path) -> Result<()> {
@@ -304,7 +296,7 @@ mod tests {
             }
         }
         let workspace = Workspace::create(dir.path()).unwrap();
-        assert_eq!(workspace.recovery(), Recovery::Finished(2));
+        assert_eq!(workspace.recovered(), 2);
         assert_eq!(std::fs::read(dir.path().join("b")).unwrap(), b"2");
     }
 

@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::event::{Event, Reporter};
 use crate::harness::{emit, files, values};
 use crate::platform::process::Interrupt;
-use crate::platform::workspace::{CONFIG_FILE, Recovery, Workspace};
+use crate::platform::workspace::{CONFIG_FILE, Workspace};
 use crate::project::{FunctionPlan, Options, Project, test_files};
 use crate::rust::emit::{callee_file, capi_file, lib_file};
 use crate::rust::globals::globals_file;
@@ -131,7 +131,8 @@ pub fn sync(project: &Project, interrupt: &Interrupt, reporter: &mut dyn Reporte
 
 /// Reports problems before anything is written or shown.
 pub fn warn(project: &Project, reporter: &mut dyn Reporter) {
-    if let Recovery::Finished(files) = project.workspace.recovery() {
+    let files = project.workspace.recovered();
+    if files > 0 {
         let text = format!("finished an interrupted change: wrote the {files} files that were left");
         reporter.event(Event::Note { text });
     }
