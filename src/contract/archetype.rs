@@ -18,11 +18,11 @@ impl Archetype {
     /// Classifies the function of a contract; `None` where no kind fits.
     pub fn of(contract: &Contract) -> Option<Self> {
         let any = |is: &dyn Fn(&Role) -> bool| contract.params.iter().any(|param| is(&param.role));
-        if any(&|role| matches!(role, Role::Callback { .. })) {
+        if any(&|role| role.callback().is_some()) {
             return Some(Self::Callbacks);
         }
         if let Some(sequence) = &contract.sequence {
-            let is_end = |role: &Role| matches!(role, Role::Handle { life: Life::Makes | Life::Ends, .. });
+            let is_end = |role: &Role| role.handle().is_some_and(|handle| handle.life != Life::Uses);
             return Some(match sequence.file {
                 Some(_) => Self::TemporaryFile,
                 None if any(&is_end) => Self::Lifecycle,
@@ -38,8 +38,7 @@ impl Archetype {
         if any(&writes) {
             return Some(Self::BufferTransform);
         }
-        let is_text = |role: &Role| matches!(role, Role::CString { .. });
-        Some(if any(&is_text) { Self::Text } else { Self::Pure })
+        Some(if any(&|role| role.c_string().is_some()) { Self::Text } else { Self::Pure })
     }
 
     /// The wording in prompts.
@@ -58,20 +57,13 @@ impl Archetype {
 
 /// Whether the function writes into more memory than one value.
 fn writes(role: &Role) -> bool {
-    let (Role::Buffer { direction, .. }
-    | Role::FixedArray { direction, .. }
-    | Role::Room { direction, .. }
-    | Role::Elements { direction, .. }) = role
-    else {
-        return false;
-    };
-    *direction != Direction::In
+    role.pointer().is_none() && role.direction().is_some_and(|direction| direction != Direction::In)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture;
     use super::super::types::Sequence;
+    use super::super::{fixture, roles};
     use super::*;
 
     fn contract(roles: Vec<Role>) -> Contract {
@@ -79,24 +71,24 @@ mod tests {
     }
 
     fn buffer(direction: Direction) -> Role {
-        Role::Buffer { direction, length: "n".into(), max: 9, nullable: false }
+        Role::Buffer(roles::Buffer { direction, length: "n".into(), max: 9, nullable: false })
     }
 
     fn handle(life: Life) -> Role {
-        Role::Handle { life, through: None, nullable: false }
+        Role::Handle(roles::Handle { life, through: None, nullable: false })
     }
 
     #[test]
     fn the_contract_tells_the_kind() {
-        let text = || Role::CString { max: 9, nullable: false };
+        let text = || Role::CString(roles::CString { max: 9, nullable: false });
         for (roles, kind) in [
-            (vec![Role::Value { min: None, max: None }], Archetype::Pure),
+            (vec![Role::Value(roles::Value { min: None, max: None })], Archetype::Pure),
             (vec![buffer(Direction::In)], Archetype::Pure),
             (vec![buffer(Direction::In), buffer(Direction::Out)], Archetype::BufferTransform),
             (vec![text()], Archetype::Text),
             (vec![text(), buffer(Direction::InOut)], Archetype::BufferTransform),
             (
-                vec![buffer(Direction::In), Role::Callback { order: true, nullable: false }],
+                vec![buffer(Direction::In), Role::Callback(roles::Callback { order: true, nullable: false })],
                 Archetype::Callbacks,
             ),
         ] {

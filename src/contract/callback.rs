@@ -1,6 +1,7 @@
 //! Callback parameters: which of them a harness can supply.
 
 use super::facts::Facts;
+use super::roles::{self, prototype};
 use super::types::{Parameter, Role};
 use crate::symbol::{CType, Function, Param, TypeKind};
 
@@ -18,7 +19,7 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
     }
     let nullable = facts.null_checked;
     if is_order(params, ret) {
-        return Ok(Role::Callback { order: true, nullable });
+        return Ok(Role::Callback(roles::Callback { order: true, nullable }));
     }
     if let Some(what) = params.iter().find_map(foreign).or_else(|| result(ret)) {
         return Err(format!("the callback `{name}` {what}"));
@@ -30,16 +31,7 @@ pub(super) fn role(param: &Param, facts: &Facts) -> Result<Role, String> {
             "the C text does not show what the {blind} `void *` of the callback `{name}` points to"
         ));
     }
-    Ok(Role::Callback { order: false, nullable })
-}
-
-/// The parameters and the result of the function that a pointer points to.
-pub fn prototype(ty: &CType) -> Option<(&[CType], &CType)> {
-    match &ty.kind {
-        TypeKind::Pointer(target) => prototype(target),
-        TypeKind::Function { params, ret, variadic: false } => Some((params, ret)),
-        _ => None,
-    }
+    Ok(Role::Callback(roles::Callback { order: false, nullable }))
 }
 
 /// Whether the type is a comparison, `int (*)(const T *, const T *)`. The harness must supply a total order, or C's
@@ -108,13 +100,13 @@ pub(super) const ELEMENTS: usize = 300;
 
 /// A comparison of `void *` needs elements of a known size.
 pub(super) fn measured(function: &Function, params: &[Parameter]) -> Result<(), String> {
-    if params.iter().any(|param| matches!(param.role, Role::Elements { .. })) {
+    if params.iter().any(|param| matches!(param.role, Role::Elements(_))) {
         return Ok(());
     }
     let blind = |param: &&Param| {
-        let orders = params
-            .iter()
-            .any(|p| p.name == param.name && matches!(p.role, Role::Callback { order: true, .. }));
+        let orders = params.iter().any(|p| {
+            p.name == param.name && matches!(p.role, Role::Callback(roles::Callback { order: true, .. }))
+        });
         orders && prototype(&param.ty).is_some_and(|(params, _)| params.iter().any(points_to_void))
     };
     match function.params.iter().find(blind) {

@@ -3,11 +3,10 @@
 //! A generated file carries a hash of its own content. While the hash fits, the tool may regenerate the file; after
 //! any edit it does not fit, and the tool never overwrites the file.
 
+use super::roles::Keys;
 use super::sound;
 pub use super::sound::wrong;
-use super::types::{
-    Contract, Direction, Equivalent, GlobalUse, Harness, Life, Parameter, Returns, Role, Sequence, Signature,
-};
+use super::types::{Contract, Equivalent, GlobalUse, Harness, Parameter, Returns, Sequence, Signature};
 use crate::error::Result;
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
@@ -39,76 +38,13 @@ struct ContractFile {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     interesting: Vec<usize>,
     #[serde(default, rename = "param")]
-    params: Vec<ParamFile>,
+    params: Vec<Keys>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     equivalent: Vec<Equivalent>,
     #[serde(default, rename = "global", skip_serializing_if = "Vec::is_empty")]
     globals: Vec<GlobalUse>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sequence: Option<Box<Sequence>>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ParamFile {
-    name: String,
-    role: RoleName,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    direction: Option<Direction>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    length: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    len: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    max: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    min: Option<i64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<i64>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    size: Option<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    order: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    life: Option<Life>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    through: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    made_by: Vec<SymbolName>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    likely: Vec<i64>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    texts: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    of: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pointers: Vec<(String, Vec<String>)>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    numbers: Vec<String>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    nullable: bool,
-    #[serde(default)]
-    reason: String,
-}
-
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-enum RoleName {
-    Value,
-    OneOf,
-    Buffer,
-    Length,
-    CString,
-    Pointer,
-    FixedArray,
-    Elements,
-    Callback,
-    #[serde(rename = "token")]
-    UserData,
-    Handle,
-    Lent,
-    Room,
-    Given,
 }
 
 /// Largest number of table elements that a harness compares.
@@ -148,7 +84,7 @@ fn body(contract: &Contract) -> String {
         proposed_by: contract.proposed_by.clone(),
         require: contract.require.clone(),
         interesting: contract.interesting.clone(),
-        params: contract.params.iter().map(param_file).collect(),
+        params: contract.params.iter().map(Keys::of).collect(),
         equivalent: contract.equivalent.clone(),
         globals: contract.globals.clone(),
         sequence: contract.sequence.clone(),
@@ -195,16 +131,11 @@ pub fn parse(text: &str, path: &str) -> Result<Contract> {
             file.version
         )));
     }
-    let mut params = Vec::new();
-    for param in file.params {
-        let name = param.name.clone();
-        params.push(typed(param).map_err(|what| bad(format!("parameter `{name}`: {what}")))?);
-    }
     let contract = Contract {
         symbol: SymbolName::new(file.symbol),
         harness: file.harness,
         signature: file.signature,
-        params,
+        params: file.params.into_iter().map(parameter).collect::<std::result::Result<_, _>>().map_err(bad)?,
         returns: returned(&file.returns, file.elements).map_err(bad)?,
         errno: file.errno,
         chance: file.chance,
@@ -227,177 +158,25 @@ pub fn roles(text: &str, most: usize) -> std::result::Result<Vec<Parameter>, Str
     #[serde(deny_unknown_fields)]
     struct Roles {
         #[serde(default, rename = "param")]
-        params: Vec<ParamFile>,
+        params: Vec<Keys>,
     }
     let file: Roles = toml::from_str(text).map_err(|error| error.to_string())?;
-    let with_max = |param: ParamFile| {
-        let is_long =
-            matches!(param.role, RoleName::Buffer | RoleName::CString | RoleName::Elements | RoleName::Given);
-        let max = param.max.or_else(|| is_long.then_some(most as i64));
-        let name = param.name.clone();
-        typed(ParamFile { max, ..param }).map_err(|what| format!("parameter `{name}`: {what}"))
+    let with_max = |mut keys: Keys| {
+        keys.usual_max = Some(most);
+        parameter(keys)
     };
     file.params.into_iter().map(with_max).collect()
 }
 
-fn param_file(param: &Parameter) -> ParamFile {
-    let mut out = ParamFile {
-        name: param.name.clone(),
-        role: RoleName::Value,
-        direction: None,
-        length: None,
-        len: None,
-        max: None,
-        min: None,
-        values: None,
-        size: None,
-        order: false,
-        nullable: false,
-        life: None,
-        through: None,
-        of: None,
-        pointers: Vec::new(),
-        numbers: Vec::new(),
-        made_by: param.made_by.clone(),
-        likely: param.likely.clone(),
-        texts: param.texts.clone(),
-        reason: param.reason.clone(),
-    };
-    match &param.role {
-        Role::Value { min, max } => (out.min, out.max) = (*min, *max),
-        Role::OneOf { values } => (out.role, out.values) = (RoleName::OneOf, Some(values.clone())),
-        Role::Buffer { direction, length, max, nullable } => {
-            out.role = RoleName::Buffer;
-            out.direction = Some(*direction);
-            out.length = Some(length.clone());
-            out.max = Some(*max as i64);
-            out.nullable = *nullable;
-        }
-        Role::Length => out.role = RoleName::Length,
-        Role::CString { max, nullable } => {
-            (out.role, out.max, out.nullable) = (RoleName::CString, Some(*max as i64), *nullable);
-        }
-        Role::Pointer { direction, nullable } => {
-            (out.role, out.direction, out.nullable) = (RoleName::Pointer, Some(*direction), *nullable);
-        }
-        Role::FixedArray { direction, len } => {
-            (out.role, out.direction, out.len) = (RoleName::FixedArray, Some(*direction), Some(*len));
-        }
-        Role::Elements { direction, count, size, max } => {
-            (out.role, out.direction, out.max) = (RoleName::Elements, Some(*direction), Some(*max as i64));
-            (out.length, out.size) = (Some(count.clone()), Some(size.clone()));
-        }
-        Role::Callback { order, nullable } => {
-            (out.role, out.order, out.nullable) = (RoleName::Callback, *order, *nullable);
-        }
-        Role::Room { direction, len, nullable } => {
-            (out.role, out.direction, out.len) = (RoleName::Room, Some(*direction), Some(*len));
-            out.nullable = *nullable;
-        }
-        Role::UserData => out.role = RoleName::UserData,
-        Role::Given { max, nullable } => {
-            (out.role, out.max, out.nullable) = (RoleName::Given, Some(*max as i64), *nullable);
-        }
-        Role::Lent { of, pointers, numbers, nullable } => {
-            (out.role, out.of, out.nullable) = (RoleName::Lent, Some(of.clone()), *nullable);
-            (out.pointers, out.numbers) = (pointers.clone(), numbers.clone());
-        }
-        Role::Handle { life, through, nullable } => {
-            (out.role, out.life, out.nullable) = (RoleName::Handle, Some(*life), *nullable);
-            out.through = through.clone();
-        }
-    }
-    out
-}
-
-fn typed(param: ParamFile) -> std::result::Result<Parameter, String> {
-    let need = |key: &str| format!("a {} needs `{key}`", role_word(param.role));
-    let max = || match param.max {
-        Some(max) if (0..=1 << 24).contains(&max) => Ok(max as usize),
-        Some(max) => Err(format!("max = {max} is not between 0 and 16777216")),
-        None => Err(need("max")),
-    };
-    let direction = || param.direction.ok_or_else(|| need("direction"));
-    let role = match param.role {
-        RoleName::Value => Role::Value { min: param.min, max: param.max },
-        RoleName::OneOf => match param.values.clone() {
-            Some(values) if !values.is_empty() => Role::OneOf { values },
-            _ => return Err(need("values")),
-        },
-        RoleName::Buffer => Role::Buffer {
-            direction: direction()?,
-            length: param.length.clone().ok_or_else(|| need("length"))?,
-            max: max()?,
-            nullable: param.nullable,
-        },
-        RoleName::Length => Role::Length,
-        RoleName::CString => Role::CString { max: max()?, nullable: param.nullable },
-        RoleName::Pointer => Role::Pointer { direction: direction()?, nullable: param.nullable },
-        RoleName::FixedArray => {
-            Role::FixedArray { direction: direction()?, len: param.len.ok_or_else(|| need("len"))? }
-        }
-        RoleName::Elements => Role::Elements {
-            direction: direction()?,
-            count: param.length.clone().ok_or_else(|| need("length"))?,
-            size: param.size.clone().ok_or_else(|| need("size"))?,
-            max: max()?,
-        },
-        RoleName::Callback => Role::Callback { order: param.order, nullable: param.nullable },
-        RoleName::Room => Role::Room {
-            direction: direction()?,
-            len: param.len.filter(|len| (1..=1 << 24).contains(len)).ok_or_else(|| need("len"))?,
-            nullable: param.nullable,
-        },
-        RoleName::UserData => Role::UserData,
-        RoleName::Given => Role::Given { max: max()?, nullable: param.nullable },
-        RoleName::Lent => Role::Lent {
-            of: param.of.clone().ok_or_else(|| need("of"))?,
-            pointers: param.pointers.clone(),
-            numbers: param.numbers.clone(),
-            nullable: param.nullable,
-        },
-        RoleName::Handle => Role::Handle {
-            life: param.life.ok_or_else(|| need("life"))?,
-            through: param.through.clone(),
-            nullable: param.nullable,
-        },
-    };
-    let is_made = matches!(role, Role::Pointer { direction: Direction::In | Direction::InOut, .. });
-    if !param.made_by.is_empty() && !is_made {
-        return Err("`made_by` is for pointers to one struct that is read".into());
-    }
-    Ok(Parameter {
-        name: param.name,
-        role,
-        likely: param.likely,
-        texts: param.texts,
-        made_by: param.made_by,
-        reason: param.reason,
-    })
-}
-
-fn role_word(role: RoleName) -> &'static str {
-    match role {
-        RoleName::Value => "value",
-        RoleName::OneOf => "one-of",
-        RoleName::Buffer => "buffer",
-        RoleName::Length => "length",
-        RoleName::CString => "c-string",
-        RoleName::Pointer => "pointer",
-        RoleName::FixedArray => "fixed-array",
-        RoleName::Elements => "elements",
-        RoleName::Callback => "callback",
-        RoleName::UserData => "token",
-        RoleName::Handle => "handle",
-        RoleName::Room => "room",
-        RoleName::Lent => "lent struct",
-        RoleName::Given => "given block",
-    }
+fn parameter(keys: Keys) -> std::result::Result<Parameter, String> {
+    let name = keys.name.clone();
+    keys.parameter().map_err(|what| format!("parameter `{name}`: {what}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture;
+    use super::super::types::{Direction, Life, Role};
+    use super::super::{fixture, roles};
     use super::*;
     use proptest::prelude::*;
 
@@ -416,30 +195,50 @@ mod tests {
             params: vec![
                 param(
                     "h",
-                    Role::Handle { life: Life::Uses, through: nullable.then(|| "state".into()), nullable },
+                    Role::Handle(roles::Handle {
+                        life: Life::Uses,
+                        through: nullable.then(|| "state".into()),
+                        nullable,
+                    }),
                 ),
-                param("mode", Role::OneOf { values }),
-                param("buf", Role::Buffer { direction: Direction::InOut, length: "n".into(), max, nullable }),
-                param("n", Role::Length),
-                param("s", Role::CString { max, nullable }),
-                param("out", Role::Pointer { direction: Direction::Out, nullable }),
-                param("room", Role::Room { direction: Direction::InOut, len: max + 1, nullable }),
-                param("a", Role::FixedArray { direction: Direction::In, len: max }),
-                param("v", Role::Value { min: Some(-3), max: None }),
+                param("mode", Role::OneOf(roles::OneOf { values })),
+                param(
+                    "buf",
+                    Role::Buffer(roles::Buffer {
+                        direction: Direction::InOut,
+                        length: "n".into(),
+                        max,
+                        nullable,
+                    }),
+                ),
+                param("n", Role::Length(roles::Length)),
+                param("s", Role::CString(roles::CString { max, nullable })),
+                param("out", Role::Pointer(roles::Pointer { direction: Direction::Out, nullable })),
+                param(
+                    "room",
+                    Role::Room(roles::Room { direction: Direction::InOut, len: max + 1, nullable }),
+                ),
+                param("a", Role::FixedArray(roles::FixedArray { direction: Direction::In, len: max })),
+                param("v", Role::Value(roles::Value { min: Some(-3), max: None })),
                 param(
                     "lent",
-                    Role::Lent {
+                    Role::Lent(roles::Lent {
                         of: "header".into(),
                         pointers: vec![("name".into(), vec!["name_max".into()])],
                         numbers: vec!["flags".into()],
                         nullable,
-                    },
+                    }),
                 ),
-                param("cb", Role::Callback { order: !nullable, nullable }),
-                param("token", Role::UserData),
+                param("cb", Role::Callback(roles::Callback { order: !nullable, nullable })),
+                param("token", Role::UserData(roles::UserData)),
                 param(
                     "e",
-                    Role::Elements { direction: Direction::In, count: "n".into(), size: "n".into(), max },
+                    Role::Elements(roles::Elements {
+                        direction: Direction::In,
+                        count: "n".into(),
+                        size: "n".into(),
+                        max,
+                    }),
                 ),
             ],
             returns: Returns::StaticString,
@@ -482,9 +281,9 @@ mod tests {
         #[test]
         fn what_is_returned_survives_its_file(max in 0usize..100_000, nullable: bool, at in 0usize..4) {
             let returns = [Returns::Memory, Returns::Table(max % TABLE + 1), Returns::Address, Returns::Nothing][at];
-            let given = Role::Given { max, nullable };
+            let given = Role::Given(roles::Given { max, nullable });
             let mut contract = Contract { returns, sequence: None, ..contract(max, nullable, vec![1]) };
-            contract.params.retain(|p| !matches!(p.role, Role::Handle { .. } | Role::Lent { .. }));
+            contract.params.retain(|p| !matches!(p.role, Role::Handle(_) | Role::Lent(_)));
             contract.params[0].role = given;
             prop_assert_eq!(parse(&render(&contract), "f.toml").unwrap(), contract);
         }

@@ -1,18 +1,19 @@
 //! Whether the roles of a contract fit the types of C, in the words of its file: rustc would say it of the generated harness.
 
 use super::flat::flat;
-use super::types::{Contract, Parameter, Returns, Role};
-use crate::symbol::{CType, Function, Library, TypeKind};
+use super::roles::Typed;
+use super::types::{Contract, Returns};
+use crate::symbol::{Function, Library, TypeKind};
 
 /// What does not fit, if anything does. The parameters are those of C, in order.
 pub fn misfit(library: &Library, function: &Function, contract: &Contract) -> Option<String> {
     let params = contract.params.iter().zip(&function.params);
-    let of_params = params.filter_map(|(param, of)| Some((param, &of.ty, needs(library, param, &of.ty)?)));
-    let mut complaints = of_params.map(|(param, ty, needs)| {
-        format!("parameter `{}`: {needs}, and in C it is `{}`", param.name, ty.spelling)
+    let mut complaints = params.filter_map(|(param, of)| {
+        let (fits, needs) = param.role.needs(&Typed { library, ty: &of.ty });
+        (!fits).then(|| format!("parameter `{}`: {needs}, and in C it is `{}`", param.name, of.ty.spelling))
     });
     complaints.next().or_else(|| {
-        let needs = result_needs(library, contract.returns, &function.ret)?;
+        let needs = result_needs(&Typed { library, ty: &function.ret }, contract.returns)?;
         Some(format!(
             "returns = \"{}\": {needs}, and C returns `{}`",
             contract.returns.word(),
@@ -21,71 +22,18 @@ pub fn misfit(library: &Library, function: &Function, contract: &Contract) -> Op
     })
 }
 
-/// What the role needs and the type is not.
-fn needs(library: &Library, param: &Parameter, ty: &CType) -> Option<&'static str> {
-    let to = target(ty);
-    let to_flat = to.is_some_and(|to| flat(library, to));
-    // What `void *` leads to is bytes.
-    let to_void = to.is_some_and(|to| to.kind == TypeKind::Void);
-    let to_struct = to.is_some_and(|to| matches!(to.kind, TypeKind::Record(_)));
-    let to_byte = to.is_some_and(|to| matches!(to.kind, TypeKind::Int { bits: 8, .. }));
-    let is_number = |ty: &CType| matches!(ty.kind, TypeKind::Int { .. } | TypeKind::Enum { .. });
-    let is_scalar = is_number(ty) || matches!(ty.kind, TypeKind::Bool | TypeKind::Float { .. });
-    let (fits, what) = match &param.role {
-        Role::Value { min: None, max: None } => {
-            (flat(library, ty) && to.is_none(), "role \"value\" needs a number, or a struct of numbers")
-        }
-        Role::Value { .. } => (is_scalar, "`min` and `max` need a number"),
-        Role::OneOf { values } => {
-            (is_number(ty) && !values.is_empty(), "role \"one-of\" needs `values` of an integer or an enum")
-        }
-        Role::Length => {
-            let counts = |ty: &CType| matches!(ty.kind, TypeKind::Int { .. });
-            (counts(ty) || to.is_some_and(counts), "role \"length\" needs an integer, or a pointer to one")
-        }
-        Role::Buffer { .. } | Role::Room { .. } => {
-            (to_flat || to_void, "this role needs a pointer to numbers, or to structs of numbers")
-        }
-        Role::CString { .. } => (to_byte || to_void, "role \"c-string\" needs a pointer to `char`"),
-        Role::Pointer { .. } => {
-            (to_flat || to_void, "role \"pointer\" needs a pointer to a number, or to a struct of numbers")
-        }
-        Role::FixedArray { len, .. } => (
-            (to_flat || to_void) && *len > 0,
-            "role \"fixed-array\" needs a pointer to numbers, and `len` of at least 1",
-        ),
-        Role::Elements { .. } => (to_flat || to_void, "role \"elements\" needs a pointer to memory"),
-        Role::Callback { .. } => {
-            (super::callback::prototype(ty).is_some(), "role \"callback\" needs a pointer to a function")
-        }
-        Role::Handle { .. } => (to.is_some(), "role \"handle\" needs a pointer"),
-        Role::Lent { .. } => (to_struct, "role \"lent\" needs a pointer to a struct"),
-        Role::UserData => (to.is_some(), "role \"token\" needs a pointer"),
-        Role::Given { .. } => (to.is_some(), "role \"given\" needs a pointer"),
-    };
-    (!fits).then_some(what)
-}
-
 /// What the kind of result needs and the type is not.
-fn result_needs(library: &Library, returns: Returns, ty: &CType) -> Option<&'static str> {
-    let to = target(ty);
-    let to_byte = to.is_some_and(|to| matches!(to.kind, TypeKind::Int { bits: 8, .. }));
+fn result_needs(of: &Typed, returns: Returns) -> Option<&'static str> {
     let (fits, what) = match returns {
-        Returns::Nothing => (ty.kind == TypeKind::Void, "it needs `void`"),
-        Returns::Value => (to.is_none() && flat(library, ty), "it needs a number, or a struct of numbers"),
-        Returns::StaticString => (to_byte, "it needs a pointer to `char`"),
-        Returns::Handle | Returns::Address | Returns::Memory => (to.is_some(), "it needs a pointer"),
-        Returns::Table(_) => (to.is_some_and(|to| flat(library, to)), "it needs a pointer to numbers"),
+        Returns::Nothing => (of.ty.kind == TypeKind::Void, "it needs `void`"),
+        Returns::Value => (of.is_flat(), "it needs a number, or a struct of numbers"),
+        Returns::StaticString => (of.leads_to_bytes(), "it needs a pointer to `char`"),
+        Returns::Handle | Returns::Address | Returns::Memory => (of.target().is_some(), "it needs a pointer"),
+        Returns::Table(_) => {
+            (of.target().is_some_and(|to| flat(of.library, to)), "it needs a pointer to numbers")
+        }
     };
     (!fits).then_some(what)
-}
-
-/// What a pointer, or a parameter that is declared as an array, leads to.
-fn target(ty: &CType) -> Option<&CType> {
-    match &ty.kind {
-        TypeKind::Pointer(to) | TypeKind::Array { of: to, .. } => Some(to),
-        _ => None,
-    }
 }
 
 #[cfg(test)]
@@ -95,7 +43,8 @@ mod tests {
     use crate::contract::facts::FactTable;
     use crate::contract::fixture::contract;
     use crate::contract::infer::infer;
-    use crate::contract::types::{Direction, Life};
+    use crate::contract::roles;
+    use crate::contract::types::{Direction, Life, Role};
     use camino::Utf8Path;
 
     fn library(root: &Utf8Path) -> Library {
@@ -110,10 +59,10 @@ mod tests {
         std::fs::write(dir.path().join("f.c"), c).unwrap();
         let library = library(Utf8Path::from_path(dir.path()).unwrap());
         let function = library.find("f").unwrap();
-        let value = || Role::Value { min: None, max: None };
-        let text = || Role::CString { max: 9, nullable: false };
-        let list = || Role::Handle { life: Life::Uses, through: None, nullable: false };
-        let out = || Role::Pointer { direction: Direction::Out, nullable: false };
+        let value = || Role::Value(roles::Value { min: None, max: None });
+        let text = || Role::CString(roles::CString { max: 9, nullable: false });
+        let list = || Role::Handle(roles::Handle { life: Life::Uses, through: None, nullable: false });
+        let out = || Role::Pointer(roles::Pointer { direction: Direction::Out, nullable: false });
         let told = |n: Role, s: Role, l: Role, o: Role, returns: Returns| {
             let roles = vec![("n", n), ("s", s), ("list", l), ("out", o)];
             let contract = Contract { returns, ..contract("f", roles) };
@@ -135,7 +84,13 @@ mod tests {
                 "parameter `list`: role \"pointer\" needs a pointer to a number",
             ),
             (
-                told(value(), text(), list(), Role::OneOf { values: vec![1] }, Returns::Nothing),
+                told(
+                    value(),
+                    text(),
+                    list(),
+                    Role::OneOf(roles::OneOf { values: vec![1] }),
+                    Returns::Nothing,
+                ),
                 "parameter `out`: role \"one-of\" needs",
             ),
             (

@@ -10,6 +10,7 @@ use super::infer::{constants, reason_of, roles_where, sets_errno};
 use super::lengths::{MAX_OF_STEP, free_lengths};
 use super::libc::{is_answered, is_on_descriptors};
 use super::returned::returns_of;
+use super::roles;
 use super::types::{Contract, Harness, Life, Parameter, Returns, Role, Sequence, Signature};
 use super::{borrowed, likely, state};
 use crate::symbol::{Access, Function, Library, Linkage, Param, Record, TypeKind, UseKind};
@@ -81,12 +82,12 @@ impl<'a> Handles<'a> {
         let params = params.map(|(index, (param, role))| Parameter {
             name: param.name.clone(),
             likely: match role {
-                Role::Value { .. } => likely::values(library, self.facts, function, param),
+                Role::Value(_) => likely::values(library, self.facts, function, param),
                 _ => Vec::new(),
             },
             texts: match role {
-                Role::CString { .. } if self.is_path(function, param) => vec![FILE.to_owned()],
-                Role::CString { .. } => likely::texts(library, self.facts, function, param),
+                Role::CString(_) if self.is_path(function, param) => vec![FILE.to_owned()],
+                Role::CString(_) => likely::texts(library, self.facts, function, param),
                 _ => Vec::new(),
             },
             role,
@@ -183,7 +184,7 @@ impl<'a> Handles<'a> {
         for (index, param) in function.params.iter().enumerate() {
             let plain = plain.next().unwrap_or_else(|| Err("it has no role".to_owned()));
             if self.is_path(function, param) {
-                roles.push(Role::CString { max: 0, nullable: false });
+                roles.push(Role::CString(roles::CString { max: 0, nullable: false }));
                 continue;
             }
             let is_number = matches!(param.ty.kind, TypeKind::Int { .. });
@@ -202,10 +203,10 @@ impl<'a> Handles<'a> {
                         borrowed::structure(self.library, param, &self.facts.of(function, index)).ok_or(why)
                     })
                     .and_then(|role| {
-                        if matches!(role, Role::Given { .. }) {
+                        if matches!(role, Role::Given(_)) {
                             return Err(format!("`{}` is freed, in a function on handles", param.name));
                         }
-                        match role.needs_c() && !matches!(role, Role::Lent { .. } | Role::Room { .. }) {
+                        match role.facts().needs_c && !matches!(role, Role::Lent(_) | Role::Room(_)) {
                             true => Err(format!(
                                 "`{}` is a callback, or goes with one, in a function on handles",
                                 param.name
@@ -213,7 +214,7 @@ impl<'a> Handles<'a> {
                             false => Ok(role),
                         }
                     })?,
-                true => Role::Handle {
+                true => Role::Handle(roles::Handle {
                     life: if life == Life::Uses || self.first_handle(of, function) == Some(index) {
                         life
                     } else {
@@ -221,7 +222,7 @@ impl<'a> Handles<'a> {
                     },
                     through: through.map(|(_, field)| (*field).to_owned()),
                     nullable: self.facts.of(function, index).null_checked,
-                },
+                }),
             });
         }
         free_lengths(function, &mut roles);
@@ -281,7 +282,9 @@ impl<'a> Handles<'a> {
         let all = self.steps.get(of).map_or(&[][..], Vec::as_slice);
         let public = |s: &&Step| s.function.linkage == Linkage::External && !self.through(&s.roles);
         let under = step.function;
-        let needs = |s: &Step| s.roles.iter().any(|r| matches!(r, Role::Handle { life: Life::Uses, .. }));
+        let needs = |s: &Step| {
+            s.roles.iter().any(|r| matches!(r, Role::Handle(roles::Handle { life: Life::Uses, .. })))
+        };
         let makers: Vec<&Step> =
             all.iter().filter(public).filter(|s| s.life == Life::Makes && !needs(s)).collect();
         let by_caller = !makers.iter().any(|s| s.returns == Returns::Handle);
@@ -336,7 +339,7 @@ impl<'a> Handles<'a> {
     }
 
     fn through(&self, roles: &[Role]) -> bool {
-        roles.iter().any(|role| matches!(role, Role::Handle { through: Some(_), .. }))
+        roles.iter().any(|role| matches!(role, Role::Handle(roles::Handle { through: Some(_), .. })))
     }
 
     /// The modules with functions that call `function`, directly or not.

@@ -1,32 +1,16 @@
 //! Lengths: which number gives the size of the memory behind a pointer parameter.
 
 use super::facts::FactTable;
-use super::types::{Contract, Direction, Role};
+use super::roles::{self, MAX};
+use super::types::{Direction, Role};
 use crate::symbol::{Function, Param, TypeKind};
 
-/// Largest buffer or string, unless the C text has a larger relevant constant.
-pub(super) const MAX: usize = 4096;
 /// Largest buffer of one step: many steps share an input.
 pub(super) const MAX_OF_STEP: usize = 1024;
-/// The most elements of a long input.
-pub const LONGEST: usize = 70_000;
 
 /// The `max` that buffers get where the C text has these constants.
 pub(super) fn inferred_max(interesting: &[usize]) -> usize {
     interesting.iter().max().map_or(MAX, |n| MAX.max(n + 64))
-}
-
-/// Whether the `max` of this role is the one that inference gives: then longer inputs are tried, too.
-pub fn is_inferred_max(contract: &Contract, role: &Role) -> bool {
-    let inferred = match contract.sequence {
-        Some(_) => MAX_OF_STEP,
-        None => inferred_max(&contract.interesting),
-    };
-    match role {
-        Role::Buffer { max, .. } => *max == inferred,
-        Role::CString { max, .. } => *max == inferred.min(MAX),
-        _ => false,
-    }
 }
 
 /// For each parameter, its length parameter.
@@ -94,19 +78,6 @@ pub(super) fn partner(facts: &FactTable, function: &Function, index: usize, para
     near(-1).or_else(|| near(2)).or_else(|| near(3))
 }
 
-/// The largest element count that the type of the length, or of its target, can hold.
-pub fn most(function: &Function, length: &str) -> usize {
-    let param = function.params.iter().find(|param| param.name == length);
-    let kind = param.map(|param| match &param.ty.kind {
-        TypeKind::Pointer(to) => &to.kind,
-        kind => kind,
-    });
-    match kind {
-        Some(TypeKind::Int { signed, bits, .. }) if *bits < 32 => (1 << (bits - u16::from(*signed))) - 1,
-        _ => usize::MAX,
-    }
-}
-
 /// Whether it is a pointer to characters whose constness is `constant`.
 fn is_text(param: &Param, constant: bool) -> bool {
     matches!(&param.ty.kind, TypeKind::Pointer(to)
@@ -141,19 +112,14 @@ pub(super) fn length_like(name: &str) -> bool {
 
 /// Turns lengths without a buffer into values or pointers: the memory that they seemed to measure has another role.
 pub(super) fn free_lengths(function: &Function, roles: &mut [Role]) {
-    let mut owned: Vec<String> = Vec::new();
-    for role in &*roles {
-        match role {
-            Role::Buffer { length, .. } => owned.push(length.clone()),
-            Role::Elements { count, size, .. } => owned.extend([count.clone(), size.clone()]),
-            _ => {}
-        }
-    }
+    let owned: Vec<String> = roles.iter().flat_map(|role| role.facts().lengths).cloned().collect();
     for (param, role) in function.params.iter().zip(roles) {
-        if *role == Role::Length && !owned.contains(&param.name) {
+        if role.length().is_some() && !owned.contains(&param.name) {
             *role = match param.ty.kind {
-                TypeKind::Pointer(_) => Role::Pointer { direction: Direction::InOut, nullable: false },
-                _ => Role::Value { min: None, max: None },
+                TypeKind::Pointer(_) => {
+                    Role::Pointer(roles::Pointer { direction: Direction::InOut, nullable: false })
+                }
+                _ => Role::Value(roles::Value::ANY),
             };
         }
     }

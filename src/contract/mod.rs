@@ -1,13 +1,15 @@
 //! Contracts: how a function may be called, and what is compared.
 
+pub mod flat;
+pub mod roles;
 pub mod types;
+pub mod slots;
 pub mod archetype;
 pub mod libc;
 mod sound;
 pub mod fits;
 pub mod file;
 pub mod facts;
-pub mod flat;
 pub mod producers;
 pub mod callback;
 pub mod lengths;

@@ -1,5 +1,6 @@
 //! Structs behind pointers: which functions fill them, and which need one that was filled.
 
+use super::roles;
 use super::types::{Contract, Direction, Parameter, Role};
 use crate::symbol::{CType, Function, Library, TypeKind};
 
@@ -11,7 +12,9 @@ pub fn maker(function: &Function, contract: &Contract) -> Option<usize> {
         || !contract.globals.is_empty()
         || contract.chance
         || contract.hands_over();
-    let is_out = |role: &Role| matches!(role, Role::Pointer { direction: Direction::Out, nullable: false });
+    let is_out = |role: &Role| {
+        matches!(role, Role::Pointer(roles::Pointer { direction: Direction::Out, nullable: false }))
+    };
     let at = contract.params.iter().position(|param| is_out(&param.role)).filter(|_| !has_more)?;
     let record = pointed(&function.params[at].ty)?;
     let others = function.params.iter().filter(|param| pointed(&param.ty).as_ref() == Some(&record));
@@ -21,7 +24,10 @@ pub fn maker(function: &Function, contract: &Contract) -> Option<usize> {
 /// The struct behind a parameter that should come from another function: it has a buffer and an integer, perhaps
 /// the number of elements in use, and random bytes rarely form a consistent pair.
 pub fn taken(library: &Library, param: &Parameter, ty: &CType) -> Option<String> {
-    if !matches!(param.role, Role::Pointer { direction: Direction::In | Direction::InOut, .. }) {
+    if !matches!(
+        param.role,
+        Role::Pointer(roles::Pointer { direction: Direction::In | Direction::InOut, .. })
+    ) {
         return None;
     }
     let key = pointed(ty)?;

@@ -8,6 +8,7 @@ use super::infer::{constants, sets_errno, signature_of};
 use super::lengths::inferred_max;
 use super::libc::is_answered;
 use super::returned::returns_of;
+use super::roles::Value;
 use super::state;
 use super::types::{Contract, Direction, GlobalUse, Harness, Parameter, Returns, Role};
 use crate::symbol::{Function, Library, TypeKind};
@@ -79,82 +80,37 @@ impl Frame {
     }
 }
 
-/// Largest number of elements of an array.
-const LONGEST: usize = 1 << 16;
-
 /// Refuses roles that narrow the inputs or do not fit the C types.
 fn admit(param: &mut Parameter, ty: &TypeKind, most: usize) -> Result<(), String> {
-    let name = &param.name;
     let is_pointer = matches!(ty, TypeKind::Pointer(_) | TypeKind::Array { .. });
-    let wrong = |what: &str| Err(format!("`{name}`: {what}"));
-    match &mut param.role {
-        Role::Value { min: None, max: None } if !is_pointer => {}
-        Role::Value { min: None, max: None } => return wrong("a pointer cannot have the role `value`"),
-        Role::Value { .. } => return wrong("no value may be ruled out: leave out `min` and `max`"),
-        Role::OneOf { .. } => return wrong("no value may be ruled out: `one-of` is not for proposals"),
-        Role::Handle { .. } | Role::Lent { .. } => return wrong("handles cannot be proposed"),
-        // The C text determines these roles; otherwise they are unknown.
-        Role::Callback { .. } | Role::UserData => {
-            return wrong("callbacks, and what they get, cannot be proposed");
-        }
-        Role::FixedArray { len, .. } if !(1..=LONGEST).contains(len) => {
-            return wrong("`len` is between 1 and 65536");
-        }
-        Role::Length => {}
-        Role::Given { max, .. } if is_pointer => *max = (*max).max(1),
-        Role::Buffer { max, .. } | Role::CString { max, .. } | Role::Elements { max, .. } if is_pointer => {
-            *max = (*max).max(most);
-        }
-        Role::Room { .. } | Role::Pointer { .. } | Role::FixedArray { .. } if is_pointer => {}
-        _ => return wrong("this role is for pointers"),
-    }
-    Ok(())
+    param.role.propose(is_pointer, most).map_err(|what| format!("`{}`: {what}", param.name))
 }
 
 /// Widens roles to what the C text examines: null where C checks for it, memory as far as C goes, and content where
 /// C reads.
 fn wide(param: &mut Parameter, facts: &Facts) -> Result<(), String> {
-    let name = &param.name;
-    match &mut param.role {
-        Role::Buffer { nullable, .. }
-        | Role::CString { nullable, .. }
-        | Role::Pointer { nullable, .. }
-        | Role::Given { nullable, .. }
-        | Role::Room { nullable, .. } => *nullable |= facts.null_checked,
-        Role::FixedArray { len, .. } if facts.constant_index.is_some_and(|index| index >= *len as i64) => {
-            return Err(format!("`{name}`: C goes further than {len} elements"));
-        }
-        _ => {}
+    if let Some(nullable) = param.role.nullable() {
+        *nullable |= facts.null_checked;
     }
-    match &param.role {
-        Role::Buffer { direction: Direction::Out, .. }
-        | Role::Pointer { direction: Direction::Out, .. }
-        | Role::FixedArray { direction: Direction::Out, .. }
-        | Role::Room { direction: Direction::Out, .. }
-        | Role::Elements { direction: Direction::Out, .. }
-            if facts.reads =>
-        {
-            Err(format!("`{name}`: C reads there, so its direction is `in` or `inout`"))
-        }
-        _ => Ok(()),
+    let (name, role) = (&param.name, &param.role);
+    if let Some(array) = role.fixed_array()
+        && facts.constant_index.is_some_and(|index| index >= array.len as i64)
+    {
+        return Err(format!("`{name}`: C goes further than {} elements", array.len));
+    }
+    match role.is_output() && facts.reads {
+        true => Err(format!("`{name}`: C reads there, so its direction is `in` or `inout`")),
+        false => Ok(()),
     }
 }
 
 /// Refuses directions that would leave out of the comparison what C may write.
 fn compared(param: &Parameter, facts: &Facts, is_const: bool) -> Result<(), String> {
     let name = &param.name;
-    let direction = match &param.role {
-        Role::Buffer { direction, .. }
-        | Role::Pointer { direction, .. }
-        | Role::FixedArray { direction, .. }
-        | Role::Room { direction, .. }
-        | Role::Elements { direction, .. } => *direction,
-        Role::CString { .. } => Direction::In,
-        Role::Given { .. } if !facts.freed => {
-            return Err(format!("`{name}`: C frees nothing there, so it is not `given`"));
-        }
-        _ => return Ok(()),
-    };
+    if param.role.given().is_some() && !facts.freed {
+        return Err(format!("`{name}`: C frees nothing there, so it is not `given`"));
+    }
+    let Some(direction) = param.role.direction() else { return Ok(()) };
     match (direction, facts) {
         (Direction::In | Direction::Out, _)
             if !is_const && (facts.stored || facts.returned || facts.called) =>
@@ -212,7 +168,7 @@ fn bound(params: &mut [Parameter], rule: &str) -> bool {
         _ => return false,
     };
     let param = params.iter_mut().find(|param| param.name == name);
-    let Some(Parameter { role: Role::Value { min, max }, .. }) = param else { return false };
+    let Some(Parameter { role: Role::Value(Value { min, max }), .. }) = param else { return false };
     match is_most {
         true => *max = Some(max.map_or(limit, |old| old.min(limit))),
         false => *min = Some(min.map_or(limit, |old| old.max(limit))),
@@ -228,6 +184,7 @@ fn whole(expr: &syn::Expr) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::roles;
     use super::*;
 
     fn param(role: Role) -> Parameter {
@@ -242,36 +199,36 @@ mod tests {
     #[test]
     fn no_input_is_ruled_out() {
         let int = TypeKind::Int { signed: true, bits: 32, plain_char: false };
-        let value = |min, max| param(Role::Value { min, max });
+        let value = |min, max| param(Role::Value(roles::Value { min, max }));
         assert!(admit(&mut value(None, None), &int, 64).is_ok());
         for (mut wrong, ty) in [
             (value(Some(1), None), &int),
             (value(None, Some(1)), &int),
             (value(None, None), &pointer()),
-            (param(Role::OneOf { values: vec![1] }), &int),
-            (param(Role::CString { max: 9, nullable: false }), &int),
-            (param(Role::UserData), &pointer()),
-            (param(Role::Callback { order: false, nullable: false }), &pointer()),
-            (param(Role::FixedArray { direction: Direction::In, len: 0 }), &pointer()),
+            (param(Role::OneOf(roles::OneOf { values: vec![1] })), &int),
+            (param(Role::CString(roles::CString { max: 9, nullable: false })), &int),
+            (param(Role::UserData(roles::UserData)), &pointer()),
+            (param(Role::Callback(roles::Callback { order: false, nullable: false })), &pointer()),
+            (param(Role::FixedArray(roles::FixedArray { direction: Direction::In, len: 0 })), &pointer()),
         ] {
             assert!(admit(&mut wrong, ty, 64).is_err(), "{wrong:?}");
         }
-        let mut short = param(Role::CString { max: 1, nullable: false });
+        let mut short = param(Role::CString(roles::CString { max: 1, nullable: false }));
         admit(&mut short, &pointer(), 64).unwrap();
-        assert_eq!(short.role, Role::CString { max: 64, nullable: false });
+        assert_eq!(short.role, Role::CString(roles::CString { max: 64, nullable: false }));
     }
 
     #[test]
     fn what_c_looks_at_is_tried() {
-        let array = |direction| param(Role::FixedArray { direction, len: 3 });
+        let array = |direction| param(Role::FixedArray(roles::FixedArray { direction, len: 3 }));
         let index = |index| Facts { constant_index: Some(index), ..Facts::default() };
         assert!(wide(&mut array(Direction::In), &index(2)).is_ok());
         assert!(wide(&mut array(Direction::In), &index(3)).is_err());
         let reads = Facts { reads: true, null_checked: true, ..Facts::default() };
         assert!(wide(&mut array(Direction::Out), &reads).is_err());
-        let mut text = param(Role::CString { max: 9, nullable: false });
+        let mut text = param(Role::CString(roles::CString { max: 9, nullable: false }));
         wide(&mut text, &reads).unwrap();
-        assert_eq!(text.role, Role::CString { max: 9, nullable: true });
+        assert_eq!(text.role, Role::CString(roles::CString { max: 9, nullable: true }));
     }
 
     #[test]
@@ -287,7 +244,7 @@ mod tests {
 
     #[test]
     fn bounds_of_one_number_are_limits_and_other_rules_stay() {
-        let number = || vec![param(Role::Value { min: None, max: None })];
+        let number = || vec![param(Role::Value(roles::Value { min: None, max: None }))];
         for (rule, min, max) in [
             ("p < 64", None, Some(63)),
             ("64 > p", None, Some(63)),
@@ -297,20 +254,20 @@ mod tests {
         ] {
             let mut params = number();
             assert!(bound(&mut params, rule), "{rule}");
-            assert_eq!(params[0].role, Role::Value { min, max }, "{rule}");
+            assert_eq!(params[0].role, Role::Value(roles::Value { min, max }), "{rule}");
         }
         for rule in ["p != 3", "p < q", "p + 1 < 3", "q < 3", "p < 99999999999", "p <"] {
             assert!(!bound(&mut number(), rule), "{rule}");
         }
         let mut twice = number();
         assert!(["p < 64", "p < 80", "p > 3", "p > 1"].iter().all(|rule| bound(&mut twice, rule)));
-        assert_eq!(twice[0].role, Role::Value { min: Some(4), max: Some(63) });
-        assert!(!bound(&mut [param(Role::Length)], "p < 3"));
+        assert_eq!(twice[0].role, Role::Value(roles::Value { min: Some(4), max: Some(63) }));
+        assert!(!bound(&mut [param(Role::Length(roles::Length))], "p < 3"));
     }
 
     #[test]
     fn nothing_that_c_may_write_is_left_out() {
-        let buffer = |direction| param(Role::Pointer { direction, nullable: false });
+        let buffer = |direction| param(Role::Pointer(roles::Pointer { direction, nullable: false }));
         let writes = Facts { writes: true, ..Facts::default() };
         let escapes = Facts { escapes: Some("ioctl".into()), ..Facts::default() };
         let freed = Facts { freed: true, ..Facts::default() };
@@ -340,6 +297,9 @@ mod tests {
             );
             assert!(compared(&buffer(InOut), &kept, false).is_ok());
         }
-        assert!(compared(&param(Role::CString { max: 9, nullable: false }), &writes, true).is_err());
+        assert!(
+            compared(&param(Role::CString(roles::CString { max: 9, nullable: false })), &writes, true)
+                .is_err()
+        );
     }
 }

@@ -1,6 +1,6 @@
 //! Consistency of a contract, for inferred and written ones alike.
 
-use super::types::{Contract, Parameter, Returns, Role, Signature};
+use super::types::{Contract, Parameter, Returns, Signature};
 use crate::error::{Error, ErrorKind};
 
 /// The error for a contract in which something is wrong, whoever finds it.
@@ -33,12 +33,12 @@ pub(super) fn complaint(contract: &Contract) -> Option<String> {
 }
 
 fn of_handles(contract: &Contract) -> Option<String> {
-    let is_lent = |p: &&Parameter| matches!(p.role, Role::Lent { .. });
+    let is_lent = |p: &&Parameter| p.role.lent().is_some();
     if let Some(param) = contract.params.iter().find(is_lent).filter(|_| contract.sequence.is_none()) {
         return Some(format!("`{}`: structs are lent only to functions on handles", param.name));
     }
-    let on_handles = contract.returns == Returns::Handle
-        || contract.params.iter().any(|p| matches!(p.role, Role::Handle { .. }));
+    let on_handles =
+        contract.returns == Returns::Handle || contract.params.iter().any(|p| p.role.handle().is_some());
     match &contract.sequence {
         None if on_handles => Some("a function on handles needs [sequence]".to_owned()),
         Some(sequence) if sequence.makers.is_empty() => {
@@ -57,23 +57,14 @@ fn of_handles(contract: &Contract) -> Option<String> {
 }
 
 fn of_lengths(contract: &Contract, param: &Parameter) -> Option<String> {
-    if let Role::Buffer { length, .. } = &param.role
-        && contract.role(length) != Some(&Role::Length)
-    {
-        return Some(format!(
-            "`{}`: its length `{length}` is not a parameter with role \"length\"",
-            param.name
-        ));
+    let is_length = |name: &str| contract.role(name).is_some_and(|role| role.length().is_some());
+    let (name, lengths) = (&param.name, param.role.facts().lengths);
+    if !lengths.iter().all(|length| is_length(length)) {
+        return Some(match &lengths[..] {
+            [length] => format!("`{name}`: its length `{length}` is not a parameter with role \"length\""),
+            _ => format!("`{name}`: `length` and `size` must name parameters with role \"length\""),
+        });
     }
-    if let Role::Elements { count, size, .. } = &param.role
-        && [count, size].iter().any(|name| contract.role(name) != Some(&Role::Length))
-    {
-        return Some(format!(
-            "`{}`: `length` and `size` must name parameters with role \"length\"",
-            param.name
-        ));
-    }
-    let mut measured = contract.buffers_of(&param.name).chain(contract.elements_of(&param.name));
-    (param.role == Role::Length && measured.next().is_none())
-        .then(|| format!("no buffer has the length `{}`", param.name))
+    let is_measured = contract.params.iter().any(|other| other.role.facts().lengths.contains(&name));
+    (param.role.length().is_some() && !is_measured).then(|| format!("no buffer has the length `{name}`"))
 }

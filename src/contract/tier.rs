@@ -6,9 +6,9 @@ use super::external_effects::{Reach, Realm, outside};
 use super::facts::FactTable;
 use super::flat::flat;
 use super::infer::roles;
-use super::lengths::MAX;
 use super::lengths::partner;
-use super::types::{Direction, Judgeable, Role};
+use super::roles::MAX;
+use super::types::{Judgeable, Role};
 use crate::symbol::{CType, Function, Library, Param, SymbolKey, TypeKind, UseKind};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -92,7 +92,7 @@ impl<'a> Tiers<'a> {
             && contract.harness.is_inferred()
             && callbacks.is_empty()
             && !contract.hands_over()
-            && !contract.params.iter().any(|param| matches!(param.role, Role::Room { .. }))
+            && !contract.params.iter().any(|param| param.role.room().is_some())
         {
             return (Tier::A, decoded(contract.params.iter().map(|param| Some(&param.role))));
         }
@@ -101,11 +101,11 @@ impl<'a> Tiers<'a> {
         for (param, role) in function.params.iter().zip(&roles) {
             match role {
                 Err(why) => needs.extend(self.argument(function, param, why)),
-                Ok(Role::Room { .. }) => {
+                Ok(Role::Room(_)) => {
                     let why = format!("the C text does not show how much memory `{}` points to", param.name);
                     needs.extend(self.argument(function, param, &why));
                 }
-                Ok(Role::Given { .. }) => {
+                Ok(Role::Given(_)) => {
                     needs.extend(self.argument(function, param, &format!("`{}` is freed", param.name)));
                 }
                 Ok(_) => {}
@@ -265,20 +265,10 @@ fn decoded<'r>(roles: impl Iterator<Item = Option<&'r Role>>) -> String {
     for role in roles {
         let kind = match role {
             None => "memory of known size",
-            Some(Role::Value { .. } | Role::OneOf { .. }) => "values",
-            Some(Role::Buffer { .. }) => "buffers with their length",
-            Some(Role::Length) => continue,
-            Some(Role::CString { .. }) => "strings",
-            Some(Role::Pointer { direction: Direction::Out, .. }) => "out-parameters",
-            Some(Role::Pointer { .. }) => "pointers to single values",
-            Some(Role::FixedArray { .. }) => "arrays of a fixed length",
-            Some(Role::Elements { .. }) => "elements of a size",
-            Some(Role::Callback { .. }) => "callbacks",
-            Some(Role::UserData) => continue,
-            Some(Role::Handle { .. }) => "handles",
-            Some(Role::Room { .. }) => "memory that nothing measures",
-            Some(Role::Given { .. }) => "blocks to free",
-            Some(Role::Lent { .. }) => "structs with memory of their own",
+            Some(role) => match role.facts().kind {
+                Some(kind) => kind,
+                None => continue,
+            },
         };
         if !kinds.contains(&kind) {
             kinds.push(kind);

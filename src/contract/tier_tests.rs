@@ -2,8 +2,9 @@
 
 use super::facts::FactTable;
 use super::infer::infer;
+use super::roles::{self, Role};
 use super::tier::{Tier, Tiers};
-use super::types::{Judgeable, Role};
+use super::types::Judgeable;
 
 use crate::c::front_tests::load_into;
 use crate::symbol::Library;
@@ -93,9 +94,9 @@ fn a_length_behind_two_texts_is_that_of_the_written_one() {
     let judgeable = infer(&library, &FactTable::build(&library), library.find("cut").unwrap());
     let Judgeable::Yes(contract) = judgeable else { panic!("{judgeable:?}") };
     let [dst, src, size] = &contract.params[..] else { panic!("{contract:?}") };
-    assert!(matches!(&dst.role, Role::Buffer { length, .. } if length == "size"), "{dst:?}");
-    assert!(matches!(src.role, Role::CString { .. }), "{src:?}");
-    assert_eq!(size.role, Role::Length);
+    assert!(matches!(&dst.role, Role::Buffer(roles::Buffer { length, .. }) if length == "size"), "{dst:?}");
+    assert!(matches!(src.role, Role::CString(_)), "{src:?}");
+    assert_eq!(size.role, Role::Length(roles::Length));
 }
 
 #[test]

@@ -1,97 +1,9 @@
 //! The typed contract of a function. `contract::file` defines its TOML form, `contract::infer` infers it.
 
+pub use super::roles::{Direction, Life, Parameter, Role};
 pub use crate::config::Harness;
 use crate::symbol::SymbolName;
 use serde::{Deserialize, Serialize};
-
-/// Which way data goes through a pointer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Direction {
-    In,
-    Out,
-    InOut,
-}
-
-/// The role of a parameter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Role {
-    /// A number or a struct by value; `min` and `max` limit numbers.
-    Value { min: Option<i64>, max: Option<i64> },
-    /// One of these values (C enums).
-    OneOf { values: Vec<i64> },
-    /// At most `max` elements; `length` names the parameter with their number.
-    Buffer { direction: Direction, length: String, max: usize, nullable: bool },
-    /// The length of the buffers that name it.
-    Length,
-    /// A NUL-terminated input string of at most `max` bytes.
-    CString { max: usize, nullable: bool },
-    /// A pointer to one number or flat struct.
-    Pointer { direction: Direction, nullable: bool },
-    /// A pointer to `len` elements.
-    FixedArray { direction: Direction, len: usize },
-    /// A pointer to memory of unknown size: the harness gives `len` elements, meant to be more than C needs. An
-    /// input on which C goes beyond them counts as one on which C crashes.
-    Room { direction: Direction, len: usize, nullable: bool },
-    /// `count` elements of `size` bytes each, at most `max` of them; both name parameters.
-    Elements { direction: Direction, count: String, size: String, max: usize },
-    /// A callback. Its calls are compared, and its results come from the input; with `order`, it is a total order
-    /// of the values behind its two pointers.
-    Callback { order: bool, nullable: bool },
-    /// A handle; with `through`, the struct that this field of the handle points to.
-    Handle { life: Life, through: Option<String>, nullable: bool },
-    /// A pointer that is only passed on to a callback.
-    UserData,
-    /// A block of at most `max` bytes from each side's own allocator, which the function may free or keep.
-    Given { max: usize, nullable: bool },
-    /// A struct of the caller's that C may keep; `of` is its name in `ffi.rs`. `pointers` are the fields that point
-    /// to bytes, each with its length fields; `numbers` are the other fields.
-    Lent { of: String, pointers: Vec<(String, Vec<String>)>, numbers: Vec<String>, nullable: bool },
-}
-
-impl Role {
-    /// Whether the pointer may be null.
-    pub fn is_nullable(&self) -> bool {
-        match self {
-            Self::Buffer { nullable, .. }
-            | Self::Pointer { nullable, .. }
-            | Self::CString { nullable, .. }
-            | Self::Callback { nullable, .. }
-            | Self::Handle { nullable, .. }
-            | Self::Lent { nullable, .. }
-            | Self::Given { nullable, .. }
-            | Self::Room { nullable, .. } => *nullable,
-            Self::Value { .. }
-            | Self::OneOf { .. }
-            | Self::Length
-            | Self::FixedArray { .. }
-            | Self::Elements { .. }
-            | Self::UserData => false,
-        }
-    }
-
-    /// Whether no safe Rust type can express the role.
-    pub fn needs_c(&self) -> bool {
-        matches!(
-            self,
-            Self::Elements { .. }
-                | Self::Callback { .. }
-                | Self::UserData
-                | Self::Lent { .. }
-                | Self::Room { .. }
-                | Self::Given { .. }
-        )
-    }
-}
-
-/// What a function does to the object behind a handle.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Life {
-    Makes,
-    Uses,
-    Ends,
-}
 
 /// The calls on the same handle before and after a function under test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,21 +39,6 @@ impl Sequence {
     pub fn names(&self) -> impl Iterator<Item = &SymbolName> {
         self.makers.iter().chain(&self.operations).chain(&self.enders)
     }
-}
-
-/// A parameter with its role and the source of that role.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameter {
-    pub name: String,
-    pub role: Role,
-    /// Values that the C text compares with; only for functions in a call sequence.
-    pub likely: Vec<i64>,
-    /// Texts that the C text compares with.
-    pub texts: Vec<String>,
-    /// Functions that make the struct behind the pointer: half of the inputs use one that C has made.
-    pub made_by: Vec<SymbolName>,
-    /// The C line that the role came from, or a person's reason.
-    pub reason: String,
 }
 
 /// A variable of the library that the function reaches. Each side has a copy, set before a call and compared after
@@ -277,24 +174,12 @@ impl Contract {
 
     /// Whether a role or the result needs C's types.
     pub fn needs_c(&self) -> bool {
-        self.returns.needs_c() || self.params.iter().any(|param| param.role.needs_c())
+        self.returns.needs_c() || self.params.iter().any(|param| param.role.facts().needs_c)
     }
 
     /// Whether blocks of memory change owners, so that the harness counts allocations and frees of both sides.
     pub fn hands_over(&self) -> bool {
-        let is_given = |param: &Parameter| matches!(param.role, Role::Given { .. });
-        self.returns == Returns::Memory || self.params.iter().any(is_given)
-    }
-
-    /// The parameters whose element count or element size is the parameter `length`.
-    pub fn elements_of<'a>(&'a self, length: &'a str) -> impl Iterator<Item = &'a Parameter> {
-        let names = move |p: &&Parameter| matches!(&p.role, Role::Elements { count, size, .. } if count == length || size == length);
-        self.params.iter().filter(names)
-    }
-
-    /// Buffers whose length is the parameter `length`.
-    pub fn buffers_of<'a>(&'a self, length: &'a str) -> impl Iterator<Item = &'a Parameter> {
-        self.params.iter().filter(move |p| matches!(&p.role, Role::Buffer { length: l, .. } if l == length))
+        self.returns == Returns::Memory || self.params.iter().any(|param| param.role.given().is_some())
     }
 }
 

@@ -1,6 +1,5 @@
 //! Differential harnesses, generated from contracts; a model cannot change them.
 
-pub mod plan;
 pub mod emit;
 pub mod values;
 pub mod require;

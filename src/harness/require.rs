@@ -1,11 +1,11 @@
 //! Preconditions of a contract: Rust expressions over integer parameters only.
 
-use super::plan::Slot;
 use crate::contract::file;
-use crate::contract::types::{Contract, Role};
+use crate::contract::roles::Slot;
+use crate::contract::types::Contract;
 use crate::error::{Error, Result};
 use proc_macro2::{Ident, TokenStream, TokenTree};
-use quote::{format_ident, quote};
+use quote::quote;
 use std::collections::BTreeSet;
 
 /// The condition as code over `args` and lengths, with everything widened to `i128`.
@@ -15,19 +15,13 @@ pub fn condition(contract: &Contract, slots: &[Slot]) -> Result<TokenStream> {
         let expr = parse(text, slots).map_err(|error| bad(contract, text, &error.to_string()))?;
         all.push(translate(slots, &expr).map_err(|why| bad(contract, text, &why))?);
     }
-    for slot in slots {
-        let name = slot.name;
-        if let Role::Value { min, max } = *slot.role {
-            all.extend(min.map(|min| quote!(args.#name as i128 >= #min as i128)));
-            all.extend(max.map(|max| quote!(args.#name as i128 <= #max as i128)));
-        }
-    }
+    all.extend(slots.iter().flat_map(|slot| slot.role.conditions(slot)));
     Ok(if all.is_empty() { quote!(true) } else { quote!(#((#all))&&*) })
 }
 
 /// Lengths in the condition, which the harness must compute first.
 pub fn lengths_mentioned(contract: &Contract) -> BTreeSet<String> {
-    let lengths = contract.params.iter().filter(|p| p.role == Role::Length);
+    let lengths = contract.params.iter().filter(|p| p.role.length().is_some());
     lengths
         .filter(|p| {
             contract.require.iter().any(|r| crate::contract::facts::identifiers(r).contains(&p.name.as_str()))
@@ -89,14 +83,8 @@ fn translate(slots: &[Slot], expr: &syn::Expr) -> std::result::Result<TokenStrea
             let Some(ident) = path.path.get_ident() else {
                 return Err("only parameters can be named".into());
             };
-            match slots.iter().find(|slot| slot.name == ident).map(|slot| slot.role) {
-                Some(Role::Value { .. } | Role::OneOf { .. }) => Ok(quote!((args.#ident as i128))),
-                Some(Role::Length) => {
-                    let length = format_ident!("{ident}_length");
-                    Ok(quote!((#length as i128)))
-                }
-                _ => Err(format!("`{ident}` is not an integer parameter")),
-            }
+            let number = slots.iter().find(|slot| slot.name == ident).and_then(|slot| slot.role.number(slot));
+            number.ok_or_else(|| format!("`{ident}` is not an integer parameter"))
         }
         other => Err(format!("`{}` is not supported", quote!(#other))),
     }

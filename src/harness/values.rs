@@ -1,5 +1,6 @@
 //! `Value` implementations for the flat structs of a library: field by field, without padding.
 
+use crate::contract::roles::field_ident;
 use crate::rust::pretty::pretty;
 use crate::symbol::{CType, Library, TypeKind};
 use proc_macro2::TokenStream;
@@ -81,11 +82,6 @@ fn implementation(library: &Library, key: &str) -> Option<TokenStream> {
             }
         }
     })
-}
-
-pub(super) fn field_ident(name: &str) -> syn::Ident {
-    // bindgen appends `_` to names that are keywords.
-    syn::parse_str(name).unwrap_or_else(|_| format_ident!("{name}_"))
 }
 
 #[derive(Default)]

@@ -25,8 +25,8 @@ pub use literals::literals;
 pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};
+use crate::contract::file;
 use crate::contract::state::input_bytes;
-use crate::contract::{file, types::Role};
 use crate::digest::{of_parts, sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
@@ -90,17 +90,8 @@ impl<'p> Judge<'p> {
         let fuzz = &self.project.config.fuzz;
         let name = &planned.function.name;
         // Elements are wider than bytes; a contract may need more than the general limit.
-        let longest =
-            planned.judgeable.contract().into_iter().flat_map(|c| &c.params).map(|p| match p.role {
-                Role::Buffer { max, .. } | Role::CString { max, .. } => max as u64 + 64,
-                Role::FixedArray { len, .. } => len as u64 * 16,
-                Role::Elements { max, .. } => max as u64 * 16 + 64,
-                Role::Room { len, .. } => len as u64 * 8,
-                Role::Given { max, .. } => max as u64 + 8,
-                Role::Lent { .. } => 1024,
-                Role::Callback { .. } => 128,
-                _ => 64,
-            });
+        let params = planned.judgeable.contract().into_iter().flat_map(|contract| &contract.params);
+        let longest = params.map(|param| param.role.facts().input_bytes);
         let globals = planned.judgeable.contract().into_iter().flat_map(|c| &c.globals);
         let globals = globals.map(|used| input_bytes(&self.project.library, used));
         Campaign {

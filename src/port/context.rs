@@ -233,6 +233,7 @@ fn macros(library: &Library, function: &Function) -> Vec<String> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::contract::roles;
     use crate::contract::types::{Contract, Direction, Role};
     use crate::symbol::fixture::{self, int, place};
     use crate::symbol::{Global, Linkage, Macro, Param, Place, RelPath, Unit};
@@ -305,17 +306,14 @@ pub(crate) mod tests {
     }
 
     pub fn contract() -> Contract {
-        let buffer = |direction, length: &str, nullable| Role::Buffer {
-            direction,
-            length: length.into(),
-            max: 4096,
-            nullable,
+        let buffer = |direction, length: &str, nullable| {
+            Role::Buffer(roles::Buffer { direction, length: length.into(), max: 4096, nullable })
         };
         let params = vec![
             ("dst", buffer(Direction::Out, "cap", false)),
-            ("cap", Role::Length),
+            ("cap", Role::Length(roles::Length)),
             ("data", buffer(Direction::In, "n", true)),
-            ("n", Role::Length),
+            ("n", Role::Length(roles::Length)),
         ];
         Contract {
             signature: Signature::Safe,

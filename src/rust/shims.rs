@@ -1,8 +1,10 @@
 //! The two layers around an inner function: the C-ABI shim that replaces the original (`capi`), and the shim
 //! through which ports call a C function that is not ported yet (`callee`).
 
-use super::signature::{CSignature, ident, inner, pointee};
-use crate::contract::types::{Contract, Direction, Parameter, Returns, Role, Signature as Style};
+use super::signature::{CSignature, ident, inner};
+use crate::contract::roles::Slot;
+use crate::contract::slots::slots;
+use crate::contract::types::{Contract, Returns, Signature as Style};
 use crate::rust::globals::identifier;
 use crate::symbol::{Function, Linkage, SymbolName};
 use proc_macro2::{Ident, TokenStream};
@@ -21,17 +23,22 @@ pub struct Bound<'a> {
 impl Bound<'_> {
     /// Whether a call of the inner function has the same form as C's, apart from `unsafe`.
     pub fn is_plain(&self) -> bool {
-        let plain =
-            |role: &Role| matches!(role, Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. });
         self.safe().is_none_or(|contract| {
+            let mut roles = contract.params.iter().map(|param| &param.role);
             contract.returns != Returns::StaticString
-                && contract.params.iter().all(|param| plain(&param.role))
+                && roles.all(|role| {
+                    role.direction().is_none() && role.length().is_none() && !role.facts().needs_c
+                })
         })
     }
 
     /// Its contract, if that makes the inner signature safe.
     pub fn safe(&self) -> Option<&Contract> {
         self.contract.filter(|c| c.signature == Style::Safe)
+    }
+
+    fn slots<'s>(&'s self, contract: &'s Contract) -> Vec<Slot<'s>> {
+        slots(contract, self.function, &self.c.params)
     }
 
     fn path(&self) -> TokenStream {
@@ -65,12 +72,10 @@ pub fn capi(bound: &Bound, counter: Option<u32>) -> TokenStream {
 pub fn call_as_c(bound: &Bound, path: &TokenStream) -> TokenStream {
     let args: Vec<TokenStream> = match bound.safe() {
         None => bound.c.params.iter().map(|(name, _)| quote!(#name)).collect(),
-        Some(contract) => contract
-            .params
-            .iter()
-            .zip(&bound.c.params)
-            .filter_map(|(param, c)| to_inner(contract, param, c, bound.c))
-            .collect(),
+        Some(contract) => {
+            let slots = bound.slots(contract);
+            slots.iter().filter_map(|slot| Some(slot.role.safe(slot)?.of_c)).collect()
+        }
     };
     match bound.safe() {
         None => quote!(unsafe { #path(#(#args),*) }),
@@ -106,52 +111,6 @@ pub fn slices() -> [TokenStream; 2] {
             }
         },
     ]
-}
-
-/// Converts C's argument to the inner function's; `None` for a length.
-fn to_inner(
-    contract: &Contract,
-    param: &Parameter,
-    (name, ty): &(Ident, syn::Type),
-    c: &CSignature,
-) -> Option<TokenStream> {
-    let target = pointee(ty);
-    let length = |of: &str| {
-        let at = contract.params.iter().position(|p| p.name == of);
-        at.map(|at| &c.params[at].0).map(|name| quote!(usize::try_from(#name).unwrap_or(0)))
-    };
-    let value = match &param.role {
-        Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
-        // These occur only in signatures of C, which pass them on unchanged.
-        Role::Elements { .. }
-        | Role::Callback { .. }
-        | Role::UserData
-        | Role::Lent { .. }
-        | Role::Given { .. }
-        | Role::Room { .. } => quote!(#name),
-        Role::Length => return None,
-        Role::Buffer { direction, length: of, nullable, .. } => {
-            let length = length(of)?;
-            let made = match direction {
-                Direction::In => quote!(slice(#name as *const #target, #length)),
-                _ => quote!(slice_mut(#name as *mut #target, #length)),
-            };
-            if *nullable { quote!(if #name.is_null() { None } else { Some(#made) }) } else { made }
-        }
-        Role::CString { nullable, .. } => {
-            let made = quote!(core::ffi::CStr::from_ptr(#name as *const _));
-            if *nullable { quote!(if #name.is_null() { None } else { Some(#made) }) } else { made }
-        }
-        Role::Pointer { direction: Direction::In, nullable: true } => {
-            quote!((#name as *const #target).as_ref())
-        }
-        Role::Pointer { nullable: true, .. } => quote!((#name as *mut #target).as_mut()),
-        Role::Pointer { direction: Direction::In, .. } => quote!(&*(#name as *const #target)),
-        Role::Pointer { .. } => quote!(&mut *(#name as *mut #target)),
-        Role::FixedArray { direction: Direction::In, len } => quote!(&*(#name as *const [#target; #len])),
-        Role::FixedArray { len, .. } => quote!(&mut *(#name as *mut [#target; #len])),
-    };
-    Some(value)
 }
 
 /// The path to a callee: the Rust function where it is ported, else a shim to the C function. A shim is never
@@ -191,21 +150,26 @@ pub fn around(
             pat.mutability = Some(Default::default());
         }
     }
-    let lengths = contract.params.iter().zip(&bound.c.params).filter(|(p, _)| p.role == Role::Length);
-    let lengths = lengths.map(|(param, (name, _))| {
-        let each = contract.params.iter().zip(&bound.c.params).filter_map(|(p, (buffer, _))| match &p.role {
-            Role::Buffer { length, nullable: true, .. } if *length == param.name => {
-                Some(quote!(#buffer.as_ref().map_or(usize::MAX, |b| b.len())))
+    let slots = bound.slots(contract);
+    let lengths = slots.iter().filter(|slot| slot.role.length().is_some()).map(|length| {
+        let name = length.name;
+        let has_it = |slot: &&Slot| slot.length.is_some_and(|(of, _)| of == name);
+        let each = slots.iter().filter(has_it).map(|slot| {
+            let buffer = slot.name;
+            match slot.nullable() {
+                true => quote!(#buffer.as_ref().map_or(usize::MAX, |b| b.len())),
+                false => quote!(#buffer.len()),
             }
-            Role::Buffer { length, .. } if *length == param.name => Some(quote!(#buffer.len())),
-            _ => None,
         });
         quote! {
             let #name = [#(#each),*].into_iter().min().unwrap_or(0);
             let #name = if #name == usize::MAX { 0 } else { #name };
         }
     });
-    let args = contract.params.iter().zip(&bound.c.params).map(|(param, c)| to_c(param, c));
+    let args = slots.iter().map(|slot| {
+        let name = slot.name;
+        slot.role.safe(slot).map_or(quote!(#name as _), |safe| safe.to_c)
+    });
     let call = quote!(unsafe { #target(#(#args),*) });
     let call = match contract.returns {
         Returns::StaticString => quote! {
@@ -276,39 +240,5 @@ pub fn lending() -> TokenStream {
                 }
             }
         }
-    }
-}
-
-/// Converts the inner function's argument to C's.
-fn to_c(param: &Parameter, (name, _): &(Ident, syn::Type)) -> TokenStream {
-    match &param.role {
-        Role::Value { .. } | Role::OneOf { .. } | Role::Handle { .. } => quote!(#name),
-        Role::Elements { .. }
-        | Role::Callback { .. }
-        | Role::UserData
-        | Role::Lent { .. }
-        | Role::Given { .. }
-        | Role::Room { .. } => quote!(#name),
-        Role::Length => quote!(#name as _),
-        Role::Buffer { direction: Direction::In, nullable: true, .. } => {
-            quote!(#name.map_or(core::ptr::null(), |b| b.as_ptr()) as _)
-        }
-        Role::Buffer { nullable: true, .. } => {
-            quote!(#name.as_deref_mut().map_or(core::ptr::null_mut(), |b| b.as_mut_ptr()) as _)
-        }
-        Role::Buffer { direction: Direction::In, .. } | Role::FixedArray { direction: Direction::In, .. } => {
-            quote!(#name.as_ptr() as _)
-        }
-        Role::Buffer { .. } | Role::FixedArray { .. } => quote!(#name.as_mut_ptr() as _),
-        Role::CString { nullable: true, .. } => quote!(#name.map_or(core::ptr::null(), |s| s.as_ptr()) as _),
-        Role::CString { .. } => quote!(#name.as_ptr() as _),
-        Role::Pointer { direction: Direction::In, nullable: true } => {
-            quote!(#name.map_or(core::ptr::null(), |r| core::ptr::from_ref(r)) as _)
-        }
-        Role::Pointer { nullable: true, .. } => {
-            quote!(#name.as_deref_mut().map_or(core::ptr::null_mut(), |r| core::ptr::from_mut(r)) as _)
-        }
-        Role::Pointer { direction: Direction::In, .. } => quote!(core::ptr::from_ref(#name) as _),
-        Role::Pointer { .. } => quote!(core::ptr::from_mut(#name) as _),
     }
 }

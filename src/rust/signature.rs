@@ -1,6 +1,7 @@
 //! Signatures: the one in C, and the inner Rust function's, which the contract determines.
 
-use crate::contract::types::{Contract, Direction, Returns, Role, Signature as Style};
+use crate::contract::slots::slots;
+use crate::contract::types::{Contract, Returns, Signature as Style};
 use crate::symbol::{Function, Library, TypeKind};
 use proc_macro2::{Ident, Span};
 use quote::{format_ident, quote};
@@ -140,12 +141,6 @@ fn is_primitive(name: &str) -> bool {
     NAMES.contains(&name)
 }
 
-/// The target type of a pointer; `void` counts as bytes.
-pub fn pointee(ty: &syn::Type) -> syn::Type {
-    let syn::Type::Ptr(pointer) = ty else { return ty.clone() };
-    if is_void(ty) { syn::parse_quote!(u8) } else { (*pointer.elem).clone() }
-}
-
 fn is_void(pointer: &syn::Type) -> bool {
     quote!(#pointer).to_string().ends_with("c_void")
 }
@@ -169,8 +164,9 @@ pub fn inner(function: &Function, contract: Option<&Contract>, c: &CSignature) -
         let ret = c.ret.iter();
         return syn::parse_quote!(unsafe fn #name(#(#params),*) #(-> #ret)*);
     };
-    let params = contract.params.iter().zip(&c.params).filter_map(|(param, (name, ty))| {
-        let ty = inner_type(&param.role, ty)?;
+    let slots = slots(contract, function, &c.params);
+    let params = slots.iter().filter_map(|slot| {
+        let (name, ty) = (slot.name, slot.role.safe(slot)?.ty);
         Some(quote!(#name: #ty))
     });
     let ret = match contract.returns {
@@ -185,33 +181,6 @@ pub fn inner(function: &Function, contract: Option<&Contract>, c: &CSignature) -
     };
     let ret = ret.iter();
     syn::parse_quote!(fn #name(#(#params),*) #(-> #ret)*)
-}
-
-/// The Rust type of a parameter; a length has none, because its slice contains it.
-fn inner_type(role: &Role, c: &syn::Type) -> Option<syn::Type> {
-    let target = pointee(c);
-    let (plain, nullable): (syn::Type, bool) = match role {
-        Role::Value { .. } | Role::OneOf { .. } => return Some(c.clone()),
-        // These occur only in signatures of C.
-        Role::Elements { .. }
-        | Role::Callback { .. }
-        | Role::UserData
-        | Role::Lent { .. }
-        | Role::Given { .. }
-        | Role::Room { .. } => {
-            return Some(c.clone());
-        }
-        Role::Handle { .. } => return Some(c.clone()),
-        Role::Length => return None,
-        Role::Buffer { direction: Direction::In, nullable, .. } => (syn::parse_quote!(&[#target]), *nullable),
-        Role::Buffer { nullable, .. } => (syn::parse_quote!(&mut [#target]), *nullable),
-        Role::CString { nullable, .. } => (syn::parse_quote!(&core::ffi::CStr), *nullable),
-        Role::Pointer { direction: Direction::In, nullable } => (syn::parse_quote!(&#target), *nullable),
-        Role::Pointer { nullable, .. } => (syn::parse_quote!(&mut #target), *nullable),
-        Role::FixedArray { direction: Direction::In, len } => (syn::parse_quote!(&[#target; #len]), false),
-        Role::FixedArray { len, .. } => (syn::parse_quote!(&mut [#target; #len]), false),
-    };
-    Some(if nullable { syn::parse_quote!(Option<#plain>) } else { plain })
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 pub use crate::contract::fixture::contract;
 use crate::contract::fixture::sequence;
+use crate::contract::roles;
 use crate::contract::types::{Contract, Direction, GlobalUse, Life, Role, Sequence};
 pub use crate::symbol::fixture::{int, place};
 use crate::symbol::{fixture, *};
@@ -20,7 +21,7 @@ pub fn function(name: &str, text: &str, params: Vec<(&str, CType)>) -> Function 
 }
 
 pub fn buffer(direction: Direction, length: &str, nullable: bool) -> Role {
-    Role::Buffer { direction, length: length.into(), max: 4096, nullable }
+    Role::Buffer(roles::Buffer { direction, length: length.into(), max: 4096, nullable })
 }
 
 /// `kit_digest(dst, cap, data, n, mode)`, which calls `mix` and is called by `twice`.
@@ -44,10 +45,10 @@ pub fn digest() -> (Function, Contract) {
         "kit_digest",
         vec![
             ("dst", buffer(Direction::Out, "cap", false)),
-            ("cap", Role::Length),
+            ("cap", Role::Length(roles::Length)),
             ("data", buffer(Direction::In, "n", true)),
-            ("n", Role::Length),
-            ("mode", Role::Value { min: Some(0), max: Some(9) }),
+            ("n", Role::Length(roles::Length)),
+            ("mode", Role::Value(roles::Value { min: Some(0), max: Some(9) })),
         ],
     );
     contract.errno = true;
@@ -66,7 +67,7 @@ pub fn digest() -> (Function, Contract) {
 /// `s_init`, `s_add` and `s_end` on a `struct s` of the caller's.
 pub fn steps() -> Vec<(Function, Contract)> {
     let handle = || pointer("struct s *", record("struct s"));
-    let role = |life| Role::Handle { life, through: None, nullable: false };
+    let role = |life| Role::Handle(roles::Handle { life, through: None, nullable: false });
     let sequence = Sequence {
         by_caller: true,
         buffers: vec![("next".into(), "avail".into())],
@@ -92,7 +93,10 @@ pub fn steps() -> Vec<(Function, Contract)> {
                 "int s_init(struct s *s, enum mode m) { return 0; }",
                 vec![("s", handle()), ("m", mode)],
             ),
-            contract("s_init", vec![("s", role(Life::Makes)), ("m", Role::OneOf { values: vec![0, 4] })]),
+            contract(
+                "s_init",
+                vec![("s", role(Life::Makes)), ("m", Role::OneOf(roles::OneOf { values: vec![0, 4] }))],
+            ),
         ),
         (
             function(
@@ -104,7 +108,7 @@ pub fn steps() -> Vec<(Function, Contract)> {
                 "s_add",
                 vec![
                     ("s", role(Life::Uses)),
-                    ("at", Role::Pointer { direction: Direction::In, nullable: true }),
+                    ("at", Role::Pointer(roles::Pointer { direction: Direction::In, nullable: true })),
                 ],
             ),
         ),

@@ -209,50 +209,11 @@ fn globals(contract: &Contract) -> String {
 }
 
 fn role(param: &Parameter) -> String {
-    let null = |nullable: bool| if nullable { " or null" } else { "" };
-    match &param.role {
-        Role::Value { min: None, max: None } => "any value".into(),
-        Role::Value { min, max } => {
-            let bound = |b: &Option<i64>| b.map_or_else(|| "…".to_owned(), |n| n.to_string());
-            format!("value from {} to {}", bound(min), bound(max))
-        }
-        Role::OneOf { values } => format!("one of {values:?}"),
-        Role::Buffer { direction, length, max, nullable } => {
-            format!("{direction:?} buffer of `{length}` elements, at most {max}{}", null(*nullable))
-                .to_lowercase()
-        }
-        Role::Length => "length".into(),
-        Role::CString { max, nullable } => format!("string of at most {max} bytes{}", null(*nullable)),
-        Role::Pointer { direction, nullable } => {
-            let names: Vec<String> = param.made_by.iter().map(|maker| format!("`{maker}`")).collect();
-            let made = if names.is_empty() {
-                String::new()
-            } else {
-                format!(", every other one by {}", names.join(", "))
-            };
-            format!("{}{made}", format!("{direction:?} pointer to one{}", null(*nullable)).to_lowercase())
-        }
-        Role::FixedArray { direction, len } => format!("{direction:?} array of {len}").to_lowercase(),
-        Role::Elements { direction, count, size, max } => {
-            let direction = format!("{direction:?}").to_lowercase();
-            format!("{direction} `{count}` elements of `{size}` bytes, at most {max}")
-        }
-        Role::Callback { order: true, nullable } => format!("callback that orders{}", null(*nullable)),
-        Role::Callback { order: false, nullable } => format!("callback{}", null(*nullable)),
-        Role::Room { direction, len, nullable } => {
-            format!("{direction:?} memory of unknown size, {len} elements{}", null(*nullable)).to_lowercase()
-        }
-        Role::UserData => "passed on to a callback".into(),
-        Role::Given { max, nullable } => format!("block to free, of at most {max} bytes{}", null(*nullable)),
-        Role::Lent { pointers, nullable, .. } => {
-            let names: Vec<&str> = pointers.iter().map(|(name, _)| name.as_str()).collect();
-            format!("struct that is lent, with memory behind {}{}", names.join(", "), null(*nullable))
-        }
-        Role::Handle { life, through, nullable } => {
-            let of = through.as_ref().map_or_else(String::new, |field| format!(", by its field {field}"));
-            format!("handle that it {life:?}{of}{}", null(*nullable)).to_lowercase()
-        }
-    }
+    let null = if param.role.is_nullable() { " or null" } else { "" };
+    let makers: Vec<String> = param.made_by.iter().map(|maker| format!("`{maker}`")).collect();
+    let made =
+        if makers.is_empty() { String::new() } else { format!(", every other one by {}", makers.join(", ")) };
+    format!("{}{null}{made}", param.role.summary())
 }
 
 /// The inferred meaning of a returned pointer, and the C line that shows it.
@@ -288,20 +249,11 @@ fn compared(contract: &Contract) -> String {
     if contract.hands_over() {
         parts.push("which blocks are freed".to_owned());
     }
-    if contract.params.iter().any(|p| {
-        !matches!(
-            p.role,
-            Role::Value { .. }
-                | Role::OneOf { .. }
-                | Role::Length
-                | Role::Callback { .. }
-                | Role::UserData
-                | Role::Given { .. }
-        )
-    }) {
+    let any = |is: &dyn Fn(&Role) -> bool| contract.params.iter().any(|param| is(&param.role));
+    if any(&|role| role.direction().is_some() || role.handle().is_some() || role.lent().is_some()) {
         parts.push("all memory that it gets, to its whole capacity".to_owned());
     }
-    if contract.params.iter().any(|p| matches!(p.role, Role::Callback { .. })) {
+    if any(&|role| role.callback().is_some()) {
         parts.push("every call to a callback with its arguments".to_owned());
     }
     if contract.errno {

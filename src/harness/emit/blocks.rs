@@ -2,13 +2,18 @@
 //! of a function without such blocks has none of this code.
 
 use super::Emitter;
-use crate::contract::types::{Returns, Role};
+use crate::contract::roles::Slot;
+use crate::contract::types::Returns;
 use proc_macro2::TokenStream;
 use quote::quote;
 
 impl Emitter<'_> {
     fn with_blocks(&self, code: TokenStream) -> TokenStream {
         if self.contract.hands_over() { code } else { TokenStream::new() }
+    }
+
+    fn given(&self) -> impl Iterator<Item = &Slot<'_>> {
+        self.slots.iter().filter(|slot| slot.role.given().is_some())
     }
 
     pub(super) fn block_uses(&self) -> TokenStream {
@@ -20,13 +25,7 @@ impl Emitter<'_> {
 
     /// Makes the given blocks before a call.
     pub(super) fn hand_over(&self) -> TokenStream {
-        let lets = self.slots.iter().filter(|s| matches!(s.role, Role::Given { .. })).map(|slot| {
-            let (name, handle) = (slot.name, slot.handle());
-            match slot.nullable() {
-                true => quote!(let #handle = args.#name.as_ref().map(|value| Given::new(value));),
-                false => quote!(let #handle = Some(Given::new(&args.#name));),
-            }
-        });
+        let lets = self.given().filter_map(|slot| slot.role.object(slot));
         self.with_blocks(quote!(blocks::begin(); #(#lets)*))
     }
 
@@ -39,7 +38,7 @@ impl Emitter<'_> {
 
     /// Collects the blocks after a call. C must return a block that it allocated; another one cannot be compared.
     pub(super) fn taken_back(&self, is_c: bool) -> TokenStream {
-        let given = self.slots.iter().filter(|s| matches!(s.role, Role::Given { .. })).map(|slot| {
+        let given = self.given().map(|slot| {
             let (label, handle) = (slot.label, slot.handle());
             quote!((#label, #handle.as_ref()))
         });

@@ -1,34 +1,16 @@
 //! Calls of both sides: each side has its own memory, and C runs under the guard.
 
 use super::Emitter;
-use crate::contract::types::{Direction, Returns, Role, Signature as Style};
-use crate::harness::plan::{c_argument, rust_argument};
+use crate::contract::types::{Returns, Signature as Style};
 use crate::rust::signature::ident;
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 impl Emitter<'_> {
-    /// The memory of one side; `make` is `exact` for C and `padded` for the port.
-    fn regions(&self, make: &str) -> TokenStream {
-        let make = format_ident!("{make}");
-        let lets = self.slots.iter().filter(|s| s.is_memory() && !s.behind).map(|slot| {
-            let (name, region, element) = (slot.name, slot.region(), slot.element());
-            let values = match slot.role {
-                Role::Buffer { direction: Direction::Out, .. } => {
-                    quote!(Region::<#element>::#make(&fill::<#element>(value.0, value.1)))
-                }
-                Role::Buffer { .. } => quote!(Region::<#element>::#make(value)),
-                Role::Room { direction: Direction::Out, len, .. } => {
-                    quote!(Region::<#element>::#make(&fill::<#element>(#len, *value)))
-                }
-                Role::Elements { .. } if make == "padded" => quote!(Region::<#element>::aligned(&value.1)),
-                Role::Elements { .. } => quote!(Region::<#element>::whole(&value.1)),
-                Role::CString { .. } => {
-                    quote!(Region::<u8>::#make(&[&value[..], &[0]].concat()))
-                }
-                Role::Pointer { .. } => quote!(Region::<#element>::#make(core::slice::from_ref(value))),
-                _ => quote!(Region::<#element>::#make(value)),
-            };
+    /// The memory of one side.
+    fn regions(&self, is_c: bool) -> TokenStream {
+        let lets = self.slots.iter().filter(|s| s.role.direction().is_some()).map(|slot| {
+            let (name, region, values) = (slot.name, slot.region(), slot.role.memory(slot, is_c));
             if slot.nullable() {
                 quote!(let mut #region = args.#name.as_ref().map(|value| #values);)
             } else {
@@ -39,9 +21,9 @@ impl Emitter<'_> {
     }
 
     /// The lengths, and memory for lengths behind pointers.
-    fn placed(&self, make: &str) -> TokenStream {
-        let (lengths, make) = (self.lengths(), format_ident!("{make}"));
-        let behind = self.slots.iter().filter(|s| s.behind).map(|slot| {
+    fn placed(&self, is_c: bool) -> TokenStream {
+        let (lengths, make) = (self.lengths(), format_ident!("{}", if is_c { "exact" } else { "padded" }));
+        let behind = self.slots.iter().filter(|s| s.is_behind()).map(|slot| {
             let (length, region) = (format_ident!("{}_length", slot.name), slot.region());
             quote!(let mut #region = Region::#make(&[#length]);)
         });
@@ -84,10 +66,10 @@ impl Emitter<'_> {
     }
 
     pub(super) fn oracle(&self) -> TokenStream {
-        let (regions, lengths, collect) = (self.regions("exact"), self.placed("exact"), self.collect());
+        let (regions, lengths, collect) = (self.regions(true), self.placed(true), self.collect());
         let types = self.slots.iter().map(|slot| slot.ty);
         let ret = self.bound.c.ret.as_ref().map(|ty| quote!(-> #ty));
-        let arguments = self.slots.iter().map(c_argument);
+        let arguments = self.slots.iter().map(|slot| slot.role.code(slot).argument);
         let call = quote!(unsafe { callee(#(#arguments),*) });
         let is_no_constant = self.is_no_constant();
         let (before, assign, after) = match self.contract.returns {
@@ -167,11 +149,14 @@ impl Emitter<'_> {
     }
 
     pub(super) fn subject(&self, krate: &proc_macro2::Ident) -> TokenStream {
-        let (regions, lengths, collect) = (self.regions("padded"), self.placed("padded"), self.collect());
+        let (regions, lengths, collect) = (self.regions(false), self.placed(false), self.collect());
         let module = format_ident!("{}", self.bound.function.module);
         let name = ident(self.bound.function);
         let style = self.contract.signature;
-        let arguments = self.slots.iter().filter_map(|slot| rust_argument(slot, style));
+        let arguments = self.slots.iter().filter_map(|slot| match style {
+            Style::C => Some(slot.role.code(slot).argument),
+            Style::Safe => Some(slot.role.safe(slot)?.argument),
+        });
         let call = quote!(#krate::#module::#name(#(#arguments),*));
         let call = if style == Style::C { quote!(unsafe { #call }) } else { call };
         let call = self.watched(quote!({ let __port = crate::runtime::heap::port(); #call }));
@@ -226,12 +211,7 @@ impl Emitter<'_> {
         let frozen = self.slots.iter().filter(|s| s.is_memory() && !s.is_effect());
         let frozen = frozen.map(|slot| {
             let (name, region, label) = (slot.name, slot.region(), slot.label);
-            let same = match slot.role {
-                Role::CString { .. } => quote!(m.slice().strip_suffix(&[0]) == Some(&value[..])),
-                Role::Pointer { .. } => quote!(m.slice()[0].same(value)),
-                Role::Elements { .. } => quote!(m.slice() == value.1),
-                _ => quote!(slices_same(m.slice(), value)),
-            };
+            let same = slot.role.unchanged();
             let test = match slot.nullable() {
                 true => quote!(#region.as_ref().zip(args.#name.as_ref()).is_none_or(|(m, value)| #same)),
                 false => quote!({ let (m, value) = (&#region, &args.#name); #same }),

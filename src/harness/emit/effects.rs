@@ -1,8 +1,9 @@
 //! Effects of a call: stored, compared and shown.
 
 use super::Emitter;
-use crate::contract::types::{Returns, Role};
-use crate::rust::signature::{number, pointee};
+use crate::contract::roles::pointee;
+use crate::contract::types::Returns;
+use crate::rust::signature::number;
 use crate::symbol::TypeKind;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -114,7 +115,7 @@ impl Emitter<'_> {
         };
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, label) = (slot.name, slot.label);
-            let one = slot.behind || matches!(slot.role, Role::Pointer { .. });
+            let one = slot.is_behind() || slot.role.pointer().is_some();
             let text = if one { quote!(m[0].show()) } else { quote!(show_slice(m)) };
             quote!(if let Some(m) = &effects.#name { parts.push((#label.into(), #text)); })
         });

@@ -16,7 +16,7 @@ impl Emitter<'_> {
     /// setting it: a failing one does, and a port may allocate where C does not.
     fn leaves_errno(&self) -> bool {
         let function = self.bound.function;
-        let calls_back = |role: &Role| matches!(role, Role::Callback { .. } | Role::Given { .. });
+        let calls_back = |role: &Role| role.callback().is_some() || role.given().is_some();
         function.calls.is_empty()
             && function.indirect_calls == 0
             && function.externs.iter().all(|name| libc::leaves_errno(name))

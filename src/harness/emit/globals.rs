@@ -1,7 +1,8 @@
 //! The library's variables in a harness: set from the input before a call, compared after it. The harness of a
 //! function that reaches no variable has none of this code.
 
-use super::{Emitter, literals};
+use super::Emitter;
+use crate::contract::roles::literals;
 use crate::rust::globals::identifier;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};

@@ -1,11 +1,9 @@
 //! Arguments and effects in the text form that is exchanged with the parent process.
 
 use super::Emitter;
-use super::codec::form;
-use crate::contract::types::{Direction, Returns, Role};
-use crate::harness::plan::Slot;
+use crate::contract::types::Returns;
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 
 /// Keys besides those of parameters; no C name can equal them.
 const GLOBALS: &str = "$globals";
@@ -17,10 +15,10 @@ impl Emitter<'_> {
         let labels = self.slots.iter().map(|slot| slot.label);
         let known = labels.chain(self.extra());
         let lets = self.slots.iter().map(|slot| {
-            let (name, read) = (slot.name, read(slot));
+            let (name, read) = (slot.name, slot.role.code(slot).read);
             quote!(let #name = #read;)
         });
-        let lengths = self.slots.iter().filter(|slot| *slot.role == Role::Length).map(|slot| {
+        let lengths = self.slots.iter().filter(|slot| slot.role.length().is_some()).map(|slot| {
             let (name, label) = (slot.name, slot.label);
             let sizes = self.sizes(slot);
             quote!(args.#name = __fields.length(#label, &[#(#sizes),*])?;)
@@ -40,13 +38,11 @@ impl Emitter<'_> {
     /// Writes arguments as text.
     pub(super) fn plain(&self) -> TokenStream {
         let lengths = self.lengths();
-        let parts = self.slots.iter().filter(|slot| *slot.role != Role::UserData).map(|slot| {
-            let (name, label) = (slot.name, slot.label);
-            if *slot.role == Role::Length {
-                let length = format_ident!("{name}_length");
-                return quote!(parts.push((#label.to_owned(), #length.plain())););
+        let parts = self.slots.iter().filter(|slot| slot.role.user_data().is_none()).map(|slot| {
+            let (name, label, plain) = (slot.name, slot.label, slot.role.code(slot).plain);
+            if slot.role.length().is_some() {
+                return quote!(parts.push((#label.to_owned(), #plain)););
             }
-            let plain = write(slot);
             match slot.nullable() {
                 true => quote!(parts.push((#label.to_owned(), args.#name.as_ref().map_or(Plain::Null, |value| #plain)));),
                 false => quote!(parts.push((#label.to_owned(), { let value = &args.#name; #plain }));),
@@ -123,7 +119,7 @@ impl Emitter<'_> {
         let ret = ret.map(|ret| quote!(parts.push(("return".to_owned(), #ret));));
         let outs = self.slots.iter().filter(|s| s.is_effect()).map(|slot| {
             let (name, label) = (slot.name, slot.label);
-            let one = slot.behind || matches!(slot.role, Role::Pointer { .. });
+            let one = slot.is_behind() || slot.role.pointer().is_some();
             let plain = if one { quote!(m[0].plain()) } else { quote!(plain_slice(m)) };
             quote!(if let Some(m) = &effects.#name { parts.push((#label.to_owned(), #plain)); })
         });
@@ -143,69 +139,5 @@ impl Emitter<'_> {
             }
         });
         quote!(let mut parts: Vec<(String, Plain)> = Vec::new(); #ret #(#outs)* #errno #globals #others Plain::Object(parts))
-    }
-}
-
-/// Reads one parameter. A length stays open until its buffers are known.
-fn read(slot: &Slot) -> TokenStream {
-    let (label, element) = (slot.label, slot.element());
-    let make = match slot.role {
-        Role::Length => return quote!((false, 0)),
-        Role::UserData => return quote!(()),
-        Role::Handle { nullable, .. } => {
-            let handle = quote!(crate::runtime::plain::handle);
-            return match nullable {
-                true => quote! {
-                    match __fields.get(#label) {
-                        Some(Plain::Null) => None,
-                        _ => Some(__fields.read_or(#label, || 0, #handle)?),
-                    }
-                },
-                false => quote!(__fields.read_or(#label, || 0, #handle)?),
-            };
-        }
-        Role::Value { .. } | Role::OneOf { .. } | Role::Pointer { .. } | Role::FixedArray { .. } => {
-            quote!(Value::of_plain)
-        }
-        Role::Buffer { direction: Direction::Out, .. } => quote!(crate::runtime::plain::output),
-        Role::Buffer { .. } | Role::CString { .. } => quote!(buffer_of::<#element>),
-        Role::Room { direction: Direction::Out, .. } => quote!(crate::runtime::plain::room),
-        Role::Room { len, .. } => quote!(|plain| filled::<#element>(plain, #len)),
-        Role::Elements { .. } => quote!(crate::runtime::plain::elements),
-        Role::Callback { order, .. } => quote!(|plain| crate::runtime::plain::answers(plain, #order)),
-        Role::Given { .. } => quote!(Plain::bytes),
-        Role::Lent { .. } => {
-            let form = form(slot);
-            quote!(|plain| Lent::of_plain(plain, &#form))
-        }
-    };
-    match slot.nullable() {
-        true => quote!(__fields.read_nullable(#label, #make)?),
-        false => quote!(__fields.read(#label, #make)?),
-    }
-}
-
-/// Writes one parameter, from `value`.
-fn write(slot: &Slot) -> TokenStream {
-    match slot.role {
-        Role::Value { .. }
-        | Role::OneOf { .. }
-        | Role::Pointer { .. }
-        | Role::FixedArray { .. }
-        | Role::Length => quote!(value.plain()),
-        Role::Handle { .. } => quote!((*value & 1).plain()),
-        Role::Buffer { direction: Direction::Out, .. } => {
-            quote!(crate::runtime::plain::plain_output(value.0, value.1))
-        }
-        Role::Room { direction: Direction::Out, .. } => quote!(crate::runtime::plain::plain_room(*value)),
-        Role::Buffer { .. } | Role::CString { .. } | Role::Room { .. } => quote!(plain_slice(value)),
-        Role::Elements { .. } => quote!(crate::runtime::plain::plain_elements(value)),
-        Role::Callback { order, .. } => quote!(crate::runtime::plain::plain_answers(value, #order)),
-        Role::Given { .. } => quote!(Plain::Bytes(value.clone())),
-        Role::UserData => quote!(Plain::Null),
-        Role::Lent { .. } => {
-            let form = form(slot);
-            quote!(value.plain(&#form))
-        }
     }
 }

@@ -2,9 +2,8 @@
 //! sequence.
 
 use super::Emitter;
-use super::codec::form;
-use crate::contract::types::{Life, Returns, Role, Sequence};
-use crate::harness::values::field_ident;
+use crate::contract::roles::field_ident;
+use crate::contract::types::{Returns, Sequence};
 use crate::symbol::SymbolName;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -16,41 +15,19 @@ impl Emitter<'_> {
 
     /// Selects the handles for the arguments; a missing handle skips the call.
     pub(super) fn handles(&self) -> TokenStream {
-        let Some(sequence) = self.sequence() else { return TokenStream::new() };
-        let of = format_ident!("{}", sequence.of);
+        if self.sequence().is_none() {
+            return TokenStream::new();
+        }
         let room = (self.contract.returns == Returns::Handle).then(|| {
             quote!(if !world.has_room() {
                 return Ok(None);
             })
         });
-        let lent = self.slots.iter().filter(|s| matches!(s.role, Role::Lent { .. })).map(|slot| {
-            let (name, handle, form) = (slot.name, slot.handle(), form(slot));
-            match slot.nullable() {
-                true => quote!(let #handle = match &args.#name {
-                    None => core::ptr::null_mut(),
-                    Some(lent) => world.lend(lent, &#form),
-                };),
-                false => quote!(let #handle = world.lend(&args.#name, &#form);),
-            }
-        });
-        let lets = self.slots.iter().filter_map(|slot| {
-            let Role::Handle { life, through, .. } = slot.role else { return None };
-            let (name, handle) = (slot.name, slot.handle());
-            let found = match (life, through) {
-                (Life::Makes, _) => quote!(world.vacant(which)),
-                (_, None) => quote!(world.uses(which)),
-                (_, Some(field)) => {
-                    let field = field_ident(field);
-                    quote!(world.through(which, core::mem::offset_of!(ffi::#of, #field)))
-                }
-            };
-            let found = quote!(match #found { Some(at) => at, None => return Ok(None) });
-            Some(match slot.nullable() {
-                true => quote!(let #handle = match args.#name { None => core::ptr::null_mut(), Some(which) => #found };),
-                false => quote!(let #handle = { let which = args.#name; #found };),
-            })
-        });
-        quote!(#room #(#lets)* #(#lent)*)
+        // Structs are lent when all handles are there.
+        let (handles, others): (Vec<_>, Vec<_>) =
+            self.slots.iter().partition(|slot| slot.role.handle().is_some());
+        let objects = handles.into_iter().chain(others).filter_map(|slot| slot.role.object(slot));
+        quote!(#room #(#objects)*)
     }
 
     /// The call, with its allocations counted.
@@ -105,15 +82,7 @@ impl Emitter<'_> {
         if self.sequence().is_none() {
             return quote!(Ok(#collect));
         }
-        let lives = self.slots.iter().filter_map(|slot| {
-            let Role::Handle { life, through: None, .. } = slot.role else { return None };
-            let handle = slot.handle();
-            match life {
-                Life::Makes => Some(quote!(world.made(#handle, NAME);)),
-                Life::Uses => None,
-                Life::Ends => Some(quote!(world.ended(#handle);)),
-            }
-        });
+        let lives = self.slots.iter().filter_map(|slot| slot.role.handle()?.after(slot));
         let keeps = self.slots.iter().filter(|s| s.is_memory()).map(|slot| {
             let region = slot.region();
             match slot.nullable() {
@@ -131,7 +100,7 @@ impl Emitter<'_> {
 
     /// Sets all handles among the arguments to this one.
     pub(super) fn aim(&self) -> TokenStream {
-        let handles = self.slots.iter().filter(|s| matches!(s.role, Role::Handle { .. }));
+        let handles = self.slots.iter().filter(|s| s.role.handle().is_some());
         let sets = handles.map(|slot| {
             let name = slot.name;
             if slot.nullable() { quote!(args.#name = Some(which);) } else { quote!(args.#name = which;) }
@@ -141,38 +110,7 @@ impl Emitter<'_> {
 
     /// The layouts of the lent structs.
     pub(super) fn forms(&self) -> TokenStream {
-        let forms = self.slots.iter().filter_map(|slot| {
-            let Role::Lent { of, pointers, numbers, .. } = slot.role else { return None };
-            let of = format_ident!("{of}");
-            let at = |field: &str| {
-                let field = field_ident(field);
-                quote!(core::mem::offset_of!(ffi::#of, #field))
-            };
-            let width = |field: &str| {
-                let field = field_ident(field);
-                quote!(size_behind(|s: &ffi::#of| &raw const s.#field))
-            };
-            let numbers = numbers.iter().map(|field| {
-                let (at, width) = (at(field), width(field));
-                quote!((#field, #at, #width))
-            });
-            let pointers = pointers.iter().map(|(field, lengths)| {
-                let place = at(field);
-                let lengths = lengths.iter().map(|length| {
-                    let (at, width) = (at(length), width(length));
-                    quote!((#at, #width))
-                });
-                quote!(Pointer { name: #field, at: #place, lengths: &[#(#lengths),*] })
-            });
-            let form = form(slot);
-            Some(quote! {
-                static #form: Form = Form {
-                    size: size_of::<ffi::#of>(),
-                    numbers: &[#(#numbers),*],
-                    pointers: &[#(#pointers),*],
-                };
-            })
-        });
+        let forms = self.slots.iter().filter_map(|slot| Some(slot.role.lent()?.layout(slot)));
         quote!(#(#forms)*)
     }
 

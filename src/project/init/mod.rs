@@ -175,7 +175,7 @@ fn harnesses(project: &Project) -> Result<Vec<files::GeneratedFile>> {
         all.push((format!("fuzz/src/harness/{}.rs", planned.function.name), text));
         // Handles are not decoded as structs, and lent structs not as values.
         let params = planned.function.params.iter().zip(&contract.params);
-        let is_value = |role: &Role| !matches!(role, Role::Handle { .. } | Role::Lent { .. });
+        let is_value = |role: &Role| role.handle().is_none() && role.lent().is_none();
         let decoded = params.filter(|(_, p)| is_value(&p.role)).map(|(p, _)| &p.ty);
         let returned = matches!(contract.returns, Returns::Value).then_some(&planned.function.ret);
         for ty in decoded.chain(returned) {

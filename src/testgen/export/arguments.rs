@@ -3,9 +3,9 @@
 use super::expected::EACH;
 use super::json::Whole;
 use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, text};
-use crate::contract::types::{Contract, Direction, Parameter, Role};
+use crate::contract::roles::{Parameter, Shape, pointee};
+use crate::contract::types::Contract;
 use crate::rust::shims::Bound;
-use crate::rust::signature::pointee;
 use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
@@ -71,18 +71,6 @@ impl<'a> Made<'a> {
     }
 }
 
-/// Why a parameter with this role cannot be part of a test without the tool.
-pub(super) fn refused(role: &Role) -> Option<&'static str> {
-    match role {
-        Role::Callback { .. } => Some("it calls back"),
-        Role::UserData => Some("it takes a pointer that only a callback reads"),
-        Role::Lent { .. } => Some("it is lent a struct"),
-        Role::Given { .. } => Some("it is given a block to free"),
-        Role::Elements { .. } => Some("it takes elements of any size"),
-        _ => None,
-    }
-}
-
 /// Names reserved for generated code.
 const TAKEN: [&str; 18] = [
     "returned", "returned_table", "wanted", "errno", "clear_errno", "last_errno", "text_at", "joined",
@@ -109,7 +97,7 @@ impl<'a> Call<'a> {
         for (at, param) in params.iter().enumerate() {
             self.argument(at, param, &mut made).map_err(|why| format!("`{}`: {why}", param.name))?;
         }
-        let lengths = params.iter().enumerate().filter(|(_, param)| param.role == Role::Length);
+        let lengths = params.iter().enumerate().filter(|(_, param)| param.role.length().is_some());
         for (at, param) in lengths {
             self.length(at, param, &mut made).map_err(|why| format!("`{}`: {why}", param.name))?;
         }
@@ -124,24 +112,22 @@ impl<'a> Call<'a> {
 
     /// Adds an argument other than a length, with its memory.
     fn argument(&self, at: usize, param: &'a Parameter, made: &mut Made<'a>) -> Result<(), String> {
-        if let Some(why) = refused(&param.role) {
-            return Err(why.to_owned());
-        }
         let given = self.args.get(&param.name);
-        match &param.role {
-            Role::Handle { .. } | Role::Length => {}
-            Role::Value { .. } | Role::OneOf { .. } => {
+        match param.role.facts().shape? {
+            Shape::Elsewhere => {}
+            Shape::Value => {
                 let value = self.types.value(self.ty(at), given.ok_or("no value is given")?)?;
                 made.arguments.insert(at, value);
             }
-            role if given.is_some_and(Value::is_null) => {
-                if !role.is_nullable() {
+            _ if given.is_some_and(Value::is_null) => {
+                if !param.role.is_nullable() {
                     return Err("it may not be null".to_owned());
                 }
                 made.arguments.insert(at, null(&self.bound.c.params[at].1)?);
             }
-            _ => {
-                made.keep(at, self.memory(at, param)?);
+            shape => {
+                let of = behind(self.ty(at)).ok_or("its type hides a pointer")?;
+                made.keep(at, self.memory((at, param), shape, of)?);
             }
         }
         Ok(())
@@ -173,49 +159,39 @@ impl<'a> Call<'a> {
     }
 
     /// The local variable behind a pointer.
-    fn memory(&self, at: usize, param: &'a Parameter) -> Result<(TokenStream, Memory<'a>), String> {
-        let (local, given) = (self.local(at), self.args.get(&param.name));
-        let of = behind(self.ty(at)).ok_or("its type hides a pointer")?;
+    fn memory(
+        &self,
+        (at, param): (usize, &'a Parameter),
+        shape: Shape,
+        of: &'a CType,
+    ) -> Result<(TokenStream, Memory<'a>), String> {
+        let given = self.args.get(&param.name);
         let missing = || "no content is given".to_owned();
-        match &param.role {
-            Role::CString { .. } => {
-                let text = text(&bytes(given.ok_or_else(missing)?)?)?;
+        let content = |room| match param.role.is_output() {
+            true => self.types.prepared(of, given, room),
+            false => given.cloned().ok_or_else(missing),
+        };
+        match shape {
+            Shape::Text => {
+                let (local, text) = (self.local(at), text(&bytes(given.ok_or_else(missing)?)?)?);
                 let (place, pointer) = (quote!(#local), quote!(#local.as_ptr()));
                 // A copy: equal literals may share an address.
                 let lets = quote!(let #local = #text.to_owned(););
                 Ok((lets, Memory { param, place, of, length: None, pointer, is_written: false }))
             }
-            Role::Pointer { direction, .. } => {
-                let value = match (given, direction) {
-                    (Some(given), _) => self.types.value(of, given)?,
-                    (None, Direction::Out) => quote!(core::mem::zeroed()),
-                    (None, _) => return Err(missing()),
+            Shape::One => {
+                let value = match given {
+                    Some(given) => self.types.value(of, given)?,
+                    None if param.role.is_output() => quote!(core::mem::zeroed()),
+                    None => return Err(missing()),
                 };
                 Ok(self.single(at, param, of, value))
             }
-            Role::Buffer { direction, length, .. } => {
-                let content = self.content(of, (given, *direction), self.room(length))?;
-                self.array(at, param, (of, None), &content)
+            Shape::Counted { length } => self.array(at, param, (of, None), &content(self.room(length))?),
+            Shape::Exactly { len } | Shape::Room { len } => {
+                self.array(at, param, (of, Some(len)), &content(Some(len))?)
             }
-            Role::FixedArray { direction, len } | Role::Room { direction, len, .. } => {
-                let content = self.content(of, (given, *direction), Some(*len))?;
-                self.array(at, param, (of, Some(*len)), &content)
-            }
-            _ => Err("it is not memory".to_owned()),
-        }
-    }
-
-    /// The content of the memory before the call, in JSON.
-    fn content(
-        &self,
-        of: &CType,
-        (given, direction): (Option<&Value>, Direction),
-        room: Option<usize>,
-    ) -> Result<Value, String> {
-        match (given, direction) {
-            (_, Direction::Out) => self.types.prepared(of, given, room),
-            (Some(given), _) => Ok(given.clone()),
-            (None, _) => Err("no content is given".to_owned()),
+            Shape::Value | Shape::Elsewhere => Err("it is not memory".to_owned()),
         }
     }
 
@@ -223,9 +199,10 @@ impl<'a> Call<'a> {
     fn room(&self, length: &str) -> Option<usize> {
         let told = self.args.get(length).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
         told.or_else(|| {
-            let others = self.contract.params.iter().enumerate().filter(|(_, param)| {
-                matches!(&param.role, Role::Buffer { length: of, direction, .. } if of == length && *direction != Direction::Out)
-            });
+            let is_input =
+                |param: &Parameter| param.role.facts().lengths == [length] && !param.role.is_output();
+            let params = self.contract.params.iter().enumerate();
+            let others = params.filter(|(_, param)| is_input(param));
             let sizes = others.filter_map(|(at, param)| {
                 let given = self.args.get(&param.name).filter(|given| !given.is_null())?;
                 let of = behind(self.ty(at))?;
@@ -244,7 +221,7 @@ impl<'a> Call<'a> {
         value: TokenStream,
     ) -> (TokenStream, Memory<'a>) {
         let (local, ty) = (self.local(at), self.element(at, of, false));
-        let is_written = is_written(self.ty(at), &param.role);
+        let is_written = param.role.is_effect(self.ty(at));
         let (lets, pointer) = match is_written {
             true => (quote!(let mut #local: #ty = #value;), quote!(&raw mut #local)),
             false => (quote!(let #local: #ty = #value;), quote!(&raw const #local)),
@@ -272,10 +249,10 @@ impl<'a> Call<'a> {
         }
         let (local, ty, size) =
             (self.local(at), self.element(at, of, true), Literal::usize_unsuffixed(length));
-        let is_written = is_written(self.ty(at), &param.role);
-        let (ty, value, place) = match &param.role {
+        let is_written = param.role.is_effect(self.ty(at));
+        let (ty, value, place) = match param.role.facts().shape? {
             // The function may store data there that needs a stricter alignment than the elements.
-            Role::Room { .. } => (quote!(Aligned<[#ty; #size]>), quote!(Aligned(#value)), quote!(#local.0)),
+            Shape::Room { .. } => (quote!(Aligned<[#ty; #size]>), quote!(Aligned(#value)), quote!(#local.0)),
             _ => (quote!([#ty; #size]), value, quote!(#local)),
         };
         let (lets, pointer) = match is_written {
@@ -295,9 +272,8 @@ impl<'a> Call<'a> {
 
     /// A length: the size of its buffers, or the given value where no buffer contradicts it.
     fn length(&self, at: usize, param: &'a Parameter, made: &mut Made<'a>) -> Result<(), String> {
-        let counted = made.memories.iter().filter(
-            |memory| matches!(&memory.param.role, Role::Buffer { length, .. } if *length == param.name),
-        );
+        let counted =
+            made.memories.iter().filter(|memory| memory.param.role.facts().lengths == [&param.name]);
         let counted = counted.filter_map(|memory| memory.length).min();
         let told = self.args.get(&param.name).map(Whole::read).transpose()?;
         let whole = match (counted, told) {
@@ -329,17 +305,5 @@ pub(super) fn null(ty: &syn::Type) -> Result<TokenStream, String> {
         }
         syn::Type::Ptr(_) => Ok(quote!(core::ptr::null_mut())),
         _ => Err("its type hides a pointer".to_owned()),
-    }
-}
-
-/// Whether a parameter's memory is compared after the call.
-fn is_written(ty: &CType, role: &Role) -> bool {
-    match role {
-        Role::Buffer { direction, .. }
-        | Role::Pointer { direction, .. }
-        | Role::FixedArray { direction, .. }
-        | Role::Room { direction, .. } => *direction != Direction::In,
-        Role::Length => matches!(ty.kind, TypeKind::Pointer(_)),
-        _ => false,
     }
 }

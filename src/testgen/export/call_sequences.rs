@@ -6,10 +6,11 @@ use super::Source;
 use super::arguments::{Call, null};
 use super::json::{Whole, is_made, shown};
 use super::literals::{Types, behind};
-use crate::contract::types::{Contract, Direction, Life, Parameter, Returns, Role, Sequence};
+use crate::contract::roles::{Handle, Life, Place, Shape};
+use crate::contract::slots::places;
+use crate::contract::types::{Contract, Returns, Sequence};
 use crate::rust::globals::identifier;
 use crate::rust::shims::Bound;
-use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use serde_json::{Map, Value, json};
@@ -202,10 +203,10 @@ impl<'a> Told<'a> {
     ) -> Result<(Vec<(usize, Option<TokenStream>)>, Vec<(usize, Life)>), String> {
         let (mut handles, mut changes) = (Vec::new(), Vec::new());
         for (at, param) in contract.params.iter().enumerate() {
-            let Role::Handle { life, through, .. } = &param.role else { continue };
+            let Some(Handle { life, through, nullable }) = param.role.handle() else { continue };
             let wanted = match args.get(&param.name) {
                 None => 0,
-                Some(Value::Null) if param.role.is_nullable() => {
+                Some(Value::Null) if *nullable => {
                     handles.push((at, None));
                     continue;
                 }
@@ -256,8 +257,8 @@ impl<'a> Told<'a> {
     fn ended(&mut self, (number, name): (usize, &str), which: usize) -> Result<Vec<TokenStream>, String> {
         let (bound, contract) = self.bound(name)?;
         let types = Types(self.source.library);
-        let params = contract.params.iter().zip(&bound.function.params);
-        let args = params.map(|(param, c)| Ok((param.name.clone(), plainest(types, param, &c.ty, which)?)));
+        let places = places(contract, bound.function);
+        let args = places.map(|place| Ok((place.param.name.clone(), plainest(types, &place, which)?)));
         let args = args.collect::<Result<Map<String, Value>, String>>()?;
         let (call, changes) = self.call((number, name), &args, &Value::Null)?;
         let (statements, _) = call.statements()?;
@@ -280,40 +281,22 @@ impl<'a> Told<'a> {
 }
 
 /// An argument decoded from an empty input, on this handle: the harness calls destructors with such arguments.
-fn plainest(types: Types, param: &Parameter, ty: &CType, which: usize) -> Result<Value, String> {
-    let zeros = |of: &CType, length| types.filled(of, length, [0; 4]);
-    let to = behind(ty).unwrap_or(ty);
-    Ok(match &param.role {
-        Role::Handle { .. } => json!(which),
-        Role::OneOf { values } => json!(values.first()),
-        Role::Value { min, max } => match &ty.kind {
-            TypeKind::Int { signed, bits, .. } if *bits <= 64 => {
-                let number = plain_number((*min, *max), &param.likely, (*signed, *bits)).to_le_bytes();
-                json!(Whole::from_memory(&number[..usize::from(bits / 8)], *signed).digits())
-            }
-            _ => zeros(ty, 1)?[0].take(),
+fn plainest(types: Types, place: &Place, which: usize) -> Result<Value, String> {
+    let (param, to) = (place.param, behind(place.ty).unwrap_or(place.ty));
+    let one = |of| Ok(types.filled(of, 1, [0; 4])?[0].take());
+    match param.role.facts().shape {
+        _ if param.role.handle().is_some() => Ok(json!(which)),
+        Ok(shape) => match (param.role.empty(place), shape) {
+            (Some(value), _) => Ok(value),
+            (None, Shape::Value) => one(place.ty),
+            (None, Shape::One) if param.made_by.is_empty() => one(to),
+            (None, Shape::Exactly { len } | Shape::Room { len }) => types.filled(to, len, [0; 4]),
+            _ => Err(unknown()),
         },
-        Role::Length => json!(0),
-        Role::CString { .. } => json!(param.texts.first().map_or("", String::as_str)),
-        Role::Buffer { direction: Direction::Out, .. } => json!({"room": 0}),
-        Role::Buffer { .. } => json!([]),
-        Role::Pointer { .. } if param.made_by.is_empty() => zeros(to, 1)?[0].take(),
-        Role::FixedArray { len, .. } | Role::Room { len, .. } => zeros(to, *len)?,
-        _ => return Err("what an empty input says of it is not known".to_owned()),
-    })
+        Err(_) => Err(unknown()),
+    }
 }
 
-/// Zero, moved into the limits; without limits, the first likely value if there is one.
-fn plain_number(limits: (Option<i64>, Option<i64>), likely: &[i64], (signed, bits): (bool, u16)) -> i128 {
-    if limits == (None, None) {
-        return likely.first().copied().unwrap_or(0).into();
-    }
-    let values = 1_i128 << bits;
-    let (least, most) = if signed { (-values / 2, values / 2 - 1) } else { (0, values - 1) };
-    let low = limits.0.map_or(least, i128::from).max(least);
-    let high = limits.1.map_or(most, i128::from).min(most);
-    match low > high || (low..=high).contains(&0) {
-        true => 0,
-        false => low + (-low).rem_euclid(high - low + 1),
-    }
+fn unknown() -> String {
+    "what an empty input says of it is not known".to_owned()
 }

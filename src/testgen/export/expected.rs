@@ -2,8 +2,9 @@
 
 use super::json::{Whole, shown};
 use super::literals::{Types, array, behind, byte_array, bytes, is_byte, number, zero};
+use crate::contract::roles::pointee;
 use crate::rust::globals::identifier;
-use crate::rust::signature::{number as number_type, pointee};
+use crate::rust::signature::number as number_type;
 use crate::symbol::{CType, TypeKind};
 use proc_macro2::{Ident, Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};

@@ -22,7 +22,7 @@ use crate::rust::pretty::pretty;
 use crate::rust::shims::Bound;
 use crate::symbol::Library;
 use crate::test_record::TestCategory;
-use arguments::{Call, refused};
+use arguments::Call;
 use literals::Types;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -104,7 +104,7 @@ fn refusal(contract: &Contract) -> Option<String> {
         return Some("its handles use a file".to_owned());
     }
     contract.params.iter().find_map(|param| {
-        let why = refused(&param.role)?;
+        let why = param.role.facts().shape.err()?;
         Some(format!("`{}`: {why}", param.name))
     })
 }

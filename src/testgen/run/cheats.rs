@@ -2,7 +2,8 @@
 //! other cheat to an input equals C's answer to a changed input or to another test, so C itself provides it.
 
 use super::values::{answer, arguments, arguments_mut, elements, filled, same, written_as};
-use crate::contract::types::{Contract, Direction, Parameter, Role};
+use crate::contract::roles::{Parameter, Role, Shape, buffers_of};
+use crate::contract::types::Contract;
 use crate::fuzz::evaluate_inputs::Left;
 use crate::symbol::{CType, Function, TypeKind};
 use serde_json::{Map, Value, json};
@@ -59,14 +60,15 @@ impl Cheat {
     /// alone.
     pub fn applies(self, contract: &Contract) -> bool {
         let reads = |longer: usize| {
-            parameters(contract).iter().any(|param| length_limit(&param.role).is_some_and(|max| max > longer))
+            parameters(contract)
+                .iter()
+                .any(|param| param.role.facts().elements_read.is_some_and(|max| max > longer))
         };
         match self {
             Self::Constant | Self::RecordedAnswers => true,
-            Self::FirstArgument => matches!(
-                parameters(contract).first().map(|param| &param.role),
-                Some(Role::Value { .. } | Role::OneOf { .. })
-            ),
+            Self::FirstArgument => {
+                parameters(contract).first().is_some_and(|param| param.role.facts().shape == Ok(Shape::Value))
+            }
             Self::LongInput => reads(LONG),
             Self::LastElement => reads(0),
             Self::StaleState => {
@@ -95,35 +97,25 @@ pub fn parameters(contract: &Contract) -> &[Parameter] {
     if !contract.harness.is_inferred() { &[] } else { &contract.params }
 }
 
-/// Largest number of elements of an input with a length.
-fn length_limit(role: &Role) -> Option<usize> {
-    match role {
-        Role::Buffer { direction: Direction::In | Direction::InOut, max, .. } | Role::CString { max, .. } => {
-            Some(*max)
-        }
-        Role::Room { direction: Direction::In | Direction::InOut, len, .. } => Some(*len),
-        _ => None,
-    }
-}
-
 /// Shortens all inputs that have a length.
 fn cut(input: &mut Value, contract: &Contract, keep: &dyn Fn(usize) -> usize) -> bool {
     let Some(args) = arguments_mut(contract, input) else { return false };
     let is_read = |param: &&Parameter| {
-        length_limit(&param.role).is_some() && args.get(&param.name).and_then(elements).is_some()
+        param.role.facts().elements_read.is_some() && args.get(&param.name).and_then(elements).is_some()
     };
     let lengths: BTreeSet<&String> =
         parameters(contract).iter().filter(is_read).filter_map(length_of).collect();
     // Outputs that share a length with a shortened input follow it.
     let follows = |param: &Parameter| {
-        length_limit(&param.role).is_some() || length_of(param).is_some_and(|name| lengths.contains(name))
+        param.role.facts().elements_read.is_some()
+            || length_of(param).is_some_and(|name| lengths.contains(name))
     };
     shorten(args, contract, &follows, keep)
 }
 
 /// The length parameter of a buffer.
 fn length_of(param: &Parameter) -> Option<&String> {
-    if let Role::Buffer { length, .. } = &param.role { Some(length) } else { None }
+    param.role.buffer().map(|buffer| &buffer.length)
 }
 
 /// Shortens some of the parameters, and removes their lengths, which then follow. Returns whether anything changed.
@@ -275,7 +267,7 @@ fn put_back<'a>(
         return;
     };
     let Some(theirs) = theirs.as_object_mut() else { return };
-    for param in parameters(contract).iter().filter(|param| matches!(param.role, Role::Pointer { .. })) {
+    for param in parameters(contract).iter().filter(|param| param.role.pointer().is_some()) {
         let name = &param.name;
         untouched(theirs.get_mut(name), mine.get(name), (args.get(name), other.get(name)));
     }
@@ -284,8 +276,9 @@ fn put_back<'a>(
         let mine = mine.get("$globals").and_then(|all| all.get(name));
         untouched(Some(value), mine, (of(args, name), of(other, name)));
     }
-    let is_buffer =
-        |role: &Role| matches!(role, Role::Buffer { .. } | Role::Room { .. } | Role::FixedArray { .. });
+    let is_buffer = |role: &Role| {
+        matches!(role.facts().shape, Ok(Shape::Counted { .. } | Shape::Exactly { .. } | Shape::Room { .. }))
+    };
     for (at, param) in parameters(contract).iter().enumerate().filter(|(_, param)| is_buffer(&param.role)) {
         let Some(end) = mine.get(&param.name).and_then(elements) else {
             theirs.remove(&param.name);
@@ -321,11 +314,10 @@ fn untouched(theirs: Option<&mut Value>, mine: Option<&Value>, stood: (Option<&V
 
 /// The elements of a buffer before the call.
 fn stood(role: &Role, ty: Option<&CType>, value: &Value) -> Option<Vec<Value>> {
-    let room = match role {
-        Role::Buffer { direction: Direction::Out, .. } => room(value)?,
-        Role::Room { direction: Direction::Out, len, .. } => *len,
-        Role::FixedArray { .. } => return elements(value),
-        role => return elements(value).filter(|_| length_limit(role).is_some()),
+    let room = match (role.is_output(), role.facts().shape.ok()?) {
+        (true, Shape::Counted { .. }) => room(value)?,
+        (true, Shape::Room { len }) => len,
+        _ => return elements(value),
     };
     let of = match &ty?.kind {
         TypeKind::Pointer(of) | TypeKind::Array { of, .. } => of,
@@ -345,10 +337,8 @@ pub fn with_constant(contract: &Contract, name: &str, input: &Value, constant: &
     if same(mine, constant) {
         return None;
     }
-    let shared = match role {
-        Role::Buffer { length, .. } => contract.buffers_of(length).count() > 1,
-        _ => false,
-    };
+    let buffer = role.buffer();
+    let shared = buffer.is_some_and(|buffer| buffers_of(&contract.params, &buffer.length).count() > 1);
     let value = match (shared, elements(mine), elements(constant)) {
         // It keeps its number of elements, so that other buffers with this length still fit.
         (true, Some(mine), Some(other)) if !other.is_empty() => {
@@ -360,12 +350,7 @@ pub fn with_constant(contract: &Contract, name: &str, input: &Value, constant: &
         return None;
     }
     args.insert(name.to_owned(), value);
-    let lengths = match role {
-        Role::Buffer { length, .. } => vec![length],
-        Role::Elements { count, size, .. } => vec![count, size],
-        _ => Vec::new(),
-    };
-    lengths.into_iter().for_each(|length| drop(args.remove(length)));
+    role.facts().lengths.into_iter().for_each(|length| drop(args.remove(length)));
     Some(changed)
 }
 
@@ -380,7 +365,8 @@ pub fn with_length(contract: &Contract, name: &str, input: &Value, most: usize) 
     let is_more = said.is_some_and(|said| usize::try_from(said).map_or(true, |said| said > most));
     if is_more {
         args.remove(name);
-        if !contract.buffers_of(name).any(|param| args.get(&param.name).is_some_and(|value| !value.is_null()))
+        if !buffers_of(&contract.params, name)
+            .any(|param| args.get(&param.name).is_some_and(|value| !value.is_null()))
         {
             args.insert(name.to_owned(), json!(most));
         }
@@ -392,6 +378,7 @@ pub fn with_length(contract: &Contract, name: &str, input: &Value, most: usize) 
 mod tests {
     use super::*;
     use crate::contract::fixture::{contract as plain, sequence};
+    use crate::contract::roles::{self, Direction};
     use crate::testgen::fixture::{buffer, digest, function, int, pointer, record};
 
     fn left(value: Value) -> Left {
@@ -400,7 +387,12 @@ mod tests {
 
     /// Whether these tests distinguish the cheat by answers; each test has a hidden flag, an input and a result.
     fn told(cheat: Cheat, bits: Option<u32>, tests: &[(bool, Value, Value)]) -> Option<bool> {
-        told_of(&plain("f", vec![("n", Role::Value { min: None, max: None })]), cheat, bits, tests)
+        told_of(
+            &plain("f", vec![("n", Role::Value(roles::Value { min: None, max: None }))]),
+            cheat,
+            bits,
+            tests,
+        )
     }
 
     fn told_of(
@@ -502,7 +494,7 @@ mod tests {
         let name = |role: &dyn Fn(&Role) -> bool| {
             contract.params.iter().find(|param| role(&param.role)).map(|param| param.name.clone()).unwrap()
         };
-        let read = name(&|role| matches!(role, Role::Buffer { direction: Direction::In, .. }));
+        let read = name(&|role| matches!(role, Role::Buffer(roles::Buffer { direction: Direction::In, .. })));
         let input = json!({ read.as_str(): "abcdefghijklmnopqrstuvwxyz" });
         let cut = |cheat: Cheat| {
             let changed = cheat.changed(&contract, &input)?;
@@ -529,7 +521,7 @@ mod tests {
         let function = function("f", "", vec![("dst", dst), ("src", src), ("n", int("size_t", false, 64))]);
         let roles = [buffer(Direction::Out, "n", true), buffer(Direction::In, "n", true)];
         let [dst, src] = roles;
-        let contract = plain("f", vec![("dst", dst), ("src", src), ("n", Role::Length)]);
+        let contract = plain("f", vec![("dst", dst), ("src", src), ("n", Role::Length(roles::Length))]);
         let changed = Cheat::LastElement.changed(&contract, input).unwrap();
         assert_eq!((&changed["src"], changed.get("n")), (&json!({"hex": "6162"}), None));
         tells(
@@ -568,11 +560,11 @@ mod tests {
     fn what_is_written_in_place_keeps_what_c_has_not_touched() {
         let byte = || pointer("uint8_t *", int("uint8_t", false, 8));
         let function = function("f", "", vec![("data", byte()), ("n", int("size_t", false, 64))]);
-        let room = Role::Room { direction: Direction::InOut, len: 3, nullable: false };
+        let room = Role::Room(roles::Room { direction: Direction::InOut, len: 3, nullable: false });
         for (role, less) in
             [(room, json!({"hex": "616200"})), (buffer(Direction::InOut, "n", false), json!("ab"))]
         {
-            let contract = plain("f", vec![("data", role), ("n", Role::Length)]);
+            let contract = plain("f", vec![("data", role), ("n", Role::Length(roles::Length))]);
             let (input, changed) = (json!({"data": "abc"}), json!({ "data": less }));
             let told = |left: Value, of_less: Value| {
                 let (left, of_less) = (json!({ "data": left }), json!({ "data": of_less }));
@@ -656,9 +648,9 @@ mod tests {
             "f",
             vec![
                 ("dst", buffer(Direction::Out, "n", true)),
-                ("n", Role::Length),
-                ("at", Role::Pointer { direction: Direction::InOut, nullable: false }),
-                ("key", Role::FixedArray { direction: Direction::InOut, len: 2 }),
+                ("n", Role::Length(roles::Length)),
+                ("at", Role::Pointer(roles::Pointer { direction: Direction::InOut, nullable: false })),
+                ("key", Role::FixedArray(roles::FixedArray { direction: Direction::InOut, len: 2 })),
             ],
         );
         let given = |dst: Value, at: i64, key: &str, global: i64| {
@@ -688,7 +680,7 @@ mod tests {
         let (_, input, value) = returns(false, 1, 7);
         let left = left(value);
         let seen = Asked { input: &input, left: &left, hidden: false, shows_effect: Some(true) };
-        let contract = plain("f", vec![("n", Role::Value { min: None, max: None })]);
+        let contract = plain("f", vec![("n", Role::Value(roles::Value { min: None, max: None }))]);
         let told = |bits| told_by_answers(Cheat::FirstArgument, (&digest().0, &contract), bits, &[seen]);
         assert_eq!((told(None), told(Some(32))), (None, Some(true)));
     }
@@ -708,17 +700,17 @@ mod tests {
 
     #[test]
     fn the_mutant_of_a_length_cuts_what_has_this_length_alone() {
-        let text = Role::CString { max: 9, nullable: false };
-        let room = Role::Room { direction: Direction::In, len: 3, nullable: false };
+        let text = Role::CString(roles::CString { max: 9, nullable: false });
+        let room = Role::Room(roles::Room { direction: Direction::In, len: 3, nullable: false });
         let contract = plain(
             "find",
             vec![
                 ("hay", buffer(Direction::In, "nhay", true)),
-                ("nhay", Role::Length),
+                ("nhay", Role::Length(roles::Length)),
                 ("needle", buffer(Direction::In, "nneedle", false)),
-                ("nneedle", Role::Length),
+                ("nneedle", Role::Length(roles::Length)),
                 ("out", buffer(Direction::Out, "cap", false)),
-                ("cap", Role::Length),
+                ("cap", Role::Length(roles::Length)),
                 ("text", text),
                 ("room", room),
             ],

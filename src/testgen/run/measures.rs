@@ -5,7 +5,7 @@ use super::cheats::{self, Asked, Cheat, tells, told_by_answers, with_constant, w
 use super::instruments::Instruments;
 use super::suite::{Suite, Test};
 use super::values::{arguments, shows_effect, without_call};
-use crate::contract::types::{Contract, Parameter, Role};
+use crate::contract::types::{Contract, Parameter};
 use crate::error::Result;
 use crate::symbol::{Function, TypeKind};
 use crate::testgen::score::{ParameterUse, PlantedCheat};
@@ -166,7 +166,7 @@ pub fn parameters(
     suite: &Suite,
 ) -> Result<Vec<ParameterUse>> {
     let mut all = Vec::new();
-    for param in cheats::parameters(contract).iter().filter(|param| param.role != Role::UserData) {
+    for param in cheats::parameters(contract).iter().filter(|param| param.role.user_data().is_none()) {
         let inputs = operand_mutant(contract, param, suite);
         let told = told(instruments, (function, contract), suite, &inputs)?;
         let operand_mutant_died = match told.iter().flatten().count() {
@@ -184,7 +184,7 @@ pub fn parameters(
 fn operand_mutant(contract: &Contract, param: &Parameter, suite: &Suite) -> Vec<Option<Value>> {
     let inputs = || suite.tests.iter().map(|known| &known.test.input);
     let mut values = inputs().filter_map(|input| arguments(contract, input)?.get(&param.name));
-    if param.role == Role::Length {
+    if param.role.length().is_some() {
         let least = values.filter_map(|value| usize::try_from(value.as_u64()?).ok()).min();
         return inputs().map(|input| with_length(contract, &param.name, input, least?)).collect();
     }
@@ -196,6 +196,7 @@ fn operand_mutant(contract: &Contract, param: &Parameter, suite: &Suite) -> Vec<
 mod tests {
     use super::*;
     use crate::contract::fixture::contract;
+    use crate::contract::roles::{self, Role};
     use crate::fuzz::evaluate_inputs::Left;
     use crate::test_record::{GeneratedTest, TestCategory};
     use crate::testgen::fixture::digest;
@@ -229,7 +230,7 @@ mod tests {
 
     /// Indexes of the tests that distinguish the cheat.
     fn telling(cheat: Cheat, tests: Vec<Test>) -> Vec<usize> {
-        let contract = contract("f", vec![("n", Role::Value { min: None, max: None })]);
+        let contract = contract("f", vec![("n", Role::Value(roles::Value { min: None, max: None }))]);
         let mut suite = Suite { tests, ..Suite::default() };
         by_answers((&digest().0, &contract), Some(32), cheat, &mut suite);
         let told = suite.tests.iter().enumerate().filter(|(_, known)| known.cheats.contains(&cheat));
@@ -254,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_mutant_of_another_operand_has_the_value_of_the_first_test() {
-        let contract = contract("run", vec![("args", Role::Value { min: None, max: None })]);
+        let contract = contract("run", vec![("args", Role::Value(roles::Value { min: None, max: None }))]);
         let tests =
             vec![of(json!({"args": 7}), Value::Null, false), of(json!({"args": 8}), Value::Null, false)];
         let suite = Suite { tests, ..Suite::default() };

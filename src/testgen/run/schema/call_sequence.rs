@@ -1,6 +1,7 @@
 //! Functions on handles: an input is a call sequence, and each call in it has its own parameters.
 
-use super::{Form, Said, Sources, roles};
+use super::{Sources, parameters};
+use crate::contract::roles::{Form, Notation};
 use crate::contract::types::Sequence;
 use crate::symbol::SymbolName;
 
@@ -9,7 +10,7 @@ pub const BEFORE: usize = 12;
 const AFTER: usize = 8;
 
 /// The parts of a call sequence, then a line for each function that can be called.
-pub(super) fn lines(sources: &Sources, sequence: &Sequence, said: &mut Said) -> Vec<String> {
+pub(super) fn lines(sources: &Sources, sequence: &Sequence, notation: &mut Notation) -> Vec<String> {
     let makes = sequence.makers.contains(&sources.contract.symbol);
     let of = &sequence.of;
     let mut lines = vec![match makes {
@@ -24,11 +25,11 @@ pub(super) fn lines(sources: &Sources, sequence: &Sequence, said: &mut Said) -> 
     lines.push(format!(
         "`before` and `after`: lists of {{\"call\": <any of these functions>, \"args\": {{…}}}}, at most {BEFORE} and {AFTER}; may be left out"
     ));
-    lines.extend(others(sequence, said));
+    lines.extend(others(sequence, notation));
     lines.push(format!(
         "`args`: the arguments of `{}`, which is under test: {}",
         sources.function.c_name,
-        own(sources, said)
+        own(sources, notation)
     ));
     let groups = [
         ("constructor", &sequence.makers),
@@ -37,20 +38,20 @@ pub(super) fn lines(sources: &Sources, sequence: &Sequence, said: &mut Said) -> 
     ];
     for (what, names) in groups {
         let listed = names.iter().filter(|name| **name != sources.contract.symbol);
-        lines.extend(listed.filter_map(|name| called(sources, (what, name), said)));
+        lines.extend(listed.filter_map(|name| called(sources, (what, name), notation)));
     }
     lines
 }
 
 /// The parameters of the function under test.
-fn own(sources: &Sources, said: &mut Said) -> String {
-    joined(roles::lines(sources.library, (sources.function, sources.contract), said))
+fn own(sources: &Sources, notation: &mut Notation) -> String {
+    joined(parameters((sources.function, sources.contract), notation))
 }
 
 /// A function that can be called, with its parameters.
-fn called(sources: &Sources, (what, name): (&str, &SymbolName), said: &mut Said) -> Option<String> {
+fn called(sources: &Sources, (what, name): (&str, &SymbolName), notation: &mut Notation) -> Option<String> {
     let (function, contract) = (sources.other)(name)?;
-    let params = joined(roles::lines(sources.library, (function, contract), said));
+    let params = joined(parameters((function, contract), notation));
     Some(format!("`{name}` ({what}): {params}"))
 }
 
@@ -59,10 +60,10 @@ fn joined(params: Vec<String>) -> String {
 }
 
 /// Steps that are not calls, if the contract has them.
-fn others(sequence: &Sequence, said: &mut Said) -> Vec<String> {
+fn others(sequence: &Sequence, notation: &mut Notation) -> Vec<String> {
     let mut lines = Vec::new();
     if !sequence.buffers.is_empty() {
-        said.forms.insert(Form::Bytes);
+        notation.uses(Form::Bytes);
         let names: Vec<String> = sequence.buffers.iter().map(|(name, _)| format!("\"{name}\"")).collect();
         lines.push(format!(
             "a step that gives a field new memory: {{\"feed\": {}, \"handle\": 0, \"with\": <buffer of at most 255 bytes> | \
@@ -71,7 +72,7 @@ fn others(sequence: &Sequence, said: &mut Said) -> Vec<String> {
         ));
     }
     if let Some(file) = &sequence.file {
-        said.forms.insert(Form::Bytes);
+        notation.uses(Form::Bytes);
         lines.push(format!(
             "the only file is called `{file}`; `$file`: what it has at first, a buffer of at most 255 bytes; a step \
              {{\"spoil\": 3, \"with\": 7}} mixes its byte 3 with 7, or cuts it off there with 0"

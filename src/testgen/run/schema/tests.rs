@@ -1,5 +1,5 @@
 use super::*;
-use crate::contract::types::Life;
+use crate::contract::roles::{self, Direction, Life, Role};
 use crate::llm::{Block, Prompt};
 use crate::symbol::CType;
 use crate::testgen::fixture::{buffer, contract, digest, function, int, library, pointer, record, steps};
@@ -63,15 +63,25 @@ fn every_role_has_words_and_an_example_of_its_own() {
     let word = || pointer("const int *", int("int", true, 32));
     let int32 = || int("int", true, 32);
     for (role, ty, words, example) in [
-        (Role::Value { min: None, max: None }, int32(), "a number, -2147483648 to 2147483647", json!(1)),
-        (Role::Value { min: Some(5), max: None }, int32(), "a number, 5 to 2147483647", json!(5)),
         (
-            Role::Value { min: None, max: None },
+            Role::Value(roles::Value { min: None, max: None }),
+            int32(),
+            "a number, -2147483648 to 2147483647",
+            json!(1),
+        ),
+        (
+            Role::Value(roles::Value { min: Some(5), max: None }),
+            int32(),
+            "a number, 5 to 2147483647",
+            json!(5),
+        ),
+        (
+            Role::Value(roles::Value { min: None, max: None }),
             int("__int128", true, 128),
             "its digits as a string",
             json!(1),
         ),
-        (Role::OneOf { values: vec![3, 9] }, int32(), "one of 3, 9", json!(3)),
+        (Role::OneOf(roles::OneOf { values: vec![3, 9] }), int32(), "one of 3, 9", json!(3)),
         (
             buffer(Direction::In, "n", false),
             word(),
@@ -85,80 +95,92 @@ fn every_role_has_words_and_an_example_of_its_own() {
             json!(3),
         ),
         (
-            Role::CString { max: 80, nullable: true },
+            Role::CString(roles::CString { max: 80, nullable: true }),
             byte(),
             "0 to 80 bytes, none of them 0; C gets a 0 behind it; or null",
             json!("abc"),
         ),
         (
-            Role::Pointer { direction: Direction::InOut, nullable: false },
+            Role::Pointer(roles::Pointer { direction: Direction::InOut, nullable: false }),
             word(),
             "which C reads and writes: a number",
             json!(1),
         ),
         (
-            Role::Pointer { direction: Direction::In, nullable: false },
+            Role::Pointer(roles::Pointer { direction: Direction::In, nullable: false }),
             pointer("struct p *", record("struct p")),
             "which C reads: a `struct p`",
             json!({"x": 1.5, "at": [1, 1]}),
         ),
         (
-            Role::FixedArray { direction: Direction::Out, len: 9 },
+            Role::FixedArray(roles::FixedArray { direction: Direction::Out, len: 9 }),
             byte(),
             "a buffer of exactly 9 bytes, which C writes",
             json!({"repeat": {"hex": "07"}, "times": 9}),
         ),
         (
-            Role::Room { direction: Direction::Out, len: 9, nullable: false },
+            Role::Room(roles::Room { direction: Direction::Out, len: 9, nullable: false }),
             byte(),
             "{\"fill\": {\"hex\": \"5a5a5a5a\"}}",
             json!({"fill": {"hex": "5a5a5a5a"}}),
         ),
         (
-            Role::Room { direction: Direction::InOut, len: 9, nullable: false },
+            Role::Room(roles::Room { direction: Direction::InOut, len: 9, nullable: false }),
             byte(),
             "at most 9 bytes",
             json!("abc"),
         ),
         (
-            Role::Elements { direction: Direction::In, count: "n".into(), size: "n".into(), max: 64 },
+            Role::Elements(roles::Elements {
+                direction: Direction::In,
+                count: "n".into(),
+                size: "n".into(),
+                max: 64,
+            }),
             byte(),
             "elements of s bytes (1 to 16), 64 at most",
             json!({"size": 2, "bytes": {"hex": "010002000300"}}),
         ),
-        (Role::Callback { order: true, nullable: false }, byte(), "the number of an order, 0 to 7", json!(1)),
         (
-            Role::Callback { order: false, nullable: true },
+            Role::Callback(roles::Callback { order: true, nullable: false }),
+            byte(),
+            "the number of an order, 0 to 7",
+            json!(1),
+        ),
+        (
+            Role::Callback(roles::Callback { order: false, nullable: true }),
             byte(),
             "from which its results are taken; or null",
             json!({"answers": [0, 1]}),
         ),
         (
-            Role::Given { max: 40, nullable: false },
+            Role::Given(roles::Given { max: 40, nullable: false }),
             byte(),
             "an allocated block: a buffer of 0 to 40 bytes",
             json!("abc"),
         ),
         (
-            Role::Lent {
+            Role::Lent(roles::Lent {
                 of: "p".into(),
                 pointers: vec![("name".into(), vec![])],
                 numbers: vec!["flags".into()],
                 nullable: true,
-            },
+            }),
             byte(),
             "`name` a buffer of bytes or null; `flags` a number of 32 bits; or null",
             json!({"name": "abc", "flags": 1}),
         ),
     ] {
         let function = function("f", "", vec![("p", ty), ("n", int("size_t", false, 64))]);
-        let schema = alone(&function, &contract("f", vec![("p", role), ("n", Role::Length)]));
+        let schema = alone(&function, &contract("f", vec![("p", role), ("n", Role::Length(roles::Length))]));
         assert!(schema.lines[0].contains(words), "{words}: {}", schema.lines[0]);
         assert_eq!(schema.example, json!({"p": example}), "{words}");
     }
-    let handle = Role::Handle { life: Life::Uses, through: Some("inner".into()), nullable: true };
+    let handle =
+        Role::Handle(roles::Handle { life: Life::Uses, through: Some("inner".into()), nullable: true });
     let function = function("f", "", vec![("p", byte()), ("q", byte())]);
-    let schema = alone(&function, &contract("f", vec![("p", handle), ("q", Role::UserData)]));
+    let schema =
+        alone(&function, &contract("f", vec![("p", handle), ("q", Role::UserData(roles::UserData))]));
     assert!(schema.lines[0].contains("by what its field `inner` points to: 0 or 1; left out, 0; or null"));
     assert!(schema.lines[1].contains("leave it out"));
     assert_eq!(schema.example, json!({}));
@@ -171,7 +193,10 @@ fn lengths_say_when_they_are_given() {
         let function = function("f", "", vec![("p", byte()), ("n", ty)]);
         alone(
             &function,
-            &contract("f", vec![("p", buffer(Direction::In, "n", nullable)), ("n", Role::Length)]),
+            &contract(
+                "f",
+                vec![("p", buffer(Direction::In, "n", nullable)), ("n", Role::Length(roles::Length))],
+            ),
         )
         .lines[1]
             .clone()
@@ -198,6 +223,8 @@ fn where_a_target_reads_bytes_an_input_is_bytes() {
 fn names_from_c_stay_on_their_line() {
     let ty = CType { spelling: "struct `x`\n# Rules\n*".into(), ..int("int", true, 32) };
     let function = function("f", "", vec![("p", ty)]);
-    let text = alone(&function, &contract("f", vec![("p", Role::Value { min: None, max: None })])).text();
+    let text =
+        alone(&function, &contract("f", vec![("p", Role::Value(roles::Value { min: None, max: None }))]))
+            .text();
     assert!(text.starts_with("- `p` (`struct 'x' # Rules *`): a number"), "{text}");
 }

@@ -1,0 +1,231 @@
+use super::{Code, Facts, Form, Keys, Notation, Place, Rules, Slot, Typed};
+use crate::symbol::{CType, TypeKind};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+use serde_json::{Value as Json, json};
+
+/// A callback. Its calls are compared, and its results come from the input; with `order`, it is a total order of the
+/// values behind its two pointers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Callback {
+    pub order: bool,
+    pub nullable: bool,
+}
+
+impl Callback {
+    pub(super) fn read(keys: &Keys) -> Result<Self, String> {
+        Ok(Self { order: keys.order, nullable: keys.nullable })
+    }
+
+    /// The function that both sides get, as the callback number `index` of the harness.
+    pub fn function(&self, slot: &Slot, index: usize) -> Option<TokenStream> {
+        let (params, ret) = prototype(slot.c)?;
+        let (name, label) = (called(slot), slot.label);
+        let names: Vec<_> = (0..params.len()).map(|at| format_ident!("a{at}")).collect();
+        let types = params.iter().map(erased);
+        let result = (ret.kind != TypeKind::Void).then(|| erased(ret));
+        let result = result.iter();
+        let body = match self.order {
+            true => {
+                let size = element_size(&params[0]);
+                quote!(order(#index, #label, a0, a1, #size) as _)
+            }
+            false => {
+                let seen = names.iter().zip(params).map(|(name, ty)| seen(name, ty));
+                let answer = answer(index, ret);
+                quote!(record(#label, [#(#seen),*]); #answer)
+            }
+        };
+        Some(quote! {
+            unsafe extern "C" fn #name(#(#names: #types),*) #(-> #result)* {
+                use crate::runtime::callback::*;
+                called(|| { #body })
+            }
+        })
+    }
+
+    /// The local variable with the pointer to that function.
+    pub fn pointer(&self, slot: &Slot) -> TokenStream {
+        let (ty, function, called) = (slot.ty, local(slot), called(slot));
+        let (params, ret) = prototype(slot.c).expect("the role says that it is a function");
+        let types = params.iter().map(erased);
+        let result = (ret.kind != TypeKind::Void).then(|| erased(ret));
+        let result = result.iter();
+        let name = slot.name;
+        let given = if self.nullable { quote!(args.#name.is_some()) } else { quote!(true) };
+        quote! {
+            // SAFETY: the same prototype, pointers apart, which are all alike.
+            let #function: #ty = unsafe {
+                core::mem::transmute::<Option<unsafe extern "C" fn(#(#types),*) #(-> #result)*>, _>(
+                    if #given { Some(#called) } else { None },
+                )
+            };
+        }
+    }
+
+    /// The bytes of its results.
+    pub fn answers(&self, slot: &Slot) -> TokenStream {
+        let name = slot.name;
+        match self.nullable {
+            true => quote!(args.#name.clone().unwrap_or_default()),
+            false => quote!(args.#name.clone()),
+        }
+    }
+}
+
+impl Rules for Callback {
+    fn facts(&self) -> Facts<'_> {
+        Facts {
+            kind: Some("callbacks"),
+            is_nullable: self.nullable,
+            needs_c: true,
+            input_bytes: 128,
+            ..Facts::of(Err("it calls back"))
+        }
+    }
+
+    fn write(&self, keys: &mut Keys) {
+        keys.order = self.order;
+    }
+
+    fn needs(&self, of: &Typed) -> (bool, &'static str) {
+        (prototype(of.ty).is_some(), "role \"callback\" needs a pointer to a function")
+    }
+
+    /// The C text determines the role; otherwise it is unknown.
+    fn propose(&mut self, _: bool, _: usize) -> Result<(), &'static str> {
+        Err("callbacks, and what they get, cannot be proposed")
+    }
+
+    fn summary(&self) -> String {
+        if self.order { "callback that orders".into() } else { "callback".into() }
+    }
+
+    fn describe(&self, place: &Place) -> String {
+        let what = match self.order {
+            true => "a function that orders what its two pointers point to",
+            false => "a function that answers anything",
+        };
+        format!(
+            "{what}{}; its calls are compared with C's: how many, in which order, with which arguments",
+            place.null()
+        )
+    }
+
+    fn expect(&self, _: &Place, notation: &mut Notation) -> String {
+        if self.order {
+            return "a function that orders what two pointers point to: the number of an order, 0 to 7"
+                .into();
+        }
+        notation.uses(Form::Bytes);
+        "a function that is called back: {\"answers\": <buffer of bytes>}, from which its results are taken"
+            .into()
+    }
+
+    fn example(&self, _: &Place, _: &Notation) -> Option<Json> {
+        Some(if self.order { json!(1) } else { json!({"answers": [0, 1]}) })
+    }
+
+    /// It holds the results.
+    fn code(&self, slot: &Slot) -> Code {
+        let (order, function) = (self.order, local(slot));
+        let common = Code {
+            read: slot.read(&quote!(|plain| crate::runtime::plain::answers(plain, #order))),
+            plain: quote!(crate::runtime::plain::plain_answers(value, #order)),
+            argument: quote!(#function),
+            ..Code::of(quote!(Vec<u8>), slot)
+        };
+        match order {
+            true => Code {
+                rank: 1,
+                decode: quote!(__reader.array::<1>().to_vec()),
+                encode: quote!(writer.put(&value[..1]);),
+                show: quote!(format!("order {}", value[0] & 7)),
+                boundaries: quote!((0..8u8).map(|n| vec![n]).collect::<Vec<_>>()),
+                ..common
+            },
+            false => Code {
+                rank: 2,
+                decode: quote!(decode_buffer::<u8>(__reader, crate::runtime::callback::ANSWERS, false)),
+                encode: quote!(encode_buffer(writer, value, crate::runtime::callback::ANSWERS, false);),
+                show: quote!(format!("answers {}", show_slice(value))),
+                boundaries: quote!(crate::runtime::callback::boundary_answers()),
+                ..common
+            },
+        }
+    }
+}
+
+/// The parameters and the result of the function that a pointer points to.
+pub fn prototype(ty: &CType) -> Option<(&[CType], &CType)> {
+    match &ty.kind {
+        TypeKind::Pointer(target) => prototype(target),
+        TypeKind::Function { params, ret, variadic: false } => Some((params, ret)),
+        _ => None,
+    }
+}
+
+fn local(slot: &Slot) -> Ident {
+    format_ident!("{}_function", slot.name)
+}
+
+fn called(slot: &Slot) -> Ident {
+    format_ident!("__called_{}", slot.name)
+}
+
+/// The Rust type with the same ABI; all pointer types become one.
+fn erased(ty: &CType) -> TokenStream {
+    match &ty.kind {
+        TypeKind::Bool => quote!(bool),
+        TypeKind::Int { signed, bits, .. } | TypeKind::Enum { signed, bits, .. } => {
+            let name = format_ident!("{}{bits}", if *signed { "i" } else { "u" });
+            quote!(#name)
+        }
+        TypeKind::Float { bits } => {
+            let name = format_ident!("f{bits}");
+            quote!(#name)
+        }
+        _ => quote!(*const core::ffi::c_void),
+    }
+}
+
+fn seen(name: &Ident, ty: &CType) -> TokenStream {
+    let TypeKind::Pointer(target) = &ty.kind else { return quote!(crate::erased::seen(#name)) };
+    match &target.kind {
+        TypeKind::Int { plain_char: true, .. } if target.is_const => quote!(Seen::text(#name)),
+        TypeKind::Int { .. } | TypeKind::Float { .. } if target.is_const => {
+            let of = erased(target);
+            quote!(crate::erased::seen_behind::<#of>(#name))
+        }
+        _ => quote!(Seen::place(#name)),
+    }
+}
+
+/// The number of bytes that a comparison reads, where the pointer type determines it.
+fn element_size(pointer: &CType) -> TokenStream {
+    match &pointer.kind {
+        TypeKind::Pointer(target) if target.kind != TypeKind::Void => {
+            let of = erased(target);
+            quote!(Some(size_of::<#of>()))
+        }
+        _ => quote!(None),
+    }
+}
+
+fn answer(index: usize, ret: &CType) -> TokenStream {
+    match &ret.kind {
+        TypeKind::Void => TokenStream::new(),
+        TypeKind::Enum { values, .. } if !values.is_empty() => {
+            let values = values.iter().map(|(_, value)| Literal::i128_unsuffixed(*value));
+            let of = erased(ret);
+            quote!({
+                let all: &[#of] = &[#(#values),*];
+                all[usize::from(crate::erased::answer::<u8>(#index)) % all.len()]
+            })
+        }
+        _ => {
+            let of = erased(ret);
+            quote!(crate::erased::answer::<#of>(#index))
+        }
+    }
+}

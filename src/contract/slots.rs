@@ -1,0 +1,61 @@
+//! The parameters of a contract in their places: for descriptions, and for generated code.
+
+use super::lengths::{MAX_OF_STEP, inferred_max};
+use super::roles::{Place, Slot, most, pointee};
+use super::types::{Contract, Signature};
+use crate::symbol::Function;
+use proc_macro2::Ident;
+
+/// The parameters with their C types, in order.
+pub fn places<'a>(contract: &'a Contract, function: &'a Function) -> impl Iterator<Item = Place<'a>> {
+    let (params, is_safe) = (&contract.params[..], contract.signature == Signature::Safe);
+    let place =
+        move |(param, of): (_, &'a crate::symbol::Param)| Place { params, param, ty: &of.ty, is_safe };
+    params.iter().zip(&function.params).map(place)
+}
+
+/// The parameters with their C types and `c`, their names and types in Rust, in order.
+pub fn slots<'a>(
+    contract: &'a Contract,
+    function: &'a Function,
+    c: &'a [(Ident, syn::Type)],
+) -> Vec<Slot<'a>> {
+    let params = &contract.params[..];
+    let inferred_max = match contract.sequence {
+        Some(_) => MAX_OF_STEP,
+        None => inferred_max(&contract.interesting),
+    };
+    let length = |name: &str| {
+        let at = params.iter().position(|param| param.name == name)?;
+        let of_type = function.params.iter().find(|param| param.name == name).map(|param| &param.ty);
+        Some((&c.get(at)?.0, most(of_type)))
+    };
+    let mut slots: Vec<Slot> = places(contract, function)
+        .zip(c)
+        .enumerate()
+        .map(|(at, (place, (name, ty)))| Slot {
+            params,
+            param: place.param,
+            at,
+            role: &place.param.role,
+            label: &place.param.name,
+            name,
+            c: place.ty,
+            ty,
+            target: pointee(ty),
+            length: place.param.role.buffer().and_then(|buffer| length(&buffer.length)),
+            last: false,
+            interesting: &contract.interesting,
+            inferred_max,
+            handle_of: contract.sequence.as_ref().map(|sequence| sequence.of.as_str()),
+        })
+        .collect();
+    // In a call sequence further steps follow, so no part may take the rest of the input.
+    if contract.sequence.is_none() {
+        let grows = |slot: &Slot| slot.role.extent(slot).is_some_and(|extent| !extent.is_output);
+        if let Some(last) = slots.iter().rposition(|slot| grows(slot) && !slot.is_shared()) {
+            slots[last].last = true;
+        }
+    }
+    slots
+}
