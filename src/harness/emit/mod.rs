@@ -55,6 +55,24 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
     let called = emitter.called();
     let (plain, of_plain, left) = (emitter.plain(), emitter.of_plain(), emitter.left());
     let (point, made) = (emitter.point(), emitter.made());
+    let of_arguments = quote! {
+        type Args = Args;
+        type Effects = Effects;
+        fn decode(__reader: &mut Reader) -> Args { #decode }
+        fn encode(args: &Args, writer: &mut Writer) { #encode }
+        fn show(args: &Args) -> Parts { #show }
+        fn plain(args: &Args) -> Plain { #plain }
+        fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
+        fn boundaries() -> Vec<Args> { #boundaries }
+        #resize
+        fn admits(args: &Args) -> bool { #admits }
+    };
+    let of_effects = quote! {
+        fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
+        fn effects(effects: &Effects) -> Parts { #parts }
+        fn left(effects: &Effects) -> Plain { #left }
+        fn record(effects: &Effects) -> Record { #record }
+    };
     if let Some(sequence) = &contract.sequence {
         let (aim, plan, forms) = (emitter.aim(), emitter.plan(sequence), emitter.forms());
         let body = quote! {
@@ -86,24 +104,12 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
             #args
             #effects
             impl Operation for Step {
-                type Args = Args;
-                type Effects = Effects;
-                fn decode(__reader: &mut Reader) -> Args { #decode }
-                fn encode(args: &Args, writer: &mut Writer) { #encode }
-                fn show(args: &Args) -> Parts { #show }
-                fn plain(args: &Args) -> Plain { #plain }
-                fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
-                fn boundaries() -> Vec<Args> { #boundaries }
-                #resize
-                fn admits(args: &Args) -> bool { #admits }
+                #of_arguments
                 fn aim(args: &mut Args, which: u8) { #aim }
                 fn original() -> *const core::ffi::c_void { #original }
                 fn oracle(args: &Args, callee: *const core::ffi::c_void, world: &mut World) -> Result<Option<Effects>, Broke> { #oracle }
                 fn subject(args: &Args, world: &mut World) -> Result<Option<Effects>, String> { #subject }
-                fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
-                fn effects(effects: &Effects) -> Parts { #parts }
-                fn left(effects: &Effects) -> Plain { #left }
-                fn record(effects: &Effects) -> Record { #record }
+                #of_effects
             }
         };
         return Ok(format!("{HEAD}\n{}", pretty(body)));
@@ -132,23 +138,11 @@ pub fn harness(bound: &Bound, contract: &Contract, (krate, helpers): (&str, &[Bo
         #called
         #made
         impl Case for Harness {
-            type Args = Args;
-            type Effects = Effects;
-            fn decode(__reader: &mut Reader) -> Args { #decode }
-            fn encode(args: &Args, writer: &mut Writer) { #encode }
-            fn show(args: &Args) -> Parts { #show }
-            fn plain(args: &Args) -> Plain { #plain }
-            fn of_plain(__plain: &Plain) -> Result<Args, String> { #of_plain }
-            fn boundaries() -> Vec<Args> { #boundaries }
-            #resize
-            fn admits(args: &Args) -> bool { #admits }
+            #of_arguments
             fn original() -> *const core::ffi::c_void { #original }
             fn oracle(args: &Args, callee: *const core::ffi::c_void) -> Result<Effects, Broke> { #oracle }
             fn subject(args: &Args) -> Result<Effects, String> { #subject }
-            fn differs(oracle: &Effects, subject: &Effects) -> Option<String> { #differs }
-            fn effects(effects: &Effects) -> Parts { #parts }
-            fn left(effects: &Effects) -> Plain { #left }
-            fn record(effects: &Effects) -> Record { #record }
+            #of_effects
             #point
         }
     };
