@@ -37,7 +37,8 @@ impl Bound<'_> {
         self.contract.filter(|c| c.signature == Style::Safe)
     }
 
-    fn slots<'s>(&'s self, contract: &'s Contract) -> Vec<Slot<'s>> {
+    /// The parameters with the roles of this contract.
+    pub fn slots<'s>(&'s self, contract: &'s Contract) -> Vec<Slot<'s>> {
         slots(contract, self.function, &self.c.params)
     }
 

@@ -1,7 +1,9 @@
 //! Roles: what one parameter means. Each file has all that is particular to one role: its keys in the contract file,
 //! the C types that it fits, its code in harness, shims and signature, its words, and its form in inputs.
 //!
-//! A new role is a new file here, and a line in the table below.
+//! A new role is a new file here, and a line in the table below. What several roles share: `rules` has the questions
+//! that each answers, `keys` the contract file, `place` and `slot` the surroundings of a parameter, `notation` the JSON
+//! of inputs, `digits` the enumeration of all inputs.
 
 mod buffer;
 mod c_string;
@@ -104,6 +106,7 @@ macro_rules! roles {
             )*
         }
 
+        // The one place that leads from a role to its file.
         impl Deref for Role {
             type Target = dyn Rules;
 
@@ -160,7 +163,7 @@ impl Role {
         }
     }
 
-    /// Whether C's content before the call is not part of what it does.
+    /// Whether C only writes to its memory.
     pub fn is_output(&self) -> bool {
         self.direction() == Some(Direction::Out)
     }
@@ -173,6 +176,6 @@ pub fn buffers_of<'a>(params: &'a [Parameter], length: &'a str) -> impl Iterator
 
 /// The parameters whose element count or element size is the parameter `length`.
 pub fn elements_of<'a>(params: &'a [Parameter], length: &'a str) -> impl Iterator<Item = &'a Parameter> {
-    let names = move |elements: &Elements| [&elements.count, &elements.size].contains(&&length.to_owned());
+    let names = move |elements: &Elements| elements.count == length || elements.size == length;
     params.iter().filter(move |param| param.role.elements().is_some_and(names))
 }

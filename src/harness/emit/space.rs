@@ -6,7 +6,6 @@
 use super::Emitter;
 pub use crate::contract::roles::MOST;
 use crate::contract::roles::{Part, Slot};
-use crate::contract::slots::slots;
 use crate::contract::types::Contract;
 use crate::rust::shims::Bound;
 use proc_macro2::TokenStream;
@@ -15,7 +14,7 @@ use quote::quote;
 /// The number of inputs that the contract allows, if it is at most [`MOST`]. It includes inputs that preconditions
 /// exclude. With outputs it is doubled, for two contents that they may have before the call.
 pub fn points(bound: &Bound, contract: &Contract) -> Option<u64> {
-    let slots = slots(contract, bound.function, &bound.c.params);
+    let slots = bound.slots(contract);
     Emitter { bound, contract, slots: &slots }.space().map(|(points, _)| points)
 }
 
