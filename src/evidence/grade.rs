@@ -8,7 +8,8 @@ use crate::verdict::{Grade, Measured, Proofs, RunStats, Share};
 pub fn grade(
     stats: &RunStats,
     proofs: &Proofs,
-    (callees_in_c, proposed_by): (&[SymbolName], Option<&str>),
+    callees_in_c: &[SymbolName],
+    proposed_by: Option<&str>,
     asked: &Grades,
 ) -> (Grade, Vec<String>) {
     let mut short = Vec::new();

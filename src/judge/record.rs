@@ -46,10 +46,11 @@ impl Judge<'_> {
         &self,
         store: &mut Store,
         planned: &FunctionPlan,
-        module: &PortModule,
-        (outcome, provenance): (&Outcome, &str),
+        outcome: &Outcome,
+        provenance: &str,
     ) -> Result<()> {
         let function = &planned.function;
+        let module = self.project.module(&function.module)?;
         let fingerprint = self.fingerprint(planned)?;
         let row = Evidence {
             shortcomings: outcome.shortcomings.clone(),
@@ -82,7 +83,7 @@ impl Judge<'_> {
             executions: row.executions,
             accept_rate: row.accept_rate,
             unsafe_count,
-            unsafe_least: self.unsafe_least(planned, &lock, (outcome.grade, unsafe_count)),
+            unsafe_least: self.unsafe_least(planned, &lock, outcome.grade, unsafe_count),
             provenance: row.provenance,
             tools: self.tools()?,
             date: row.date.to_string(),

@@ -11,7 +11,7 @@ mod translating;
 use super::context::PortContext;
 use super::feedback::{self, AuditNote, Candidate, Feedback};
 use super::lessons::Lessons;
-use super::result::{Ended, PortResult};
+use super::result::{Accepted, PortResult};
 use super::session::Session;
 use super::sources::context;
 use super::supervisor::{self, Makers, Outcome, PortState, Step, StopReason};
@@ -134,7 +134,7 @@ impl<'p> FunctionPort<'p> {
         self.begin(session, &Step::Stop(reason))?;
         self.end(session, (reason.word(), &self.trouble.clone()))?;
         let (detail, finding) = (self.trouble.clone(), self.finding.take());
-        session.conclude(self.planned, Ended::Stopped { reason, detail, finding })
+        session.give_up(self.planned, reason, &detail, finding)
     }
 
     /// Puts the accepted candidate into the tree. `None` if the tree has changed, because the tree must get exactly
@@ -154,7 +154,7 @@ impl<'p> FunctionPort<'p> {
             Maker::Model => session.models.name(self.role, self.state.rank()),
         };
         let module = self.spliced.clone();
-        session.conclude(self.planned, Ended::Accepted { module, verdict, apart, by }).map(Some)
+        session.accept(self.planned, Accepted { module, verdict, apart, by }).map(Some)
     }
 
     /// The maker of the last candidate, or of the last reply without one.

@@ -8,8 +8,8 @@ use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::{Event, Reporter};
-use crate::judge::Judge;
-use crate::judge::mutation_score::{self, Adequacy};
+use crate::judge::mutation_score::{Adequacy, Faults};
+use crate::judge::{Judge, Judging};
 use crate::llm::model_session::{ModelSession, Traced, rank_of};
 use crate::llm::{Reply, StopReason};
 use crate::platform::process::Interrupt;
@@ -270,7 +270,9 @@ impl Inquiry<'_> {
             return Ok(Err(why.clone()));
         }
         let judge = Judge::new(project, self.interrupt);
-        let adequacy = mutation_score::on_trial(project, (&judge, store), planned, self.reporter)?;
+        let seconds = project.config.grade.mutant_seconds;
+        let mut judging = Judging { judge: &judge, store, reporter: self.reporter, run: None };
+        let adequacy = judging.measure_harnesses(&[planned], seconds, Faults::Dropped)?.pop();
         Ok(adequacy.ok_or_else(|| "it could not be measured".into()))
     }
 

@@ -7,8 +7,8 @@ use crate::contract::facts::identifiers;
 use crate::contract::file;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Parameter, Returns, Role};
 use crate::error::{Error, ErrorKind, ExitCode, Result};
-use crate::judge::Judge;
-use crate::judge::mutation_score::{self, Adequacy, Fate, Faults};
+use crate::judge::mutation_score::{Adequacy, Fate, Faults};
+use crate::judge::{Judge, Judging};
 use crate::project::{FunctionPlan, Project};
 use crate::project::{fuzz_target, new_target};
 use crate::report::{Column, printable, table};
@@ -73,13 +73,9 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         return Err(Error::new(ErrorKind::Usage, format!("`{name}` has no contract to check: {why}"))
             .help("`cargo implfuzz contract --check --all` checks all functions that have one"));
     }
-    let all = mutation_score::measure(
-        &project,
-        (&judge, &mut store),
-        &wanted,
-        (args.seconds.unwrap_or(project.config.grade.mutant_seconds), Faults::Kept),
-        reporter.as_mut(),
-    )?;
+    let seconds = args.seconds.unwrap_or(project.config.grade.mutant_seconds);
+    let mut judging = Judging { judge: &judge, store: &mut store, reporter: reporter.as_mut(), run: None };
+    let all = judging.measure_harnesses(&wanted, seconds, Faults::Kept)?;
     drop(reporter);
     let asked = &project.config.grade;
     let values: Vec<Value> = all.iter().map(|a| measured_json(a, asked)).collect();

@@ -35,7 +35,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         wanted.retain(|p| p.judgeable.contract().is_some());
     }
     let judge = Judge::new(&project, &session.interrupt);
-    coverage::provide(&judge, &wanted, (args.seconds, args.fresh), reporter.as_mut())?;
+    coverage::provide(&judge, &wanted, args.seconds, args.fresh, reporter.as_mut())?;
     let all = coverage::of_symbols(&judge, &wanted, reporter.as_mut())?;
     drop(reporter);
     let faults = wanted.iter().map(|planned| findings::known_breaks(&store, planned).map(|ways| ways.len()));

@@ -110,9 +110,9 @@ impl<'p> FunctionPort<'p> {
         good: Outcome,
         bad: fn(String) -> Outcome,
     ) -> Result<Outcome> {
-        let mut kept = Vec::new();
+        let (mut kept, run) = (Vec::new(), Some(session.models.id));
         for found in verdict.c_faults() {
-            kept.push(session.keep_c_fault(self.planned, found)?);
+            kept.push(session.judging().keep_c_fault(self.planned, found, run)?);
         }
         match verdict {
             Verdict::CFault { found, .. } => {
@@ -139,7 +139,7 @@ impl<'p> FunctionPort<'p> {
                     Inputs::Shown => (judge.private_seeds(&symbol), feedback::refuted(finding)),
                     Inputs::Hidden => (judge.hidden_seeds(&symbol), feedback::refuted_unseen(finding.class)),
                 };
-                session.record_finding(self.planned, (finding, &hash), &dir)?;
+                session.judging().record_finding(self.planned, finding, &hash, &dir)?;
                 self.feedback = Some(feedback);
                 self.finding = Some((**finding).clone());
                 self.trouble = format!("{}: {}", finding.class, finding.what);
