@@ -55,10 +55,7 @@ pub(super) fn port_function(worker: &Worker) -> Result<PortResult> {
 fn take(worker: &Worker, step: &Step) -> Result<Outcome> {
     match step {
         Step::Translate => translate(worker),
-        Step::AskPrototyper { reply_problem } => ask(worker, false, false, reply_problem.clone()),
-        Step::AskEnhancer { repeated, reply_problem, .. } => {
-            ask(worker, true, *repeated, reply_problem.clone())
-        }
+        Step::AskPrototyper { .. } | Step::AskEnhancer { .. } => ask(worker, step.clone()),
         Step::Audit => worker.turn(|port, session| port.audit_and_splice(session)),
         Step::Build => build(worker),
         Step::Smoke => fuzz(worker, step, Some(Budget { seconds: 5, executions: Some(SMOKE_EXECUTIONS) })),
@@ -78,9 +75,8 @@ fn translate(worker: &Worker) -> Result<Outcome> {
 }
 
 /// Asks a model; a truncated answer is asked for once more with a larger limit.
-fn ask(worker: &Worker, enhance: bool, repeated: bool, problem: Option<String>) -> Result<Outcome> {
-    let mut prompt =
-        worker.turn(move |port, session| port.prompt(session, (enhance, repeated), problem.as_deref()))?;
+fn ask(worker: &Worker, step: Step) -> Result<Outcome> {
+    let mut prompt = worker.turn(move |port, session| port.prompt(session, &step))?;
     loop {
         let Some((chosen, permit)) = permit(worker, &prompt)? else { return Ok(Outcome::BudgetExhausted) };
         let tell = |text| worker.say(text);

@@ -388,7 +388,7 @@ impl World {
         // A port that `check` lists is judged again before anything is built on it.
         match judgement.ask() {
             None => assert_eq!(trouble, Some(Trouble::Refuted)),
-            Some(Ask::Short) => assert!(trouble.is_none() && !one.is_stale()),
+            Some(Ask::Short(_)) => assert!(trouble.is_none() && !one.is_stale()),
             Some(Ask::Whole) => assert!(one.is_stale() || trouble.is_none()),
         }
         assert_eq!(one.is_stale(), trouble.is_some_and(|t| t != Trouble::Refuted));
