@@ -38,7 +38,8 @@ pub struct Shown {
 /// Runs init, port and verify in `dir`, which must be empty or absent; each fuzzing run takes up to `seconds`.
 pub fn demo(
     dir: &Path,
-    (seconds, overrides): (u64, &[String]),
+    seconds: u64,
+    overrides: &[String],
     interrupt: &Interrupt,
     reporter: &mut dyn Reporter,
 ) -> Result<Shown> {
@@ -64,9 +65,13 @@ pub fn demo(
     // As when the replies were recorded, and also on machines without make; `init` writes the detected
     // configuration.
     let from = "c.from=\"includes\"".to_owned();
-    let first = Options { dir: Some(library.clone()), overrides: [vec![from], all.clone()].concat() };
+    let first = Options {
+        dir: Some(library.clone()),
+        overrides: [vec![from], all.clone()].concat(),
+        ..Options::default()
+    };
     drop(init::init(&library, &first, interrupt, reporter)?);
-    let options = Options { dir: Some(library.clone()), overrides: all };
+    let options = Options { overrides: all, ..first };
     // Open the project again, as every later command does, because the evidence depends on the implfuzz.toml that
     // `init` wrote.
     let project = Project::open(&options, interrupt)?;

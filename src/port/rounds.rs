@@ -3,7 +3,7 @@
 //! judged.
 
 use super::analysis::Roles;
-use super::feasibility::Feasibility;
+use super::feasibility;
 use super::prompt::Templates;
 use super::proposals::{Inquiry, Opened, Proposal, Reopen};
 use super::rejudge_callers;
@@ -92,7 +92,7 @@ impl Rounds<'_> {
             if names.is_empty() || self.inquiry.models.ranks("feasibility") == 0 {
                 break;
             }
-            let (after, mut again) = Feasibility(&mut self.inquiry).run(opened, &names)?;
+            let (after, mut again) = feasibility::ask(&mut self.inquiry, opened, &names)?;
             opened = after;
             if again.is_empty() {
                 break;

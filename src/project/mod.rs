@@ -15,7 +15,7 @@ use crate::audit::FfiNames;
 use crate::c;
 use crate::c::data::Data;
 use crate::c::flags::{FlagSource, Warning};
-use crate::config::{Config, Signature as ConfiguredSignature};
+use crate::config::{self, Config, Maker, Signature as ConfiguredSignature, Workflow};
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
@@ -45,6 +45,37 @@ pub struct Options {
     pub dir: Option<PathBuf>,
     /// `--config KEY=VALUE`, in order.
     pub overrides: Vec<String>,
+    /// The settings of the command, which have priority.
+    pub settings: Settings,
+}
+
+/// Settings that a command has options for.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// `llm.record_dir`
+    pub record_dir: Option<PathBuf>,
+    /// `candidates`, unless it is empty
+    pub candidates: Vec<Maker>,
+    /// `port.workflow`
+    pub workflow: Option<Workflow>,
+    /// `llm.max_cost`
+    pub max_cost: Option<f64>,
+    /// `llm.max_tokens_per_run`
+    pub max_tokens: Option<u64>,
+}
+
+impl Settings {
+    fn apply(&self, config: &mut Config) {
+        let Self { record_dir, candidates, workflow, max_cost, max_tokens } = self.clone();
+        let llm = &mut config.llm;
+        llm.record_dir = record_dir.or(llm.record_dir.take());
+        llm.max_cost = max_cost.or(llm.max_cost);
+        llm.max_tokens_per_run = max_tokens.or(llm.max_tokens_per_run);
+        config.port.workflow = workflow.unwrap_or(config.port.workflow);
+        if !candidates.is_empty() {
+            config.candidates = candidates;
+        }
+    }
 }
 
 /// An opened repository.
@@ -119,7 +150,10 @@ impl Project {
 
     /// Reads the C library of an opened workspace.
     pub fn load(workspace: Workspace, options: &Options, interrupt: &Interrupt) -> Result<Self> {
-        let config = Config::load(&workspace.config(), &options.overrides, &|name| std::env::var(name).ok())?;
+        let path = workspace.config();
+        let mut config = Config::load(&path, &options.overrides, &|name| std::env::var(name).ok())?;
+        options.settings.apply(&mut config);
+        config::validate(&config, &path)?;
         let root = Utf8Path::from_path(workspace.root())
             .ok_or_else(|| Error::new(ErrorKind::Config, "the path of the repository is not valid UTF-8"))?;
         let toolchain = OnceCell::new();
@@ -227,6 +261,11 @@ impl Project {
     /// The file of a module.
     pub fn module_path(&self, module: &str) -> PathBuf {
         self.rust_dir().join("src").join(format!("{module}.rs"))
+    }
+
+    /// Whether the configuration leaves a function out.
+    pub fn is_skipped(&self, planned: &FunctionPlan) -> bool {
+        self.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
     }
 
     /// A module as it is in the tree now; it is parsed again only when its text has changed.

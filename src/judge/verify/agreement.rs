@@ -75,6 +75,18 @@ impl Texts {
         }
     }
 
+    fn get(&self, part: u8, at: usize) -> u8 {
+        match part {
+            0 => self.header,
+            1 => self.manifest,
+            2 => self.c[at],
+            3 => self.contract[at],
+            4 => self.harness[at],
+            5 => self.rust[at],
+            _ => self.seeds[at],
+        }
+    }
+
     fn write(&self, root: &Path) {
         let put = |name: String, text: String| {
             let path = root.join(name);
@@ -204,6 +216,8 @@ enum Op {
     Fork,
     /// Takes each text and each line of the lock from one side or the other.
     Merge(u64),
+    /// Both branches judge the symbol, each after a change of another part, and merge line by line.
+    Diverge(usize, u8, u8, u64),
     /// Merges as git does since the last fork; conflicts go to one side, both, or stay.
     GitMerge(u64),
     DeleteLock,
@@ -223,6 +237,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => Just(Op::Fork),
         3 => any::<u64>().prop_map(Op::Merge),
         4 => any::<u64>().prop_map(Op::GitMerge),
+        4 => (0usize..3, 0u8..7, 0u8..7, any::<u64>()).prop_map(|(at, a, b, seed)| Op::Diverge(at, a, b, seed)),
         1 => Just(Op::DeleteLock),
         1 => Just(Op::Clone),
     ]
@@ -310,6 +325,18 @@ impl World {
             Op::Fork => (self.there, self.base) = (self.here.clone(), self.here.clone()),
             Op::Merge(seed) => self.merge(&mut Coin(seed)),
             Op::GitMerge(seed) => self.git_merge(&mut Coin(seed)),
+            Op::Diverge(at, here, there, seed) => {
+                self.there = self.here.clone();
+                for part in [there, here] {
+                    std::mem::swap(&mut self.here, &mut self.there);
+                    self.here.texts.rust[at] = 1;
+                    let version = if self.here.texts.get(part, at) == 1 { 2 } else { 1 };
+                    self.here.texts.set(part, at, version);
+                    self.write(self.dir.path());
+                    self.judge(at, Grade::Verified);
+                }
+                self.merge(&mut Coin(seed));
+            }
             Op::DeleteLock => (self.here.lock, self.here.records) = (None, BTreeMap::new()),
             Op::Clone => {
                 std::fs::remove_dir_all(self.dir.path().join(".implfuzz")).unwrap();

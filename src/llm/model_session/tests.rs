@@ -59,10 +59,14 @@ impl Bench {
                 max_tokens: 1_000,
             };
             let ask = if parts { ModelSession::ask_for_parts } else { ModelSession::ask };
-            let with: (&mut Store, &mut dyn Reporter) = (&mut self.store, &mut Deaf);
-            let answer =
-                ask(&mut self.session, with, (&self.function, Traced::default()), prompt, &Interrupt::none())
-                    .unwrap();
+            let question = Question {
+                store: &mut self.store,
+                reporter: &mut Deaf,
+                function: &self.function,
+                traced: Traced::default(),
+                interrupt: &Interrupt::none(),
+            };
+            let answer = ask(&mut self.session, question, prompt).unwrap();
             let is_silent = self.session.silence(&self.function).is_some();
             assert!(!is_silent || answer.is_err(), "{answer:?}");
             answer.map(|reply| reply.text)

@@ -54,7 +54,8 @@ impl<'p> FunctionPort<'p> {
     /// Charges and stores an exchange, and reads its reply. A reply truncated for the first time is not used.
     pub fn answered(&mut self, session: &mut Session<'p>, exchange: Exchange) -> Result<Outcome> {
         let Session { models, store, reporter, .. } = session;
-        models.heard((*store, *reporter), &self.planned.function, &exchange, self.traced())?;
+        let (rank, traced) = self.traced();
+        models.heard(store, *reporter, &self.planned.function, &exchange, rank, traced)?;
         if exchange.longer().is_some() {
             return Ok(Outcome::ModelTruncated);
         }

@@ -51,7 +51,7 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         profiles: &configured(&project.config),
         choose: &|models, config| {
             let set = settings(&project.config, config);
-            models.choose(project.workspace.root(), (&TEST_ROLES[2..], &set), &session.interrupt)
+            models.choose(project.workspace.root(), &TEST_ROLES[2..], &set, &session.interrupt)
         },
         templates: &templates,
         interrupt: &session.interrupt,

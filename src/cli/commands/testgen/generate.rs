@@ -49,8 +49,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let mut session = session.clone();
     if let Some(dir) = &args.record {
         // Relative to the user's current directory, not to the repository.
-        let dir = std::path::absolute(dir)?.display().to_string();
-        session.options.overrides.push(format!("llm.record_dir={}", toml::Value::from(dir)));
+        session.options.settings.record_dir = Some(std::path::absolute(dir)?);
     }
     let mut reporter = session.reporter();
     let (project, mut store) = session.open(reporter.as_mut())?;
@@ -137,8 +136,8 @@ fn each(
         // Another configuration may name another model.
         if last.replace(row.id) != Some(row.id) && asks_models(args) {
             let set = settings(&project.config, &row.config);
-            let roles = (&TEST_ROLES[..2], &set);
-            if let Err(error) = models.choose(project.workspace.root(), roles, judge.interrupt) {
+            let root = project.workspace.root();
+            if let Err(error) = models.choose(root, &TEST_ROLES[..2], &set, judge.interrupt) {
                 return (all, Err(error));
             }
         }

@@ -4,7 +4,7 @@ use super::{Run, in_words};
 use crate::error::Result;
 use crate::event::Reporter;
 use crate::judge::coverage::{Missed, Way};
-use crate::llm::model_session::{ModelSession, Traced};
+use crate::llm::model_session::{ModelSession, Question, Traced};
 use crate::llm::{Prompt, Reply};
 use crate::store::Store;
 use crate::test_record::TestCategory;
@@ -57,12 +57,9 @@ impl Run<'_, '_> {
         prompt: Prompt,
         reporter: &mut dyn Reporter,
     ) -> Result<std::result::Result<Reply, String>> {
-        models.ask_for_parts(
-            (store, reporter),
-            (&self.planned.function, Traced::default()),
-            prompt,
-            self.instruments.interrupt(),
-        )
+        let (function, interrupt) = (&self.planned.function, self.instruments.interrupt());
+        let question = Question { store, reporter, function, traced: Traced::default(), interrupt };
+        models.ask_for_parts(question, prompt)
     }
 
     /// Surviving mutants that a prompt may show, a line each; those of callees if tests of category Integration are
