@@ -21,7 +21,8 @@ pub mod ways;
 pub use compile_errors::does_not_compile;
 
 pub use build::LaterBuild;
-pub use literals::literals;
+pub use engine::PortRun;
+use literals::literals;
 pub use outcome::Outcome;
 
 use crate::audit::{FfiNames, Problem};

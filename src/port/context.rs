@@ -147,19 +147,9 @@ impl PortContext {
         &self.symbol
     }
 
-    /// The exact signature that a candidate must have, without a body.
-    pub fn signature(&self) -> &str {
-        &self.signature
-    }
-
     /// The part that all functions of the library share.
     pub fn shared(&self) -> &Shared {
         &self.shared
-    }
-
-    /// Callees, under the paths that the candidate uses.
-    pub fn callees(&self) -> &[Callee] {
-        &self.callees
     }
 }
 

@@ -9,7 +9,6 @@ use super::supervisor::{self, Outcome, SMOKE_EXECUTIONS, Step};
 use super::worker::Worker;
 use crate::error::Result;
 use crate::fuzz::campaign::Budget;
-use crate::judge::proofs;
 use crate::llm::{self, Asker, Chosen, Permit, Prompt};
 use crate::verdict::Verdict;
 use std::sync::Arc;
@@ -122,7 +121,7 @@ fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome>
     worker.say("fuzzing");
     let runs = worker.turn(|port, session| port.runs(session))?;
     let budget = budget.unwrap_or_else(|| worker.turn(|_, session| session.judge.loop_budget()));
-    let verdict = worker.compute(|stop| runs.run(budget, stop, &mut |stats| worker.see(stats)))?;
+    let verdict = worker.compute(|stop| runs.port.run(budget, stop, &mut |stats| worker.see(stats)))?;
     let step = step.clone();
     worker.turn(move |port, session| port.ran(session, &step, verdict))
 }
@@ -136,9 +135,9 @@ fn accept(worker: &Worker) -> Result<Outcome> {
         let verdict = match known {
             // Binary, inputs and seed are the same, so this run would repeat the loop's.
             Some(verdict) => verdict,
-            None => runs.run(budget, stop, &mut see)?,
+            None => runs.port.run(budget, stop, &mut see)?,
         };
-        let (verdict, apart) = proofs::apart(&runs.campaign, verdict, stop)?;
+        let (verdict, apart) = runs.port.isolated(verdict, stop)?;
         // An exhaustive run leaves no held-back inputs.
         let gate = match &verdict {
             Verdict::Unrefuted(stats) if stats.space.is_none() => {

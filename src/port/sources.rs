@@ -13,7 +13,7 @@ use crate::rust::emit::stub;
 /// Those of reading what is generated.
 pub fn context(project: &Project, planned: &FunctionPlan) -> Result<PortContext> {
     let callee = |function: &crate::symbol::Function| {
-        let other = project.planned.iter().find(|p| p.function.key == function.key)?;
+        let other = project.plan_of(&function.key)?;
         let ported = project.ported(function) == Ported::Yes;
         Some(CalleeState { rust: stub(&other.bound()), ported })
     };

@@ -92,11 +92,6 @@ impl PortState {
         }
     }
 
-    /// The charges so far.
-    pub fn counters(&self) -> Counters {
-        self.counters
-    }
-
     /// Number of outcomes of `node`.
     pub fn visits(&self, node: Node) -> u32 {
         self.visits.get(&node).copied().unwrap_or(0)

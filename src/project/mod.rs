@@ -6,16 +6,19 @@ pub mod listing;
 pub mod ported;
 mod makers;
 mod names;
+mod options;
 pub mod new_target;
 mod sequences;
 mod targets;
 pub mod test_files;
 
+pub use options::{Options, Settings};
+
 use crate::audit::FfiNames;
 use crate::c;
 use crate::c::data::Data;
 use crate::c::flags::{FlagSource, Warning};
-use crate::config::{self, Config, Maker, Signature as ConfiguredSignature, Workflow};
+use crate::config::{self, Config, Signature as ConfiguredSignature};
 use crate::contract::facts::FactTable;
 use crate::contract::handles::Handles;
 use crate::contract::types::{Contract, GlobalUse, Judgeable, Signature};
@@ -37,46 +40,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Command line options that concern the repository.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// `-C DIR`.
-    pub dir: Option<PathBuf>,
-    /// `--config KEY=VALUE`, in order.
-    pub overrides: Vec<String>,
-    /// The settings of the command, which have priority.
-    pub settings: Settings,
-}
-
-/// Settings that a command has options for.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// `llm.record_dir`
-    pub record_dir: Option<PathBuf>,
-    /// `candidates`, unless it is empty
-    pub candidates: Vec<Maker>,
-    /// `port.workflow`
-    pub workflow: Option<Workflow>,
-    /// `llm.max_cost`
-    pub max_cost: Option<f64>,
-    /// `llm.max_tokens_per_run`
-    pub max_tokens: Option<u64>,
-}
-
-impl Settings {
-    fn apply(&self, config: &mut Config) {
-        let Self { record_dir, candidates, workflow, max_cost, max_tokens } = self.clone();
-        let llm = &mut config.llm;
-        llm.record_dir = record_dir.or(llm.record_dir.take());
-        llm.max_cost = max_cost.or(llm.max_cost);
-        llm.max_tokens_per_run = max_tokens.or(llm.max_tokens_per_run);
-        config.port.workflow = workflow.unwrap_or(config.port.workflow);
-        if !candidates.is_empty() {
-            config.candidates = candidates;
-        }
-    }
-}
 
 /// An opened repository.
 #[derive(Debug)]
@@ -263,6 +226,16 @@ impl Project {
         self.rust_dir().join("src").join(format!("{module}.rs"))
     }
 
+    /// A path of the repository for people, relative to its root.
+    pub fn shown(&self, path: &Path) -> String {
+        path.strip_prefix(self.workspace.root()).unwrap_or(path).display().to_string()
+    }
+
+    /// The plan of a function.
+    pub fn plan_of(&self, key: &SymbolKey) -> Option<&FunctionPlan> {
+        self.planned.iter().find(|planned| planned.function.key == *key)
+    }
+
     /// Whether the configuration leaves a function out.
     pub fn is_skipped(&self, planned: &FunctionPlan) -> bool {
         self.config.symbols.get(planned.function.name.as_str()).is_some_and(|own| own.skip)
@@ -304,7 +277,7 @@ impl Project {
         if let Ok(text) = fs::read_to_string(&path)
             && file::is_edited(&text)
         {
-            let shown = path.strip_prefix(self.workspace.root()).unwrap_or(&path).display().to_string();
+            let shown = self.shown(&path);
             let contract = file::parse(&text, &shown)?;
             check(&contract, function, &shown)?;
             let state = || state::complaint(&self.library, &facts.index, (function, &contract));

@@ -66,13 +66,11 @@ impl Grounds {
     }
 }
 
-/// Replays the inputs of an unrefuted run in isolation; returns the resulting verdict and the share of agreeing
-/// inputs. Other verdicts stay as they are.
-pub fn apart(
-    campaign: &Campaign,
-    verdict: Verdict,
-    interrupt: &Interrupt,
-) -> Result<(Verdict, Measured<Share>)> {
+/// The verdict of a run with its isolated replay, and the share of agreeing inputs.
+pub type Ran = (Verdict, Measured<Share>);
+
+/// Replays the inputs of an unrefuted run in isolation. Other verdicts stay as they are.
+pub(super) fn apart(campaign: &Campaign, verdict: Verdict, interrupt: &Interrupt) -> Result<Ran> {
     let Verdict::Unrefuted(stats) = verdict else { return Ok((verdict, Measured::default())) };
     let apart = campaign.apart(interrupt)?;
     let verdict = match (&apart.finding, &apart.unfinished) {

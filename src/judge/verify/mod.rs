@@ -16,15 +16,14 @@ use crate::evidence::status::Trouble;
 use crate::fuzz::campaign::Budget;
 use crate::fuzz::parallel::{Word, abreast};
 use crate::judge::Judging;
-use crate::judge::findings;
-use crate::judge::proofs::{Grounds, Linked};
+use crate::judge::proofs::{Grounds, Linked, Ran};
 use crate::project::{FunctionPlan, Project};
 use crate::store::{FindingId, NewRun, RunOutcome, Store, SymbolRow};
 use crate::symbol::SymbolName;
 use crate::verdict::{CFault, Finding, Grade, Proofs, RunStats};
 use serde::Serialize;
 use std::path::PathBuf;
-use trial::{Ran, Run, Trial};
+use trial::{Run, Trial};
 
 /// The judgement of one symbol.
 #[derive(Debug, Clone, Serialize)]
@@ -180,10 +179,7 @@ impl Judging<'_, '_> {
         }
         let budget = budget.unwrap_or_else(|| judge.acceptance_budget());
         let runs = trials.iter().map(|trial| match trial.is_open() {
-            true => {
-                let known = findings::known_breaks(self.store, trial.planned)?;
-                Ok(Some(Run::of(judge, &binary, trial, known)))
-            }
+            true => Run::of(judge, &binary, trial, self.store).map(Some),
             false => Ok(None),
         });
         let runs: Vec<Option<Run>> = runs.collect::<Result<_>>()?;

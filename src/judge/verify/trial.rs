@@ -7,19 +7,16 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::evidence::fingerprint::Fingerprint;
 use crate::evidence::lock::Lock;
-use crate::fuzz::campaign::{Budget, Campaign};
-use crate::judge::proofs::{self, Grounds, Linked};
-use crate::judge::{self, Judge, Judging, Outcome};
+use crate::fuzz::campaign::Budget;
+use crate::judge::proofs::{self, Grounds, Linked, Ran};
+use crate::judge::{Judge, Judging, Outcome, PortRun};
 use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
 use crate::project::ported::Ported;
+use crate::store::Store;
 use crate::symbol::SymbolName;
-use crate::verdict::{Grade, Measured, Proofs, RunStats, Share, Verdict};
-use std::collections::BTreeSet;
+use crate::verdict::{Grade, Proofs, RunStats, Verdict};
 use std::path::Path;
-
-/// The verdict of a run with its isolated replay, and the share of agreeing inputs.
-pub type Ran = (Verdict, Measured<Share>);
 
 /// How thoroughly a port is judged.
 #[derive(Debug, Clone)]
@@ -41,21 +38,18 @@ impl Ask {
 /// Budget of a short run; the kept inputs run in any case, whatever time they take.
 const SHORT: Budget = Budget { seconds: 1, executions: Some(2_000) };
 
-/// The run of a port, with everything that it needs on another thread.
+/// The run of a port, as thorough as asked.
 pub struct Run {
-    campaign: Campaign,
-    /// The number of inputs, if they are few enough to try all.
-    points: Option<u64>,
+    port: PortRun,
     is_whole: bool,
 }
 
 impl Run {
-    /// The run of the port in this binary; `known` are C's known faults.
-    pub fn of(judge: &Judge, binary: &Path, trial: &Trial, known: BTreeSet<String>) -> Self {
-        let planned = trial.planned;
-        let literals = trial.literals.clone();
-        let campaign = Campaign { known_breaks: Some(known), literals, ..judge.campaign(binary, planned) };
-        Self { campaign, points: judge.points(planned), is_whole: trial.ask.is_whole() }
+    /// The run of the port in this binary.
+    pub fn of(judge: &Judge, binary: &Path, trial: &Trial, store: &Store) -> Result<Self> {
+        let module = judge.project.module(&trial.planned.function.module)?;
+        let port = judge.port_run(binary, trial.planned, &module, store)?;
+        Ok(Self { port, is_whole: trial.ask.is_whole() })
     }
 
     /// Runs both sides in one process, then in isolation.
@@ -66,15 +60,13 @@ impl Run {
         see: &mut dyn FnMut(&RunStats),
     ) -> Result<Ran> {
         if !self.is_whole {
-            let verdict = self.campaign.judge_with(self.points, SHORT, interrupt, see)?;
-            let ran = proofs::apart(&self.campaign, verdict, interrupt)?;
+            let ran = self.port.isolated(self.port.run(SHORT, interrupt, see)?, interrupt)?;
             // A short run may miss both sides or have bad luck: any other verdict comes from the whole run.
             if matches!(ran.0, Verdict::Unrefuted(_) | Verdict::Refuted { .. }) {
                 return Ok(ran);
             }
         }
-        let verdict = self.campaign.judge_with(self.points, budget, interrupt, see)?;
-        proofs::apart(&self.campaign, verdict, interrupt)
+        self.port.isolated(self.port.run(budget, interrupt, see)?, interrupt)
     }
 }
 
@@ -107,8 +99,6 @@ pub struct Trial<'p> {
     provenance: String,
     /// The functions that still run as C.
     callees_in_c: Vec<SymbolName>,
-    /// Numbers with which the code may compare lengths.
-    literals: Vec<usize>,
     /// The outcome, if it is known without a run.
     decided: Option<Outcome>,
 }
@@ -138,8 +128,7 @@ impl<'p> Trial<'p> {
                 Some(Outcome::without_run(Grade::Stub, reason))
             }
         };
-        let (literals, callees_in_c) = (judge::literals(Some(&module), planned), Vec::new());
-        Ok(Self { planned, ask, subject, provenance, callees_in_c, literals, decided })
+        Ok(Self { planned, ask, subject, provenance, callees_in_c: Vec::new(), decided })
     }
 
     /// Decides what needs the build but no run: whether the harness can judge, and the linkage proof.
@@ -244,7 +233,7 @@ fn refused(judge: &Judge, planned: &FunctionPlan, module_text: &str) -> Result<O
 }
 
 /// The audit's problems in one line.
-pub fn audit_reason(judge: &Judge, planned: &FunctionPlan, report: &AuditReport) -> String {
+fn audit_reason(judge: &Judge, planned: &FunctionPlan, report: &AuditReport) -> String {
     let file = format!("{}/src/{}.rs", judge.project.config.rust.dir, planned.function.module);
     let problems: Vec<String> =
         report.problems.iter().map(|p| format!("{file}:{}: {}", p.line, p.reason)).collect();

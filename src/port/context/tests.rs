@@ -120,7 +120,7 @@ fn everything_that_the_function_mentions_is_there() {
     assert!(context.types.contains("type kit_sum") && context.types.contains("KIT_SEED"));
     assert!(!context.types.contains("kit_other") && !context.types.contains("fn mix"));
     assert_eq!(context.macros, ["#define START (KIT_SEED + ONE)", "#define ONE 1"]);
-    assert_eq!(context.callees()[0].signature, "pub fn mix(a: ffi::kit_sum) -> ffi::kit_sum");
+    assert_eq!(context.callees[0].signature, "pub fn mix(a: ffi::kit_sum) -> ffi::kit_sum");
     assert_eq!(context.globals, ["/// `table` at sum.c:3.\npub static table: [u32; 3];"]);
     assert_eq!(context.shared().flags, ["-DKIT_FAST=1", "-std=c99"]);
 }

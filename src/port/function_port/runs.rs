@@ -5,7 +5,7 @@ use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::campaign::{Budget, Campaign};
-use crate::judge::{self, findings};
+use crate::judge::PortRun;
 use crate::platform::process::Interrupt;
 use crate::port::feedback;
 use crate::port::session::Session;
@@ -21,19 +21,13 @@ enum Inputs {
     Hidden,
 }
 
-/// The runs of a binary, with everything that they need on a thread of their own.
+/// The runs of a candidate, and where the counterexamples are that no prompt may show.
 pub struct Runs {
-    pub campaign: Campaign,
-    points: Option<u64>,
+    pub port: PortRun,
     hidden: PathBuf,
 }
 
 impl Runs {
-    /// Runs both sides once.
-    pub fn run(&self, budget: Budget, stop: &Interrupt, see: &mut dyn FnMut(&RunStats)) -> Result<Verdict> {
-        self.campaign.judge_with(self.points, budget, stop, see)
-    }
-
     /// Runs the held-back inputs, after a run with this verdict.
     pub fn gate(
         &self,
@@ -45,8 +39,9 @@ impl Runs {
         let part = |n: u64| (n / 4).max(1);
         let budget = Budget { seconds: part(budget.seconds), executions: budget.executions.map(part) };
         // C faults that the earlier run found are not new.
-        let known = self.campaign.known_breaks.iter().flatten().chain(before.stats().broken.keys());
-        let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..self.campaign.clone() };
+        let campaign = &self.port.campaign;
+        let known = campaign.known_breaks.iter().flatten().chain(before.stats().broken.keys());
+        let campaign = Campaign { known_breaks: Some(known.cloned().collect()), ..campaign.clone() };
         campaign.gate(budget, self.hidden.clone(), stop, see)
     }
 }
@@ -57,14 +52,10 @@ impl<'p> FunctionPort<'p> {
         let internal = || Error::new(ErrorKind::Internal, "fuzzing before building");
         let binary = self.binary.as_ref().ok_or_else(internal)?;
         let judge = &session.judge;
-        let held_back = Some(judge.held_back(self.planned)?);
-        let known_breaks = Some(findings::known_breaks(session.store, self.planned)?);
-        let literals = judge::literals(Some(&PortModule::read(self.spliced.clone())), self.planned);
-        Ok(Runs {
-            campaign: Campaign { held_back, known_breaks, literals, ..judge.campaign(binary, self.planned) },
-            points: judge.points(self.planned),
-            hidden: judge.hidden_seeds(&self.planned.function.name),
-        })
+        let module = PortModule::read(self.spliced.clone());
+        let mut port = judge.port_run(binary, self.planned, &module, session.store)?;
+        port.campaign.held_back = Some(judge.held_back(self.planned)?);
+        Ok(Runs { port, hidden: judge.hidden_seeds(&self.planned.function.name) })
     }
 
     /// Reads the verdict of a run in the loop.

@@ -177,7 +177,7 @@ fn what_c_does_wrong_costs_no_fix() {
         for fault in [CFaultKind::Breaks, CFaultKind::Hangs, CFaultKind::Differs] {
             let mut state = after(&path(node));
             apply(&mut state, Outcome::CFault(fault));
-            assert_eq!(state.counters(), Counters::default());
+            assert_eq!(state.counters, Counters::default());
             assert_eq!(next(&state), Step::Stop(StopReason::CFault(fault)));
             assert!(why(&state, &next(&state)).starts_with("not the port's: "));
         }
@@ -348,7 +348,7 @@ proptest! {
             }
             seen.push(outcome.clone());
             apply(&mut state, outcome);
-            let paid = state.counters();
+            let paid = state.counters;
             prop_assert!(paid.compile_fixes <= compile_fixes);
             prop_assert!(paid.validation_fixes <= validation_fixes);
             prop_assert!(paid.repairs <= repairs);

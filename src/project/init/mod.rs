@@ -197,8 +197,7 @@ fn contract_text(project: &Project, planned: &FunctionPlan, contract: &Contract)
     if planned.target.is_none() {
         return text;
     }
-    let path = project.target_path(planned.function.name.as_str());
-    let path = path.strip_prefix(project.workspace.root()).unwrap_or(&path).display();
+    let path = project.shown(&project.target_path(planned.function.name.as_str()));
     format!("# The calls, and with what, are in {path}: edit that file to change them.\n{text}")
 }
 
@@ -261,10 +260,7 @@ fn remove_tests_of_nobody(rust: &Path, project: &Project, reporter: &mut dyn Rep
         let is_of_nobody = symbol.is_some_and(|symbol| project.library.find(symbol).is_none());
         if is_of_nobody && fs::read_to_string(&path).is_ok_and(|text| text.starts_with(test_files::HEAD)) {
             fs::remove_file(&path)?;
-            let text = format!(
-                "{} is gone with its C function",
-                path.strip_prefix(project.workspace.root()).unwrap_or(&path).display()
-            );
+            let text = format!("{} is gone with its C function", project.shown(&path));
             reporter.event(Event::Note { text });
         }
     }

@@ -70,7 +70,7 @@ fn every_edge_of_a_candidate_of_c2rust() {
         assert_eq!((next(&state), told(&state)), (step, why), "{node:?} then {outcome:?}");
         assert_eq!(next(&lone), alone, "{node:?} then {outcome:?}");
         // Nothing was charged to the limits of a model.
-        assert_eq!(state.counters(), Counters::default());
+        assert_eq!(state.counters, Counters::default());
     }
 }
 
@@ -192,7 +192,7 @@ fn a_stronger_model_has_limits_of_its_own_and_knows_what_was_there() {
         apply(&mut state, outcome);
     }
     // The same text was proposed again: the next source starts with nothing charged.
-    assert_eq!((state.rank(), state.counters(), state.visits(Node::Audit)), (1, Counters::default(), 0));
+    assert_eq!((state.rank(), state.counters, state.visits(Node::Audit)), (1, Counters::default(), 0));
     apply(&mut state, candidate(1));
     assert_eq!(next(&state), Step::Stop(StopReason::Loop(Circle::SameText)));
 }
