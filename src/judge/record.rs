@@ -6,7 +6,7 @@ use super::ways::variables_of;
 use super::{Judge, Names, Outcome};
 use crate::error::Result;
 use crate::evidence::fingerprint::{
-    Crate, DependencyGraph, Fingerprint, port_hash, port_mentions, ports_called,
+    Crate, DependencyGraph, Fingerprint, KnownContract, port_hash, port_mentions, ports_called,
 };
 use crate::evidence::lock::{Entry, Lock, roots};
 use crate::project::FunctionPlan;
@@ -22,7 +22,8 @@ impl Judge<'_> {
     pub fn fingerprint(&self, planned: &FunctionPlan) -> Result<Fingerprint> {
         let names = self.names()?;
         let c = self.c_side()?.hash(&planned.function);
-        let files = Crate::new(self.project.rust_dir()).hashes(planned.function.name.as_str(), ("", ""));
+        let files = Crate::new(self.project.rust_dir())
+            .hashes(planned.function.name.as_str(), KnownContract::default());
         let hash_of = |name: &str| port_hash(self.module_of(names, name)?.as_ref(), name);
         let mentions_of = |name: &str| port_mentions(self.module_of(names, name)?.as_ref(), name);
         Ok(Fingerprint::of(&ident(&planned.function).to_string(), c, files, hash_of, mentions_of))

@@ -2,7 +2,7 @@
 
 use super::Session;
 use crate::config::Config;
-use crate::error::{Context, Error, ErrorKind, ExitCode, Result};
+use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Exit, Job};
 use crate::platform::workspace::{Trial, Workspace, find_root, write_atomic};
@@ -150,7 +150,8 @@ fn run_editor(session: &Session, draft: &Draft) -> Result<()> {
     })?;
     let mut words = editor.split_whitespace();
     let job = Job::new(Path::new(words.next().unwrap_or("vi"))).args(words).arg(&draft.copy).inherit();
-    let ended = job.run(&session.interrupt).context(|| format!("starting {editor}"))?.exit;
+    let starting = |error: Error| error.context(format!("starting {editor}"));
+    let ended = job.run(&session.interrupt).map_err(starting)?.exit;
     match ended {
         Exit::Code(0) => Ok(()),
         _ => Err(Error::new(ErrorKind::Environment, format!("{editor} ended with an error"))),

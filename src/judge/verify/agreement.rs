@@ -7,7 +7,7 @@ use super::{Ask, Judgement};
 use crate::config::{Config, Least};
 use crate::contract::types::Judgeable;
 use crate::evidence::fingerprint::{
-    CTree, Crate, DependencyGraph, Fingerprint, Links, Root, port_hash, port_mentions, short,
+    CTree, Crate, DependencyGraph, Fingerprint, KnownContract, Links, Root, port_hash, port_mentions, short,
 };
 use crate::evidence::hook::Hook;
 use crate::evidence::lock::{ChunkLine, Entry, LOCK_FILE, Lock, roots};
@@ -165,7 +165,7 @@ fn entry(root: &Path, at: usize, grade: Grade) -> (Entry, BTreeMap<String, Chunk
     let fingerprint = Fingerprint::of(
         NAMES[at],
         c.digests().remove(0),
-        files.hashes(NAMES[at], ("", "")),
+        files.hashes(NAMES[at], KnownContract::default()),
         |name| port_hash(module(name)?.as_ref(), name),
         |name| port_mentions(module(name)?.as_ref(), name),
     );

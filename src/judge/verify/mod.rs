@@ -26,7 +26,7 @@ use std::path::PathBuf;
 use trial::{Run, Trial};
 
 /// The judgement of one symbol.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct Judgement {
     pub symbol: SymbolName,
     pub file: String,
@@ -73,22 +73,10 @@ impl Judgement {
             line: planned.function.place.line,
             grade,
             reason,
-            proofs: Proofs::default(),
-            executions: None,
-            accept_rate: None,
-            millis: None,
-            space: None,
-            callees_in_c: Vec::new(),
-            provenance: None,
             // A contract that a model proposed is not a person's; another remark reports it.
             contract_edited: planned.edited
                 && planned.judgeable.contract().is_none_or(|contract| contract.proposed_by.is_none()),
-            last_run: None,
-            trouble: None,
-            unconfirmed: None,
-            finding: None,
-            c_faults: Vec::new(),
-            c_fault: false,
+            ..Self::default()
         }
     }
 
