@@ -206,7 +206,6 @@ impl Judging<'_, '_> {
             c_fault: None,
         })?;
         if !finding.input.is_empty() {
-            fs_err::create_dir_all(dir)?;
             write_atomic(&dir.join(&sha256(&finding.input)[..16]), &finding.input)?;
         }
         Ok(id)

@@ -214,7 +214,6 @@ impl<'p> Judge<'p> {
     pub fn publish_seeds(&self, name: &SymbolName) -> Result<()> {
         let to = self.seeds(name);
         for from in [self.private_seeds(name), self.hidden_seeds(name)].iter().filter(|dir| dir.is_dir()) {
-            fs::create_dir_all(&to)?;
             for entry in fs::read_dir(from)? {
                 let path = entry?.path();
                 write_atomic(&to.join(path.file_name().unwrap_or_default()), &fs::read(&path)?)?;

@@ -263,28 +263,19 @@ impl ModelSession {
 
     /// Keeps a text beside the logs of a function: `.implfuzz/logs/<run>/<symbol>/<name>`.
     pub fn keep_text(&self, symbol: &SymbolName, name: &str, text: &str) -> Result<()> {
-        let dir = self.logs.join(symbol.as_str());
-        fs_err::create_dir_all(&dir)?;
-        write_atomic(&dir.join(name), text.as_bytes())
+        write_atomic(&self.logs.join(symbol.as_str()).join(name), text.as_bytes()).map(drop)
     }
 
     /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`
     fn log(&self, prompt: &Prompt, reply: &std::result::Result<Reply, ModelError>) -> Result<()> {
-        let dir = self.logs.join(prompt.symbol.as_str());
-        fs_err::create_dir_all(&dir)?;
-        let name = format!(
-            "{:02}-{}{}",
-            prompt.attempt,
-            prompt.role,
-            if prompt.enlarged { "-enlarged" } else { "" }
-        );
-        write_atomic(&dir.join(format!("{name}.prompt.md")), prompt.to_markdown().as_bytes())?;
+        let enlarged = if prompt.enlarged { "-enlarged" } else { "" };
+        let name = format!("{:02}-{}{enlarged}", prompt.attempt, prompt.role);
         let text = match reply {
             Ok(reply) => reply.text.clone(),
             Err(error) => format!("no reply: {error}\n"),
         };
-        write_atomic(&dir.join(format!("{name}.reply.md")), text.as_bytes())?;
-        Ok(())
+        self.keep_text(&prompt.symbol, &format!("{name}.prompt.md"), &prompt.to_markdown())?;
+        self.keep_text(&prompt.symbol, &format!("{name}.reply.md"), &text)
     }
 }
 
