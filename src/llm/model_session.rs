@@ -28,6 +28,8 @@ pub struct ModelSession {
 /// Which models a run needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Asks<'a> {
+    /// The command, for the store.
+    pub command: &'a str,
     pub roles: &'a [&'static str],
     /// The settings of their models.
     pub config: &'a Config,
@@ -64,12 +66,7 @@ impl ModelSession {
     ///
     /// # Errors
     /// `Config` where a model is missing or a budget cannot be kept, and those of the store.
-    pub fn open(
-        workspace: &Workspace,
-        store: &mut Store,
-        (command, asks): (&str, Asks),
-        interrupt: &Interrupt,
-    ) -> Result<Self> {
+    pub fn open(workspace: &Workspace, store: &mut Store, asks: Asks, interrupt: &Interrupt) -> Result<Self> {
         let root = workspace.root();
         let models = models(root, asks.roles, asks.config, interrupt)?;
         let settings: Vec<_> = models.values().flatten().map(|chosen| &chosen.settings).collect();
@@ -77,7 +74,7 @@ impl ModelSession {
         let names = ["prototyper"].iter().chain(asks.roles);
         let first = names.filter_map(|role| models.get(role)).flatten().next();
         let id = store.start_run(&NewRun {
-            command: command.to_owned(),
+            command: asks.command.to_owned(),
             workflow: asks.workflow.map(|workflow| workflow.word().into()),
             provider: first.and_then(|c| c.settings.provider).map(|p| p.word().to_owned()),
             model: first.map(|c| c.name()),

@@ -82,10 +82,13 @@ pub fn demo(
         p.judgeable.contract().is_none() || RECORDINGS.get_dir(p.function.name.as_str()).is_some()
     });
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-    let asks =
-        Asks { roles: &PORT_ROLES, config: &project.config, workflow: Some(project.config.port.workflow) };
-    let mut models =
-        ModelSession::open(&project.workspace, &mut store, ("demo: port --all", asks), interrupt)?;
+    let asks = Asks {
+        command: "demo: port --all",
+        roles: &PORT_ROLES,
+        config: &project.config,
+        workflow: Some(project.config.port.workflow),
+    };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt)?;
     let templates = Templates::load(None)?;
     let plans = resume::plan(&project, &store, &wanted, false)?;
     let porting = Judge::new(&project, interrupt);

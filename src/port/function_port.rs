@@ -19,6 +19,7 @@ use super::taking::Taking;
 use crate::config::Maker;
 use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
+use crate::judge::proofs::Ran;
 use crate::llm::{Chosen, Permit};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
@@ -26,7 +27,7 @@ use crate::rust::emit::stub;
 use crate::rust::signature::ident;
 use crate::rust::splice::{Spliced, replace_fn, split};
 use crate::rust::unport::back_to_stub;
-use crate::verdict::{Finding, Measured, Share, Verdict};
+use crate::verdict::{Finding, Verdict};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -55,7 +56,7 @@ pub struct FunctionPort<'p> {
     looped: Option<Verdict>,
     feedback: Option<Feedback>,
     finding: Option<Finding>,
-    accepted: Option<(Verdict, Measured<Share>)>,
+    accepted: Option<Ran>,
     /// The problem of the last candidate, in one line for people.
     trouble: String,
     questions: [u32; 2],

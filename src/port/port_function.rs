@@ -130,23 +130,23 @@ fn fuzz(worker: &Worker, step: &Step, budget: Option<Budget>) -> Result<Outcome>
 fn accept(worker: &Worker) -> Result<Outcome> {
     worker.say("acceptance run");
     let (runs, known, budget) = worker.turn(|port, session| port.acceptance(session))?;
-    let (verdict, apart, gate) = worker.compute(|stop| {
+    let (ran, gate) = worker.compute(|stop| {
         let mut see = |stats: &_| worker.see(stats);
         let verdict = match known {
             // Binary, inputs and seed are the same, so this run would repeat the loop's.
             Some(verdict) => verdict,
             None => runs.port.run(budget, stop, &mut see)?,
         };
-        let (verdict, apart) = runs.port.isolated(verdict, stop)?;
+        let ran = runs.port.isolated(verdict, stop)?;
         // An exhaustive run leaves no held-back inputs.
-        let gate = match &verdict {
+        let gate = match &ran.0 {
             Verdict::Unrefuted(stats) if stats.space.is_none() => {
                 worker.say("hidden gate");
-                Some(runs.gate(budget, &verdict, stop, &mut see)?)
+                Some(runs.gate(budget, &ran.0, stop, &mut see)?)
             }
             _ => None,
         };
-        Ok((verdict, apart, gate))
+        Ok((ran, gate))
     })?;
-    worker.turn(move |port, session| port.judged(session, (verdict, apart), gate))
+    worker.turn(move |port, session| port.judged(session, ran, gate))
 }

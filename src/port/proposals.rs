@@ -3,7 +3,7 @@
 
 use super::prompt::{Question, Templates};
 use super::sources::context;
-use super::taking::Taking;
+use super::taking::{Taking, ended_by};
 use super::targets::calls_of;
 use crate::c::call_sites::{CallSite, call_sites};
 use crate::contract::types::Judgeable;
@@ -341,14 +341,6 @@ impl Inquiry<'_> {
 
     pub(super) fn say(&mut self, name: &SymbolName, attempt: u32, step: String) {
         self.reporter.event(Event::SymbolStep { symbol: name.clone(), attempt, step });
-    }
-}
-
-/// The outcome and detail of a step that ended with an error.
-fn ended_by(error: &Error) -> (&'static str, String) {
-    match error.kind() {
-        ErrorKind::Interrupted => ("interrupted", "the run ended".to_owned()),
-        _ => ("failed", error.to_string()),
     }
 }
 

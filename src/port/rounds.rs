@@ -54,9 +54,13 @@ pub fn port(
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let asks = asks && project.config.asks_models();
     let roles: &[&str] = if asks { &PORT_ROLES } else { &[] };
-    let asks = Asks { roles, config: &project.config, workflow: Some(project.config.port.workflow) };
-    let mut models =
-        ModelSession::open(&project.workspace, &mut store, (request.command, asks), request.interrupt)?;
+    let asks = Asks {
+        command: request.command,
+        roles,
+        config: &project.config,
+        workflow: Some(project.config.port.workflow),
+    };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, request.interrupt)?;
     let path = project.workspace.state_db();
     let inquiry = Inquiry {
         models: &mut models,

@@ -54,8 +54,8 @@ fn broken(repo: &Repo, (at, deed): (At, &dyn Fn()), interrupt: &Interrupt) -> Ge
     let mut store = Store::open(&project.workspace.state_db()).unwrap();
     let config = TestGenConfig::default();
     let set = settings(&project.config, &config);
-    let asks = Asks { roles: &TEST_ROLES[..2], config: &set, workflow: None };
-    let mut models = ModelSession::open(&project.workspace, &mut store, ("a test", asks), interrupt).unwrap();
+    let asks = Asks { command: "a test", roles: &TEST_ROLES[..2], config: &set, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, interrupt).unwrap();
     let judge = Judge::new(&project, interrupt);
     let context = TestGenContext::Custom(vec![TestCategory::Correctness]);
     let request = Request { config: &config, context: &context };

@@ -161,14 +161,13 @@ impl Shared<'_> {
         let functions = own.map(|function| {
             let rejected =
                 known.evidence(function).filter(|_| states[function] == Ported::Yes).and_then(|entry| {
-                    let signature = known.signature(entry, &files[function]);
                     let audited = Audited {
                         name: function,
                         module: name,
                         port: &port,
                         around: &around,
                         entry,
-                        signature,
+                        files: &files[function],
                     };
                     audited.rejected(known)
                 });

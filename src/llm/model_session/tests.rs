@@ -31,9 +31,8 @@ impl Bench {
         let mut store = Store::open(&dir.path().join("state.db")).unwrap();
         let function = function("f", "int f(void);", vec![]);
         store.save_symbols(&[SymbolRow::of(&function)]).unwrap();
-        let asks = Asks { roles: &[ROLE], config: &config, workflow: None };
-        let session =
-            ModelSession::open(&workspace, &mut store, ("a test", asks), &Interrupt::none()).unwrap();
+        let asks = Asks { command: "a test", roles: &[ROLE], config: &config, workflow: None };
+        let session = ModelSession::open(&workspace, &mut store, asks, &Interrupt::none()).unwrap();
         Self { dir, store, session, function }
     }
 

@@ -6,12 +6,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::event::Event;
 use crate::fuzz::campaign::{Budget, Campaign};
 use crate::judge::PortRun;
+use crate::judge::proofs::Ran;
 use crate::platform::process::Interrupt;
 use crate::port::feedback;
 use crate::port::session::Session;
 use crate::port::supervisor::{Outcome, Step};
 use crate::project::ported::PortModule;
-use crate::verdict::{Measured, RunStats, Share, Verdict};
+use crate::verdict::{RunStats, Verdict};
 use std::path::PathBuf;
 
 /// Whether prompts may show the inputs of a run.
@@ -78,18 +79,13 @@ impl<'p> FunctionPort<'p> {
 
     /// Reads the verdicts of the acceptance run and of the hidden gate, which does not run if the acceptance run
     /// decided.
-    pub fn judged(
-        &mut self,
-        session: &mut Session<'p>,
-        (verdict, apart): (Verdict, Measured<Share>),
-        gate: Option<Verdict>,
-    ) -> Result<Outcome> {
+    pub fn judged(&mut self, session: &mut Session<'p>, ran: Ran, gate: Option<Verdict>) -> Result<Outcome> {
         let (good, bad) = (Outcome::AcceptanceUnrefuted, Outcome::AcceptanceRefuted);
-        let mut outcome = self.outcome(session, &verdict, Inputs::Shown, good.clone(), bad)?;
+        let mut outcome = self.outcome(session, &ran.0, Inputs::Shown, good.clone(), bad)?;
         if let Some(gate) = gate.filter(|_| outcome == good) {
             outcome = self.outcome(session, &gate, Inputs::Hidden, good, bad)?;
         }
-        self.accepted = Some((verdict, apart));
+        self.accepted = Some(ran);
         Ok(outcome)
     }
 

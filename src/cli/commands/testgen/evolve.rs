@@ -39,10 +39,9 @@ pub(super) fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let judge = Judge::new(&project, &session.interrupt);
     let templates = Templates::load(Some(&project.workspace.root().join("prompts")))?;
     let config = settings(&project.config, &store.testgen_config_in_use()?.config);
-    let asks = Asks { roles: &TEST_ROLES[2..], config: &config, workflow: None };
     let command = format!("testgen evolve {}", args.symbols.join(" "));
-    let mut models =
-        ModelSession::open(&project.workspace, &mut store, (&command, asks), &session.interrupt)?;
+    let asks = Asks { command: &command, roles: &TEST_ROLES[2..], config: &config, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, &session.interrupt)?;
     let id = models.id;
     let functions: Vec<_> = planned.iter().map(|planned| &planned.function).collect();
     let request = Request {
@@ -83,10 +82,10 @@ fn run_with(
 ) -> Result<TestGenRun> {
     let planned = project.find(name.as_str())?;
     let set = settings(&project.config, config);
-    let asks = Asks { roles: &TEST_ROLES[..2], config: &set, workflow: None };
     let command = format!("testgen evolve: configuration {} on {name}", number.0);
+    let asks = Asks { command: &command, roles: &TEST_ROLES[..2], config: &set, workflow: None };
     let store: &mut Store = resources.store;
-    let mut models = ModelSession::open(&project.workspace, store, (&command, asks), judge.interrupt)?;
+    let mut models = ModelSession::open(&project.workspace, store, asks, judge.interrupt)?;
     let with = (number, config, context);
     std::mem::swap(&mut models.budget, &mut resources.models.budget);
     let kept = run_once((project, &mut *store), (judge, planned), &mut models, with, resources.reporter);

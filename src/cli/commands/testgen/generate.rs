@@ -60,10 +60,10 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
     let set =
         rows.first().map_or_else(|| project.config.clone(), |row| settings(&project.config, &row.config));
     let roles = if asks_models(args) { &TEST_ROLES[..2] } else { &[] };
-    let asks = Asks { roles, config: &set, workflow: None };
     let names: Vec<&str> = wanted.iter().map(|planned| planned.function.name.as_str()).collect();
     let command = format!("testgen generate {}", if args.all { "--all".to_owned() } else { names.join(" ") });
-    let mut models = ModelSession::open(&project.workspace, &mut store, (&command, asks), &session.interrupt)
+    let asks = Asks { command: &command, roles, config: &set, workflow: None };
+    let mut models = ModelSession::open(&project.workspace, &mut store, asks, &session.interrupt)
         .map_err(without_model)?;
     let (all, ended) =
         each((&project, &mut store), (&judge, &wanted), &mut models, (&rows, args), reporter.as_mut());
