@@ -3,7 +3,8 @@
 //! analyzer's until a person approves it. `contract::proposal` defines what a model may propose.
 
 use super::prompt::Question;
-use super::proposals::{Answer, Facts, Proposal, gist, never};
+use super::proposals::{Answer, Proposal, gist, never};
+use super::sources::Facts;
 use crate::contract::facts::FactTable;
 use crate::contract::file;
 use crate::contract::proposal::Frame;

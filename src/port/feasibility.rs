@@ -3,7 +3,8 @@
 //! resolves itself do not come here.
 
 use super::prompt::Question;
-use super::proposals::{Facts, Inquiry, Opened, Tried, is_complete};
+use super::proposals::{Inquiry, Opened, Tried, is_complete};
+use super::sources::Facts;
 use crate::contract::file;
 use crate::contract::proposal::{folded, is_inequality};
 use crate::contract::types::Contract;

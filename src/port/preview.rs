@@ -2,11 +2,10 @@
 //! nothing.
 
 use super::prompt::{Question, Templates};
-use super::proposals::Facts;
 use super::resume::{self, Action, Plan};
 use super::schedule::Schedule;
 use super::select_lessons::recalled;
-use super::sources::context;
+use super::sources::{Facts, context};
 use crate::error::Result;
 use crate::llm::Tokens;
 use crate::project::{FunctionPlan, Project};

@@ -2,10 +2,8 @@
 //! either stays or leaves nothing behind. `analysis`, `targets` and `feasibility` define the files.
 
 use super::prompt::{Question, Templates};
-use super::sources::context;
+use super::sources::{Facts, context};
 use super::taking::{Taking, ended_by};
-use super::targets::calls_of;
-use crate::c::call_sites::{CallSite, call_sites};
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::{Error, ErrorKind, Result};
@@ -47,20 +45,6 @@ pub(super) enum Answer {
     /// There can be none, in the model's words.
     Never(String),
     Unusable(String),
-}
-
-/// What questions about a function show besides its context.
-pub struct Facts {
-    pub sites: Vec<CallSite>,
-    /// The calls that a fuzz target may make.
-    pub calls: Vec<String>,
-}
-
-impl Facts {
-    pub fn of(project: &Project, planned: &FunctionPlan) -> Self {
-        let sites = call_sites(&project.library, &planned.function);
-        Self { sites, calls: calls_of(project, planned) }
-    }
 }
 
 /// A kind of file that a model writes for functions that need one.

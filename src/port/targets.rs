@@ -3,26 +3,22 @@
 //! it stays only if C never differs from itself and enough mutants are killed.
 
 use super::prompt::Question;
-use super::proposals::{Answer, Facts, Proposal, gist, never};
+use super::proposals::{Answer, Proposal, gist, never};
+use super::sources::Facts;
 use crate::config::Workflow;
 use crate::contract::facts::FactTable;
 use crate::contract::target::contract;
 use crate::contract::types::Harness;
 use crate::error::Result;
 use crate::fuzz::gate::HeldBack;
-use crate::harness::emit::target::helper_name;
 use crate::judge::Judge;
 use crate::judge::mutation_score::{Adequacy, Fate};
 use crate::llm::{Blocks, Label, Reply};
 use crate::platform::workspace::Trial;
 use crate::project::fuzz_target;
 use crate::project::{FunctionPlan, Project};
-use crate::rust::pretty::pretty;
-use crate::rust::signature::CSignature;
 use crate::store::Store;
 use crate::symbol::SymbolKey;
-use proc_macro2::Ident;
-use quote::{format_ident, quote};
 use std::collections::BTreeMap;
 
 /// Largest number of surviving mutants in a prompt.
@@ -64,19 +60,6 @@ pub fn wanted(
         all.insert(function.key.clone(), why);
     }
     Ok(all)
-}
-
-/// The function's call in a target, for its prompt, and then the other functions that the target may call.
-pub fn calls_of(project: &Project, planned: &FunctionPlan) -> Vec<String> {
-    let one = |name: Ident, c: &CSignature| {
-        let params = c.params.iter().map(|(name, ty)| quote!(#name: #ty));
-        let ret = c.ret.iter();
-        let text = pretty(quote!(fn #name(#(#params),*) #(-> #ret)* {}));
-        text.replacen("fn ", "side.", 1).replacen(" {}", "", 1).trim().to_owned()
-    };
-    let own = one(format_ident!("call"), &planned.c);
-    let others = project.helpers(planned).map(|other| one(helper_name(&other.function), &other.c));
-    std::iter::once(own).chain(others).collect()
 }
 
 /// The fuzz target of a function.
