@@ -260,7 +260,7 @@ impl ModelSession {
 
     /// Keeps a text beside the logs of a function: `.implfuzz/logs/<run>/<symbol>/<name>`.
     pub fn keep_text(&self, symbol: &SymbolName, name: &str, text: &str) -> Result<()> {
-        write_atomic(&self.logs.join(symbol.as_str()).join(name), text.as_bytes()).map(drop)
+        write_atomic(&self.logs.join(symbol.as_str()).join(name), text.as_bytes())
     }
 
     /// `.implfuzz/logs/<run>/<symbol>/NN-role.{prompt,reply}.md`
