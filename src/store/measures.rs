@@ -1,7 +1,7 @@
 //! Measurements of a function that do not depend on its port.
 
 use super::Store;
-use super::columns::{from_json, json};
+use super::table::{from_json, json};
 use crate::error::Result;
 use crate::symbol::SymbolKey;
 use rusqlite::{OptionalExtension, params};
