@@ -4,6 +4,7 @@
 mod bars;
 mod json;
 mod plot;
+mod table;
 mod tables;
 mod screen;
 mod shorten;
@@ -15,9 +16,8 @@ pub use plot::plot;
 pub use progress::{Terminal, Verbosity};
 pub use screen::{Screen, ask_yes_no, choose_color};
 pub use shorten::cell;
-pub use tables::{
-    Align, Column, Values, c_fault, checks, error, finding, finding_whole, lines, printable, table,
-};
+pub use table::Table;
+pub use tables::{Values, c_fault, checks, error, finding, printable};
 pub use testgen::one_line;
 
 use std::io::ErrorKind::BrokenPipe;

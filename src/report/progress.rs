@@ -2,7 +2,7 @@
 
 use super::bars::Bars;
 use super::settle;
-use super::tables::{self, BAD, BOLD, FAINT, GOOD, WARN, printable};
+use super::tables::{self, BAD, BOLD, FAINT, GOOD, Values, WARN, printable};
 use crate::event::{Event, Reporter};
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, RunStats};
@@ -116,7 +116,7 @@ impl Reporter for Terminal {
             }
             Event::Fuzzing { stats, .. } => self.progress(&fuzzing(&stats)),
             Event::Found { symbol, finding } => {
-                let text = tables::finding(&symbol, &finding, None);
+                let text = tables::finding(&symbol, &finding, Values::Short);
                 let indented: String = text.lines().map(|line| format!("  {line}\n")).collect();
                 self.say(Quiet, &indented);
             }
