@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct StepId(pub i64);
 
 /// The two phases of a port; `stats` reports costs by phase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Phase {
     /// Until a candidate was built and linked, and a run has called it and the C original.
     Compilation,
@@ -24,10 +25,7 @@ pub enum Phase {
 impl Phase {
     /// One word, as in tables, JSON and the database.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Compilation => "compilation",
-            Self::Optimization => "optimization",
-        }
+        self.into()
     }
 }
 
@@ -77,7 +75,9 @@ impl Store {
     pub fn end_step(&mut self, id: StepId, (outcome, detail): (&str, &str), millis: u64) -> Result<()> {
         self.run(|connection| {
             let sql = "UPDATE steps SET outcome = ?2, detail = ?3, millis = ?4 WHERE id = ?1";
-            connection.execute(sql, params![id.0, outcome, detail, i64::try_from(millis).unwrap_or(i64::MAX)]).map(drop)
+            connection
+                .execute(sql, params![id.0, outcome, detail, i64::try_from(millis).unwrap_or(i64::MAX)])
+                .map(drop)
         })
     }
 
