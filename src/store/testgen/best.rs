@@ -38,7 +38,10 @@ impl Store {
     pub fn testgen_best(&self, task_type: &str, context: &TestGenContext) -> Result<Option<BestConfig>> {
         self.query(|connection| {
             let sql = "SELECT * FROM testgen_best_configs WHERE task_type = ?1 AND context = ?2";
-            connection.prepare_cached(sql)?.query_row([task_type, &context.to_string()], |row| BESTS.read(row)).optional()
+            connection
+                .prepare_cached(sql)?
+                .query_row([task_type, &context.to_string()], |row| BESTS.read(row))
+                .optional()
         })
     }
 

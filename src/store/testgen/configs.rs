@@ -3,7 +3,7 @@
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
 use crate::store::table::Table;
-use crate::test_record::{ConfigId, TestGenConfig};
+use crate::test_record::{ConfigId, ConfigRef, TestGenConfig};
 use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension, ToSql, TransactionBehavior};
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,13 @@ pub struct ConfigRow {
     pub config: TestGenConfig,
 }
 
+impl ConfigRow {
+    /// Its number and version.
+    pub fn named(&self) -> ConfigRef {
+        ConfigRef { id: self.id, version: self.config.version.clone() }
+    }
+}
+
 impl Store {
     /// Stores a configuration. The same one is stored once and has one id.
     ///
@@ -48,6 +55,12 @@ impl Store {
     /// The configuration with this id.
     pub fn testgen_config(&self, id: ConfigId) -> Result<Option<ConfigRow>> {
         self.query(|connection| find(connection, "id = ?1", id.0))
+    }
+
+    /// A configuration that was just stored, since none is ever removed.
+    pub fn stored_testgen_config(&self, id: ConfigId) -> Result<ConfigRow> {
+        let lost = || Error::new(ErrorKind::Store, format!("configuration {} is gone", id.0));
+        self.testgen_config(id)?.ok_or_else(lost)
     }
 
     pub fn testgen_config_by_hash(&self, hash: &str) -> Result<Option<ConfigRow>> {

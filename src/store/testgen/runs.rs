@@ -5,9 +5,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
 use crate::store::table::{Table, json};
 use crate::symbol::SymbolKey;
-use crate::test_record::{
-    Proposed, RecordedTest, RunId, TestGenAnalysis, TestGenConfigChange, TestGenRun,
-};
+use crate::test_record::{Proposed, RecordedTest, RunId, TestGenAnalysis, TestGenConfigChange, TestGenRun};
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 const RUNS: Table = Table {

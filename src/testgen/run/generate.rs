@@ -316,7 +316,7 @@ impl Run<'_, '_> {
     /// Counts an unreadable entry of a reply as a proposed and dropped test.
     fn drop_unreadable(&mut self, category: TestCategory, why: String, reporter: &mut dyn Reporter) {
         let id = format!("unreadable-{}", self.suite.dropped.len() + 1);
-        let mut test = GeneratedTest::unreadable(id, category);
+        let mut test = GeneratedTest::new(id, category);
         test.id = self.free_id(&test, &[]);
         let id = test.id.clone();
         self.suite.dropped.push(Dropped { test, why: why.clone() });

@@ -51,10 +51,7 @@ pub fn store(
 ) -> Result<TestGenRun> {
     let kind = planned.judgeable.contract().and_then(Archetype::of).map(|kind| kind.text().to_owned());
     let run = TestGenRun {
-        run_id: label.id,
         session: Some(label.session),
-        config: label.config,
-        symbol: planned.function.key.clone(),
         task_type: kind,
         context: label.context.clone(),
         proposed: generated.proposed,
@@ -65,12 +62,8 @@ pub fn store(
         self_assessment: generated.self_assessment,
         tokens: generated.tokens,
         duration_ms: generated.duration_ms,
-        meta_model: None,
-        proposed_change: None,
-        change_accepted: None,
         score: generated.score.total,
-        is_best: false,
-        created_at: Timestamp::now(),
+        ..TestGenRun::unmeasured(label.id, label.config, planned.function.key.clone(), Timestamp::now())
     };
     store.save_testgen_run(&run, &recorded(generated))?;
     // The store knows whether it is the best run.
@@ -94,13 +87,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
         known.kills.as_ref().filter(|_| has_mutants).map(|kills| kills.iter().filter_map(what).collect())
     };
     let cheats = |known: &Test| known.cheats.iter().map(|cheat| cheat.word().to_owned()).collect();
-    let existence = generated.existence.iter().map(|test| RecordedTest {
-        test: test.clone(),
-        dropped: None,
-        kills: None,
-        cheats: None,
-        kept: true,
-    });
+    let existence = generated.existence.iter().map(|test| RecordedTest::unrun(test.clone(), None));
     let valid = suite.tests.iter().enumerate().map(|(at, known)| RecordedTest {
         test: known.test.clone(),
         dropped: None,
@@ -110,13 +97,7 @@ fn recorded(generated: &Generated) -> Vec<RecordedTest> {
     });
     let dropped = suite.dropped.iter().map(|dropped| (&dropped.test, dropped.why.clone()));
     let others = suite.duplicates.iter().map(|test| (test, "there already".to_owned()));
-    let invalid = dropped.chain(others).map(|(test, why)| RecordedTest {
-        test: test.clone(),
-        dropped: Some(why),
-        kills: None,
-        cheats: None,
-        kept: false,
-    });
+    let invalid = dropped.chain(others).map(|(test, why)| RecordedTest::unrun(test.clone(), Some(why)));
     existence.chain(valid).chain(invalid).collect()
 }
 
