@@ -79,7 +79,10 @@ impl Store {
     pub fn attempts(&self, run: Option<RunId>) -> Result<Vec<Attempt>> {
         self.query(|connection| {
             let sql = "SELECT * FROM attempts WHERE ?1 IS NULL OR run = ?1 ORDER BY id";
-            connection.prepare_cached(sql)?.query_map([run.map(|run| run.0)], |row| ATTEMPTS.read(row))?.collect()
+            connection
+                .prepare_cached(sql)?
+                .query_map([run.map(|run| run.0)], |row| ATTEMPTS.read(row))?
+                .collect()
         })
     }
 

@@ -104,7 +104,10 @@ impl Store {
     pub fn findings(&self, symbol: Option<&SymbolKey>) -> Result<Vec<FindingRow>> {
         let sql = "SELECT * FROM findings WHERE ?1 IS NULL OR symbol = ?1 ORDER BY id";
         self.query(|connection| {
-            connection.prepare(sql)?.query_map([symbol.map(|key| &key.0)], |row| FINDINGS.read(row))?.collect()
+            connection
+                .prepare(sql)?
+                .query_map([symbol.map(|key| &key.0)], |row| FINDINGS.read(row))?
+                .collect()
         })
     }
 }

@@ -50,8 +50,7 @@ impl Table {
         self.spread(row, &mut columns);
         let (names, values): (Vec<String>, Vec<Sql>) = columns.into_iter().unzip();
         let (names, marks) = (names.join(", "), vec!["?"; names.len()].join(", "));
-        let sql =
-            format!("{verb} INTO {} ({names}) VALUES ({marks}) {conflict} RETURNING rowid", self.name);
+        let sql = format!("{verb} INTO {} ({names}) VALUES ({marks}) {conflict} RETURNING rowid", self.name);
         connection.prepare_cached(&sql)?.query_row(params_from_iter(values), |row| row.get(0))
     }
 
@@ -63,23 +62,21 @@ impl Table {
             match value {
                 Value::Object(_) if !self.is_json(&column) => self.spread(value, columns),
                 value => {
-                    let value = self.to_sql(&column, value);
+                    let value = self.sql(&column, value);
                     columns.push((column, value));
                 }
             }
         }
     }
 
-    fn to_sql(&self, column: &str, value: Value) -> Sql {
+    fn sql(&self, column: &str, value: Value) -> Sql {
         match value {
             Value::Null if !self.json_or_null.contains(&column) => Sql::Null,
             value if self.is_json(column) => Sql::Text(value.to_string()),
             Value::Bool(is) => Sql::Integer(is.into()),
             // SQLite has signed 64-bit integers; no count comes close to their limit.
             Value::Number(number) if number.is_u64() => Sql::Integer(number.as_i64().unwrap_or(i64::MAX)),
-            Value::Number(number) => {
-                number.as_i64().map_or_else(|| number.as_f64().into(), Sql::Integer)
-            }
+            Value::Number(number) => number.as_i64().map_or_else(|| number.as_f64().into(), Sql::Integer),
             Value::String(text) => Sql::Text(text),
             Value::Array(bytes) => {
                 let byte = |byte: &Value| byte.as_u64().and_then(|byte| u8::try_from(byte).ok());
@@ -101,7 +98,7 @@ impl Table {
     /// The fields of a row; those that are NULL are absent.
     pub fn fields(&self, row: &Row) -> Result<Fields> {
         let mut fields = Map::new();
-        for (at, column) in row.as_ref().column_names().into_iter().enumerate() {
+        for (at, column) in row.as_ref().column_names().enumerate() {
             let value = match row.get_ref(at)? {
                 ValueRef::Null => continue,
                 ValueRef::Integer(number) if self.flags.contains(&column) => Value::Bool(number != 0),

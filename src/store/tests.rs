@@ -235,6 +235,24 @@ fn steps_are_numbered_per_symbol_and_run_and_stay_open_until_they_end() {
 }
 
 #[test]
+fn how_the_last_run_on_a_function_ended_is_kept_until_it_has_a_port() {
+    let (dir, mut store) = fresh();
+    let (a, b) = (symbol("a"), symbol("b"));
+    store.save_symbols(&[a.clone(), b.clone()]).unwrap();
+    let run = store.start_run(&NewRun::default()).unwrap();
+    let end = |word: &str, reason: &str| LastEnd { run, word: word.into(), reason: reason.into() };
+    store.put_end(&a.key, Some(&end("failed", "it loops\nfor ever"))).unwrap();
+    store.put_end(&b.key, Some(&end("skipped", ""))).unwrap();
+    store.put_end(&b.key, Some(&end("stopped by C", ""))).unwrap();
+    drop(store);
+    let mut store = Store::open(&dir.path().join("state.db")).unwrap();
+    let told = |store: &Store| store.ends().unwrap().values().map(LastEnd::text).collect::<Vec<_>>();
+    assert_eq!(told(&store), ["run 1: failed: it loops", "run 1: stopped by C"]);
+    store.put_end(&a.key, None).unwrap();
+    assert_eq!(told(&store), ["run 1: stopped by C"]);
+}
+
+#[test]
 fn a_run_ends_once_and_a_killed_one_is_interrupted() {
     let (dir, mut store) = fresh();
     let [done, killed, reused, alive] = [0; 4].map(|_| store.start_run(&NewRun::default()).unwrap());

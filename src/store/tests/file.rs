@@ -74,6 +74,18 @@ fn a_database_of_version_8_gets_the_tables_and_keeps_what_it_holds() {
 }
 
 #[test]
+fn lessons_that_no_prompt_ever_had_go() {
+    let (_dir, path) = of_version(
+        13,
+        "INSERT INTO memory (kind, key, text, confidence, source, proven, created, last_used) VALUES
+             ('archetype', 'a', '', 0.5, '', 1, 1, 1), ('constraint', 'b', '', 0.5, '', 1, 1, 1),
+             ('insight', 'c', '', 0.5, '', 1, 1, 1), ('known_fix', 'd', 'this', 0.5, '', 1, 1, 1);",
+    );
+    let rows = Store::open(&path).unwrap().memory().unwrap();
+    assert_eq!(rows.iter().map(|row| row.item.lesson.key.as_str()).collect::<Vec<_>>(), ["d"]);
+}
+
+#[test]
 fn a_database_of_version_15_keeps_the_last_verdicts() {
     let (_dir, path) = of_version(
         15,
