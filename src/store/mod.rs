@@ -25,7 +25,6 @@ pub use analysis::{AnalysisKind, Kept};
 pub use calls::{Attempt, ModelCall, PaidCall};
 pub use ends::LastEnd;
 pub use findings::{CFaultNote, FindingId, FindingRow, NewFinding, Side};
-pub use measures::MeasureKind;
 pub use memory::{MemoryId, MemoryRow};
 pub use runs::{NewRun, Run, RunId, RunOutcome};
 pub use steps::{NewStep, Phase, StepId, StepRow};

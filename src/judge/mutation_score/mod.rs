@@ -26,7 +26,7 @@ use crate::judge::findings;
 use crate::platform::process::Interrupt;
 use crate::project::init;
 use crate::project::{FunctionPlan, Project};
-use crate::store::{MeasureKind, Store};
+use crate::store::Store;
 use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
@@ -140,7 +140,7 @@ pub fn known(
 
 /// The stored measurement of a harness; nothing is measured.
 pub fn stored(judge: &Judge, store: &Store, planned: &FunctionPlan) -> Result<Option<Adequacy>> {
-    store.measure((&planned.function.key, MeasureKind::Adequacy), &about(judge, planned)?)
+    store.mutation_score(&planned.function.key, &about(judge, planned)?)
 }
 
 /// The hash of everything that the measurement of a harness depends on.
@@ -195,7 +195,7 @@ pub fn measure(
                     }
                     let adequacy = adequacy(planned, &made, ran);
                     let about = about(judge, planned)?;
-                    store.put_measure((&adequacy.key, MeasureKind::Adequacy), &about, &adequacy)?;
+                    store.put_mutation_score(&adequacy.key, &about, &adequacy)?;
                     reporter.event(finished(symbol, &adequacy, &project.config.grade));
                     all.push(adequacy);
                 }

@@ -32,6 +32,10 @@ pub fn invalid(config: &TestGenConfig) -> TestGenConfigChange {
     }
 }
 
+fn changes(fields: Value) -> TestGenConfigInput {
+    serde_json::from_value(fields).expect("the fields are those of a configuration")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,8 +63,4 @@ mod tests {
             assert!(invalid(&config).apply(&config, &[]).is_err(), "{precision_weight}");
         }
     }
-}
-
-fn changes(fields: Value) -> TestGenConfigInput {
-    serde_json::from_value(fields).expect("the fields are those of a configuration")
 }

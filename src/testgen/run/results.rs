@@ -4,7 +4,6 @@ use super::existence;
 use super::exportable::file_of;
 use super::generate::Generated;
 use super::suite::Test;
-use crate::contract::archetype::Archetype;
 use crate::contract::types::Judgeable;
 use crate::digest::sha256;
 use crate::error::Result;
@@ -14,9 +13,7 @@ use crate::project::test_files::{HEAD, PREFIX};
 use crate::project::{FunctionPlan, Project};
 use crate::store::{GLOBAL, Store};
 use crate::symbol::Library;
-use crate::test_record::{
-    ConfigId, GeneratedTest, RecordedTest, RunId, TestCategory, TestGenContext, TestGenRun,
-};
+use crate::test_record::{GeneratedTest, RecordedTest, RunId, TestCategory, TestGenRun};
 use crate::testgen::export::Exported;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -32,42 +29,13 @@ pub fn run_id() -> RunId {
     RunId::new(Timestamp::now(), (random & 0xff_ffff) as u32)
 }
 
-/// The data under which a run is stored.
-#[derive(Debug, Clone)]
-pub struct Label<'a> {
-    pub id: RunId,
-    /// The session of this command.
-    pub session: i64,
-    pub config: ConfigId,
-    pub context: &'a TestGenContext,
-}
-
-/// Stores a run with all its tests.
-pub fn store(
-    store: &mut Store,
-    planned: &FunctionPlan,
-    generated: &Generated,
-    label: Label,
-) -> Result<TestGenRun> {
-    let kind = planned.judgeable.contract().and_then(Archetype::of).map(|kind| kind.text().to_owned());
-    let run = TestGenRun {
-        session: Some(label.session),
-        task_type: kind,
-        context: label.context.clone(),
-        proposed: generated.proposed,
-        kept: (generated.kept.len() + generated.existence.len()) as u64,
-        rounds: generated.rounds,
-        reflections: generated.reflections,
-        analysis: generated.analysis.clone(),
-        self_assessment: generated.self_assessment,
-        tokens: generated.tokens,
-        duration_ms: generated.duration_ms,
-        score: generated.score.total,
-        ..TestGenRun::unmeasured(label.id, label.config, planned.function.key.clone(), Timestamp::now())
-    };
-    store.save_testgen_run(&run, &recorded(generated))?;
-    // The store knows whether it is the best run.
-    Ok(store.testgen_run(&run.run_id)?.unwrap_or(run))
+/// Stores a run with all its tests; the store says whether it is the best one of its function.
+pub fn store(store: &mut Store, generated: &mut Generated) -> Result<()> {
+    store.save_testgen_run(&generated.run, &recorded(generated))?;
+    if let Some(stored) = store.testgen_run(&generated.run.run_id)? {
+        generated.run = stored;
+    }
+    Ok(())
 }
 
 /// Updates the best configurations after a single run. Runs of a comparison are considered together instead.
