@@ -1,8 +1,9 @@
 //! Events for people: lines on standard error, with progress bars where it is a terminal.
 
 use super::bars::Bars;
+use super::printable::printable;
 use super::settle;
-use super::tables::{self, BAD, BOLD, FAINT, GOOD, Values, WARN, printable};
+use super::tables::{self, BAD, BOLD, FAINT, GOOD, Values, WARN};
 use crate::event::{Event, Reporter};
 use crate::symbol::SymbolName;
 use crate::verdict::{Grade, RunStats};

@@ -1,6 +1,6 @@
 //! Tables without borders, so that lines can be cut and searched.
 
-use super::tables::printable;
+use super::printable::printable;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table as Grid, presets};
 
 /// A table of rows, to which columns are added one by one.

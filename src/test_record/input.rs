@@ -80,7 +80,9 @@ impl TestGenConfigInput {
             !category.is_asked() && base.category_prompts.get(category).is_none_or(|known| known != text)
         });
         idle.map(|(category, _)| {
-            format!("category_prompts.{category} would change nothing: the tool makes these tests without a model")
+            format!(
+                "category_prompts.{category} would change nothing: the tool makes these tests without a model"
+            )
         })
         .collect()
     }
