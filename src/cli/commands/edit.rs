@@ -1,7 +1,6 @@
 //! `cargo implfuzz contract --edit`: the user edits a copy, which replaces the contract only if the repository opens with it.
 
 use super::Session;
-use crate::config::Config;
 use crate::error::{Error, ErrorKind, ExitCode, Result};
 use crate::event::{Event, Reporter};
 use crate::platform::process::{Exit, Job};
@@ -124,9 +123,7 @@ fn broken(session: &Session, symbol: &str, error: &Error) -> Result<Option<(Path
         return Ok(None);
     }
     let root = find_root(session.options.dir.as_deref())?;
-    let file = root.join(crate::platform::workspace::CONFIG_FILE);
-    let config = Config::load(&file, &session.options.overrides, &|name| std::env::var(name).ok())?;
-    let path = Project::contract_below(&root.join(config.rust.dir), symbol);
+    let path = Project::contract_below(&root.join(session.config(&root)?.rust.dir), symbol);
     Ok(path.is_file().then_some((root, path)))
 }
 

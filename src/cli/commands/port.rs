@@ -9,7 +9,7 @@ use crate::port::result::End;
 use crate::port::rounds::{self, Request};
 use crate::project::init;
 use crate::project::{FunctionPlan, Options, Project, Settings};
-use crate::report::{finding, finding_json};
+use crate::report::{Values, finding, finding_json};
 use crate::verdict::Grade;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::json;
@@ -145,7 +145,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         || {
             let mut text = String::new();
             for (result, found) in results.iter().filter_map(|r| Some((r, r.finding.as_ref()?))) {
-                text += &finding(&result.symbol, found, None);
+                text += &finding(&result.symbol, found, Values::Short);
                 text += &format!("all findings: cargo implfuzz findings list {}\n\n", result.symbol);
             }
             format!("{text}{}\n{}\n", rows::ports(&results), rows::spent(&totals))

@@ -13,7 +13,7 @@ use crate::judge::verify::Judgement;
 use crate::judge::{Judge, Judging};
 use crate::project::ported::Ported;
 use crate::project::{FunctionPlan, Project};
-use crate::report::{finding, finding_json, printable};
+use crate::report::{Values, finding, finding_json, printable};
 use crate::symbol::SymbolName;
 use crate::verdict::{Measured, Share};
 use serde_json::json;
@@ -98,7 +98,7 @@ pub fn run(session: &Session, args: &Args) -> Result<ExitCode> {
         || {
             let mut text = String::new();
             for (judgement, (id, found)) in all.iter().filter_map(|j| Some((j, j.finding.as_ref()?))) {
-                text += &finding(&judgement.symbol, found, None);
+                text += &finding(&judgement.symbol, found, Values::Short);
                 text += &format!("{}\n\n", reproduce(id.0));
             }
             let survivors: String = mutants.iter().map(survivors).collect();

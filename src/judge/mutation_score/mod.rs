@@ -25,7 +25,6 @@ use crate::judge::{Judge, Judging};
 use crate::platform::process::Interrupt;
 use crate::project::FunctionPlan;
 use crate::project::init;
-use crate::store::MeasureKind;
 use crate::symbol::{SymbolKey, SymbolName};
 use crate::verdict::{CFault, Finding, Measured, RunStats, Share};
 use camino::Utf8Path;
@@ -120,7 +119,7 @@ impl Judging<'_, '_> {
         let mut unknown = Vec::new();
         for planned in wanted {
             let key = &planned.function.key;
-            match self.store.measure((key, MeasureKind::Adequacy), &about(self.judge, planned)?)? {
+            match self.store.mutation_score(key, &about(self.judge, planned)?)? {
                 Some(adequacy) => drop(all.insert(key.clone(), adequacy)),
                 None => unknown.push(*planned),
             }
@@ -169,8 +168,8 @@ impl Judging<'_, '_> {
                             self.keep_c_fault(planned, found, None)?;
                         }
                         let adequacy = adequacy(planned, &made, ran);
-                        let key = (&adequacy.key, MeasureKind::Adequacy);
-                        self.store.put_measure(key, &about(judge, planned)?, &adequacy)?;
+                        let about = about(judge, planned)?;
+                        self.store.put_mutation_score(&adequacy.key, &about, &adequacy)?;
                         self.reporter.event(finished(symbol, &adequacy, &judge.project.config.grade));
                         all.push(adequacy);
                     }

@@ -16,9 +16,9 @@ use crate::platform::process::{Interrupt, Job};
 use crate::project::FunctionPlan;
 use crate::project::ported::{PortModule, Ported};
 use crate::rust::signature::CSignature;
-use crate::store::{Evidence, Store, SymbolRow};
+use crate::store::{LastVerdict, Store, SymbolRow};
 use crate::symbol::fixture;
-use crate::verdict::{Grade, RunStats};
+use crate::verdict::Grade;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -361,14 +361,16 @@ impl World {
             &entry.fingerprint.c, &entry.fingerprint.contract, &entry.fingerprint.harness,
             &entry.fingerprint.rust,
         ];
-        let row = Evidence {
+        let row = LastVerdict {
+            symbol: plan(at).function.key,
             c_hash: c.clone(),
             contract_hash: contract.clone(),
             harness_hash: harness.clone(),
             rust_hash: rust.clone(),
-            ..Evidence::of_run(plan(at).function.key, grade, &RunStats::default())
+            grade,
+            shortcomings: Vec::new(),
         };
-        self.store.put_evidence(&row).unwrap();
+        self.store.put_verdict(&row).unwrap();
         lock.c.extend(lines);
         lock.symbols.insert(NAMES[at].into(), entry);
         self.here.lock = Some(lock.render());

@@ -1,7 +1,7 @@
 //! `cargo implfuzz testgen evolve`
 
 use super::Session;
-use super::generate::run_once;
+use super::generate::Work;
 use crate::cli::commands::filter;
 use crate::config::TEST_ROLES;
 use crate::error::{ExitCode, Result};
@@ -86,13 +86,14 @@ fn run_with(
     let asks = Asks { command: &command, roles: &TEST_ROLES[..2], config: &set, workflow: None };
     let store: &mut Store = resources.store;
     let mut models = ModelSession::open(&project.workspace, store, asks, judge.interrupt)?;
-    let with = (number, config, context);
     std::mem::swap(&mut models.budget, &mut resources.models.budget);
-    let kept = run_once((project, &mut *store), (judge, planned), &mut models, with, resources.reporter);
+    let reporter = &mut *resources.reporter;
+    let mut work = Work { project, judge, store: &mut *store, models: &mut models, reporter, context };
+    let generated = work.run(planned, number, config);
     std::mem::swap(&mut models.budget, &mut resources.models.budget);
-    let kept = models.or_finish(store, kept)?;
+    let generated = models.or_finish(store, generated)?;
     store.finish_run(models.id, RunOutcome::Done)?;
-    Ok(kept.run)
+    Ok(generated.run)
 }
 
 fn text(round: &EvolutionRound) -> String {

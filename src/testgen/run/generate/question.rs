@@ -8,18 +8,12 @@ use crate::llm::model_session::{ModelSession, Question, Traced};
 use crate::llm::{Prompt, Reply};
 use crate::store::Store;
 use crate::test_record::TestCategory;
-use crate::testgen::run::prompt::{Round, Subject, Tried};
+use crate::testgen::run::prompt::{Round, Subject};
 
 impl Run<'_, '_> {
     pub(super) fn prompt(&mut self, reflects: bool, wanted: usize) -> Result<Prompt> {
         let shown = self.suite.tests.iter().filter(|known| !known.hidden);
-        let tests: Vec<Tried> = shown
-            .map(|known| Tried {
-                id: known.test.id.clone(),
-                input: known.test.input.clone(),
-                left: known.left.value.clone(),
-            })
-            .collect();
+        let tests: Vec<_> = shown.map(|known| &known.test).collect();
         let uncovered: Vec<String> = self.reached.missed.iter().map(missed).collect();
         let survivors = self.shown_survivors();
         let round = Round {
